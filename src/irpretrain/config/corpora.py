@@ -1,0 +1,64 @@
+"""Sections `corpora`, `collections` and `datasets`: what is read."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+
+
+class CorpusConfig(Section):
+    """One corpus of documents."""
+
+    format: str = Field(
+        description="How its files are read: wikipedia-dump, squad, jsonl, tsv, parquet, or any format in "
+        "irpretrain.corpora.registry."
+    )
+    path: str = Field(
+        description="A file or a folder of files, relative to the working directory; embedded:<asset> names an "
+        "asset of resources/embedded.yaml."
+    )
+    shards: int = Field(1, ge=1, description="Pieces that are processed independently. Results do not depend on it.")
+    malformed: Literal["refuse", "skip"] = Field(
+        "refuse", description="What to do with a record that cannot be read: stop and name it, or skip and count it."
+    )
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the format; see the corpora guide.")
+
+
+class FileConfig(Section):
+    """A file of topics or judgements."""
+
+    format: str = Field(description="topics: trec, tsv, jsonl, squad; judgements: trec, squad.")
+    path: str = Field(description="The file, or embedded:<asset>.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the format.")
+
+
+class DatasetConfig(Section):
+    """A test collection: a corpus, its queries and its judgements."""
+
+    label: str = Field(description="Name in tables.")
+    corpus: str = Field(description="Key of the corpus that is searched.")
+    queries: FileConfig = Field(description="Queries (topics).")
+    qrels: FileConfig = Field(description="Relevance judgements.")
+    sample_queries: int | None = Field(
+        None, ge=1, description="Use this many queries, drawn at random by the seed; null for all.", json_schema_extra={"unit": "queries"}
+    )
+    folds: int | str = Field(
+        5,
+        description="Number of cross-validation folds to make (3/1/1 for 5), or a JSON or TSV file that gives each "
+        "query's fold.",
+    )
+    measures: list[str] = Field(
+        ["nDCG@20", "P@20", "AP", "RR@10"], min_length=1, description="Measures, in ir_measures' notation."
+    )
+    validation_measure: str = Field(
+        "nDCG@20", description="The measure that chooses epochs, batch sizes and learning rates on validation folds."
+    )
+    unjudged_queries: Literal["drop", "refuse"] = Field(
+        "drop", description="Queries without a relevant document: left out and counted, or an error."
+    )
+    unknown_documents: Literal["ignore", "refuse"] = Field(
+        "ignore", description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error."
+    )

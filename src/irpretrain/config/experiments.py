@@ -1,0 +1,53 @@
+"""Sections `models`, `experiments` and `evaluation`: what is trained, compared and reported."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.config.training import TaskConfig
+
+
+class ModelConfig(Section):
+    """A model to pre-train. One without tasks is the encoder itself with an untrained score head."""
+
+    label: str = Field(description="Name in tables.")
+    start: str = Field("encoder", description="encoder, or the key of the model whose weights it starts from.")
+    collection: str | None = Field(None, description="Key of the collection it is pre-trained on.")
+    tasks: list[TaskConfig] = Field(default_factory=list, description="Objectives; their weighted losses are added.")
+    training: dict[str, Any] = Field(
+        default_factory=dict, description="Keys of `pretraining` that differ for this model (nested keys are merged)."
+    )
+
+
+class ExperimentConfig(Section):
+    """Cells to fill: every model in every regime, with every seed, on one data set's candidates."""
+
+    dataset: str = Field(description="Key of `datasets`.")
+    candidates: Literal["bm25", "ql"] = Field("bm25", description="First-stage run that is re-ranked.")
+    models: list[str] = Field(min_length=1, description="Keys of `models`.")
+    regimes: list[str] = Field(
+        min_length=1, description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries."
+    )
+    seeds: list[int] = Field([1], min_length=1, description="Seeds; each is a whole repetition.")
+
+
+class EvaluationConfig(Section):
+    """Significance and intervals."""
+
+    test: Literal["t-test", "randomisation"] = Field("t-test", description="Paired two-tailed t-test, or Fisher's randomisation test.")
+    permutations: int = Field(100_000, ge=100, description="Draws of the randomisation test.")
+    correction: Literal["none", "holm"] = Field("none", description="Correction for multiple comparisons within a table.")
+    level: float = Field(0.05, gt=0, lt=1, description="Significance level.")
+    bootstrap: int = Field(2_000, ge=100, description="Resamples of the queries for confidence intervals.")
+    confidence: float = Field(0.95, gt=0, lt=1, description="Confidence of intervals.")
+
+
+class ReportConfig(Section):
+    """Tables, figures and the report."""
+
+    title: str = Field("IR-Pretrain", description="Title of the report.")
+    papers: list[Literal["prop"]] = Field(["prop"], min_length=1, description="Papers whose tables are made.")
+    notes: list[str] = Field(default_factory=list, description="Remarks shown at the top of the report and under each table.")

@@ -1,0 +1,114 @@
+"""From YAML to a checked `Config`; every fault in one message, none as a traceback."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from irpretrain.config.presets import PRESETS
+from irpretrain.errors import ConfigError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def load_config(*paths: str | Path) -> Any:
+    """Read YAML files, later ones over earlier ones, and return the checked `Config`."""
+    merged: dict[str, Any] = {}
+    for path in paths:
+        merged = deep_merge(merged, _read_yaml(Path(path)))
+    return parse_config(merged, " + ".join(str(p) for p in paths))
+
+
+def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
+    """Return the checked `Config` of a mapping, with the preset filled in."""
+    from irpretrain.config.root import Config
+
+    return explain(Config, apply_preset(given), source, top=True)
+
+
+def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Return `base` with `over` laid over it: mappings are merged, anything else is replaced; null removes nothing."""
+    result = dict(base)
+    for key, value in over.items():
+        old = result.get(key)
+        result[key] = deep_merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return result
+
+
+def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
+    """Fill keys that `given` leaves out from its preset; objectives take theirs by type, or name their own preset."""
+    name = given.get("preset", "paper")
+    preset = PRESETS.get(name) if isinstance(name, str) else None
+    if preset is None:
+        return given  # the model refuses the name with the allowed ones
+    result = dict(given)
+    for section in ("text", "pretraining"):
+        if isinstance(given.get(section, {}), dict):
+            result[section] = deep_merge(preset[section], given.get(section) or {})
+    objectives = given.get("objectives")
+    if isinstance(objectives, dict):
+        result["objectives"] = {key: _with_objective_preset(value, name) for key, value in objectives.items()}
+    return result
+
+
+def _with_objective_preset(options: Any, default: str) -> Any:
+    if not isinstance(options, dict):
+        return options
+    preset = PRESETS.get(options.get("preset", default), {})
+    return deep_merge(preset.get("objectives", {}).get(options.get("type"), {}), options)
+
+
+def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = False) -> Model:
+    """Validate, and turn pydantic's errors into one ConfigError that names each key and how to mend it."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        faults = [_fault(model, fault) for fault in error.errors()]
+        listed = "\n".join(f"  - {fault}" for fault in faults)
+        heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in the configuration"
+        text = f"{heading}\n{listed}" + ("\n  docs/config.md lists every key." if top else "")
+        if top:
+            raise ConfigError(text) from None
+        raise ValueError(f"{source}: " + "; ".join(faults)) from None
+
+
+def _fault(model: type[BaseModel], fault: Any) -> str:
+    where = ".".join(str(part) for part in fault["loc"])
+    kind, given = fault["type"], fault.get("input")
+    if kind == "extra_forbidden":
+        known = _keys_at(model, fault["loc"][:-1])
+        close = difflib.get_close_matches(str(fault["loc"][-1]), known, 1)
+        return f"{where}: unknown key" + (f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}")
+    if kind == "missing":
+        return f"{where}: is missing"
+    message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if kind == "value_error":
+        return f"{where}: {message}" if where else message
+    return f"{where}: {message}; given was {given!r}"
+
+
+def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
+    """Field names of the section that a pydantic error location leads to."""
+    for part in location:
+        fields = getattr(model, "model_fields", {})
+        annotation = fields[part].annotation if part in fields else model
+        candidates = [annotation, *get_args(annotation)]
+        sections = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
+        model = sections[0] if sections else model
+    return list(getattr(model, "model_fields", {}))
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such configuration file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: the file must hold a mapping from keys to values")
+    return content

@@ -1,0 +1,60 @@
+"""Presets: the choices in which a paper and its authors' released code differ.
+
+A preset only fills keys that the user leaves out. `docs/methods.md` gives the reasons; the facts were read
+from the papers and from the public repositories.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "text": {"words": "alphanumeric"},
+        "pretraining": {
+            "loss": "hinge",
+            "head": "mlp",
+            "masking": {"unit": "token", "most": None},
+            "optimiser": {"learning_rate": 2e-5, "warmup": 0.1, "bias_correction": True, "epsilon": 1e-8, "clip_by": "all"},
+        },
+        "objectives": {
+            "rop": {
+                "stop_list": "inquery",
+                "background": "word-counts",
+                "minimum_count": 50,
+                "subsampling_threshold": 1e-5,
+                "subsampling_minimum_count": 0,
+                "subsampling_keep": "word2vec-paper",
+                "support": "vocabulary",
+                "score_smoothing": "normalised",
+                "pairs_per_document": 5,
+                "short_document_pieces": 0,
+                "short_document_skip": 0.0,
+            }
+        },
+    },
+    "released": {
+        "text": {"words": "letters"},
+        "pretraining": {
+            "loss": "pair-softmax",
+            "head": "pooled",
+            "masking": {"unit": "word", "most": 60},
+            "optimiser": {"learning_rate": 2e-5, "warmup": 0.1, "bias_correction": False, "epsilon": 1e-6, "clip_by": "tensor"},
+        },
+        "objectives": {
+            "rop": {
+                "stop_list": "nltk+inquery",
+                "background": "document-frequencies",
+                "minimum_count": 10,
+                "subsampling_threshold": 1e-4,
+                "subsampling_minimum_count": 100,
+                "subsampling_keep": "word2vec-code",
+                "support": "document-and-sample",
+                "score_smoothing": "unnormalised",
+                "pairs_per_document": 5,
+                "short_document_pieces": 100,
+                "short_document_skip": 0.8,
+            }
+        },
+    },
+}

@@ -1,0 +1,227 @@
+"""The tables that stages hand to each other: declared once, checked when written and when read.
+
+A table is Parquet. Its schema names every column with type, unit and meaning; `docs/contracts.md` is
+generated from here. TREC files (runs, qrels), Hugging Face model directories and Lucene indexes keep their
+own formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from irpretrain.atomic import atomic_file
+from irpretrain.errors import IntegrityError
+
+ROWS_PER_GROUP = 16_384
+"""Rows in a Parquet row group. Fixed, so that equal rows give equal bytes however they arrive."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: name, Arrow type, meaning, and unit where it has one."""
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A table's name, purpose and columns."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema, with the contract's name as metadata."""
+        fields = [pa.field(c.name, c.type, nullable=False) for c in self.columns]
+        return pa.schema(fields, metadata={"contract": self.name})
+
+    def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | pa.Table) -> int:
+        """Write `rows` (dicts in any number, or an Arrow table) atomically; return how many there were."""
+        table_batches = [rows] if isinstance(rows, pa.Table) else self._tables(rows)
+        with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
+            for table in table_batches:
+                writer.add(table)
+            return writer.rows
+
+    def _tables(self, rows: Iterable[dict[str, Any]]) -> Iterator[pa.Table]:
+        batch: list[dict[str, Any]] = []
+        for row in rows:
+            batch.append(row)
+            if len(batch) == ROWS_PER_GROUP:
+                yield pa.Table.from_pylist(batch, schema=self.schema)
+                batch = []
+        if batch:
+            yield pa.Table.from_pylist(batch, schema=self.schema)
+
+    def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
+        """Read the whole table after checking its schema."""
+        self.check(path)
+        return pq.read_table(path, columns=columns, partitioning=None)
+
+    def stream(
+        self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield record batches of at most `rows` rows, so that memory stays flat."""
+        self.check(path)
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=rows, columns=columns)
+
+    def count(self, path: str | Path) -> int:
+        """Return the number of rows without reading them."""
+        self.check(path)
+        return pq.read_metadata(path).num_rows
+
+    def check(self, path: str | Path) -> None:
+        """Raise IntegrityError unless the file at `path` keeps this contract."""
+        found = pq.read_schema(path)
+        if not found.equals(self.schema, check_metadata=False):
+            raise IntegrityError(
+                path,
+                f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(found)}",
+                remedy="Delete it and run the workflow again; it was written by another version.",
+            )
+
+
+class ContractWriter:
+    """Writes a contract's table in row groups of fixed size, whatever sizes the pieces arrive in."""
+
+    def __init__(self, contract: Contract, path: Path) -> None:
+        self.contract, self.rows = contract, 0
+        self._writer = pq.ParquetWriter(path, contract.schema, compression="zstd", version="2.6")
+        self._waiting: list[pa.Table] = []
+        self._waiting_rows = 0
+
+    def __enter__(self) -> ContractWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if exception[0] is None:
+            self._flush(everything=True)
+        self._writer.close()
+
+    def add(self, table: pa.Table) -> None:
+        """Append `table`, whose columns must be the contract's."""
+        self._waiting.append(table.select(self.contract.schema.names).cast(self.contract.schema))
+        self._waiting_rows += table.num_rows
+        self.rows += table.num_rows
+        if self._waiting_rows >= ROWS_PER_GROUP:
+            self._flush()
+
+    def _flush(self, everything: bool = False) -> None:
+        if not self._waiting:
+            return
+        table = pa.concat_tables(self._waiting).combine_chunks()
+        full = table.num_rows if everything else table.num_rows // ROWS_PER_GROUP * ROWS_PER_GROUP
+        self._writer.write_table(table.slice(0, full), row_group_size=ROWS_PER_GROUP)
+        self._waiting = [table.slice(full)] if full < table.num_rows else []
+        self._waiting_rows = table.num_rows - full
+
+
+def _brief(schema: pa.Schema) -> str:
+    return ", ".join(f"{f.name}: {f.type}{'' if not f.nullable else '?'}" for f in schema)
+
+
+_PLACE = (
+    Column("part", pa.int32(), "which file of the corpus, in sorted order; first key of the corpus order"),
+    Column("position", pa.int64(), "which record of that file; second key of the corpus order"),
+)
+
+DOCUMENTS = Contract(
+    "documents",
+    "A corpus shard: one row a document, in corpus order (part, position).",
+    (
+        Column("document_id", pa.string(), "unique in its collection; the identifier used in runs and qrels"),
+        *_PLACE,
+        Column("title", pa.string(), "title, empty where there is none"),
+        Column("url", pa.string(), "address, empty where there is none"),
+        Column("body", pa.string(), "plain text; paragraphs are separated by newlines"),
+    ),
+)
+
+QUERIES = Contract(
+    "queries",
+    "Queries of a data set, in the order of their source.",
+    (
+        Column("query_id", pa.string(), "the identifier used in runs and qrels"),
+        Column("text", pa.string(), "what is searched for"),
+    ),
+)
+
+WORD_COUNTS = Contract(
+    "word_counts",
+    "Collection statistics: one row a word, sorted by word (code points).",
+    (
+        Column("word", pa.string(), "lower-cased word"),
+        Column("count", pa.int64(), "occurrences in the collection", "words"),
+        Column("documents", pa.int64(), "documents that hold it", "documents"),
+    ),
+)
+
+SPAN = pa.struct(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+    ]
+)
+
+QUERY_PART = pa.struct(
+    [
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+    ]
+)
+
+GROUPS = Contract(
+    "groups",
+    "Ranking groups: each is a list of (query, document) sequences of which the first is preferred. Either the "
+    "queries or the documents hold one entry, which all sequences share; the other list names the sequences.",
+    (
+        *_PLACE,
+        Column("sample", pa.int32(), "which group of that document; third key of the order"),
+        Column(
+            "queries",
+            pa.list_(pa.field("item", QUERY_PART, nullable=False)),
+            "each a literal text, or (where document_id is not empty) the tokens start to end of a document",
+        ),
+        Column(
+            "documents",
+            pa.list_(pa.field("item", SPAN, nullable=False)),
+            "each the tokens start to end of a document in the token store; end = -1 means to its end",
+            "word pieces",
+        ),
+        Column("scores", pa.list_(pa.field("item", pa.float32(), nullable=False)),
+               "what the preference was read from, one a sequence (ROP: log-likelihood of the word set)"),
+    ),
+)
+
+PER_QUERY = Contract(
+    "per_query",
+    "One row a query, measure and run.",
+    (
+        Column("dataset", pa.string(), "data set"),
+        Column("candidates", pa.string(), "first-stage run that was re-ranked"),
+        Column("model", pa.string(), "model, or the first stage itself"),
+        Column("regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"),
+        Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 where nothing was trained"),
+        Column("fold", pa.int32(), "test fold of the query, from 1; 0 where there are no folds"),
+        Column("query_id", pa.string(), "query"),
+        Column("measure", pa.string(), "measure, in ir_measures' notation"),
+        Column("value", pa.float64(), "its value"),
+    ),
+)
+
+CONTRACTS = (DOCUMENTS, QUERIES, WORD_COUNTS, GROUPS, PER_QUERY)

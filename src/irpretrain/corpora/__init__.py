@@ -1,0 +1,1 @@
+"""Readers of document collections, topics and judgements, and the checks on them."""

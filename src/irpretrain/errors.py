@@ -1,0 +1,48 @@
+"""The errors a user can meet. Each is one message that says what is wrong, where, and how to mend it.
+
+Stages (see `irpretrain.stage`) print these without a traceback; any other exception is a fault of the
+software and keeps its traceback in the stage's log.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class IRPretrainError(Exception):
+    """Base of all errors whose message is meant for the user."""
+
+
+class ConfigError(IRPretrainError):
+    """The configuration cannot be used: unknown key, wrong type, impossible combination."""
+
+
+class InputError(IRPretrainError):
+    """A file given by the user cannot be used.
+
+    Args:
+        path: the file.
+        reason: what is wrong with it, in one clause.
+        line: 1-based line number, where the fault sits on a line.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, path: str | Path, reason: str, line: int | None = None, remedy: str = "") -> None:
+        self.path, self.reason, self.line, self.remedy = Path(path), reason, line, remedy
+        where = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {reason}" + (f"\n  {remedy}" if remedy else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.path, self.reason, self.line, self.remedy))
+
+
+class IntegrityError(InputError):
+    """A file is not the one that the manifest or an earlier stage recorded."""
+
+
+class SetupError(IRPretrainError):
+    """Something the software needs is not installed or does not work (Java, the Anserini jar, a package)."""
+
+
+class TrainingError(IRPretrainError):
+    """Training cannot go on: the loss is not a number, or memory ran out."""

@@ -1,0 +1,1 @@
+"""Runs, measures, folds, significance."""

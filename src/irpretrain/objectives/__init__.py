@@ -1,0 +1,1 @@
+"""One pre-training objective a file: from documents to ranking groups."""

@@ -1,0 +1,28 @@
+"""The pre-training objectives by name. A new one is a file in this package and a line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from irpretrain.config.base import Section
+
+OBJECTIVES = {
+    "rop": "irpretrain.objectives.rop",
+}
+"""Type of an objective → module with `Options` (its section of the configuration) and `build_groups`."""
+
+
+def read_options(name: str, given: Any) -> Section:
+    """Return the checked options of the objective called `name` in the configuration."""
+    from irpretrain.config.load import explain
+
+    if isinstance(given, Section):
+        return given
+    if not isinstance(given, dict) or "type" not in given:
+        raise ValueError(f"{name}: needs a type; allowed are {', '.join(OBJECTIVES)}")
+    module = OBJECTIVES.get(given["type"])
+    if module is None:
+        raise ValueError(f"{name}.type: {given['type']!r} is unknown; allowed are {', '.join(OBJECTIVES)}")
+    options: type[Section] = import_module(module).Options
+    return explain(options, given, name)

@@ -1,0 +1,123 @@
+"""Sidecars: what an output was made from, by what, where, and at which cost.
+
+The sidecar of `results/a/b.parquet` is `results/a/b.parquet.meta.json`. Wall time and memory differ from run
+to run, so sidecars are not part of the promise of equal bytes; everything they describe is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import resource
+import subprocess
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+
+PACKAGES = ("numpy", "pyarrow", "torch", "transformers", "tokenizers", "pyserini", "ir_measures", "snakemake")
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file, or of a directory's sorted (relative path, SHA-256) list."""
+    path = Path(path)
+    digest = hashlib.sha256()
+    if path.is_dir():
+        for file in sorted(p for p in path.rglob("*") if p.is_file()):
+            digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+        return digest.hexdigest()
+    with open(path, "rb") as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def sidecar_path(output: str | Path) -> Path:
+    """Where the sidecar of `output` lies."""
+    return Path(f"{output}.meta.json")
+
+
+def content_hash(value: Any) -> str:
+    """Return a short hash of any JSON-able value; equal values have equal hashes."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+class Recorder:
+    """Collects one stage's provenance and writes it as the sidecar of its first output."""
+
+    def __init__(self, stage: str, inputs: list[str], outputs: list[str], params: dict[str, Any]) -> None:
+        self.stage, self.inputs, self.outputs, self.params = stage, inputs, outputs, params
+        self._start, self._cpu = time.monotonic(), time.process_time()
+
+    def write(self, counts: dict[str, Any] | None = None) -> Path:
+        """Write the sidecar. `counts` is what the stage read, skipped (with reasons) and made."""
+        record = {
+            "stage": self.stage,
+            "inputs": {path: _known_sha256(path) for path in self.inputs},
+            "outputs": {path: sha256(path) for path in self.outputs},
+            "parameters": self.params,
+            "parameters_hash": content_hash(self.params),
+            "counts": counts or {},
+            "cost": {
+                "wall_seconds": round(time.monotonic() - self._start, 3),
+                "cpu_seconds": round(time.process_time() - self._cpu, 3),
+                "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            },
+            "versions": _versions(),
+            "commit": _commit(),
+            "hardware": {"machine": platform.machine(), "cores": os.cpu_count(), "cpu": _cpu_name()},
+        }
+        target = sidecar_path(self.outputs[0])
+        write_text(target, json.dumps(record, indent=1, sort_keys=True, default=str) + "\n")
+        return target
+
+
+def read_sidecar(output: str | Path) -> dict[str, Any]:
+    """Return the sidecar of `output`, or an empty record where there is none."""
+    path = sidecar_path(output)
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def _known_sha256(path: str) -> str:
+    """The hash its own sidecar gives, as long as the file is older than the sidecar; else computed."""
+    sidecar = sidecar_path(path)
+    if sidecar.exists() and sidecar.stat().st_mtime >= Path(path).stat().st_mtime:
+        known = json.loads(sidecar.read_text()).get("outputs", {}).get(path)
+        if known:
+            return str(known)
+    return sha256(path)
+
+
+def _versions() -> dict[str, str]:
+    from irpretrain import __version__
+
+    found = {"irpretrain": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> str:
+    try:
+        command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+        here = Path(__file__).parent
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=here).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()

@@ -1,0 +1,1 @@
+"""First-stage retrieval with Lucene, and re-ranking."""

@@ -1,0 +1,1 @@
+"""Words, word pieces, collection statistics and language models."""

@@ -1,0 +1,1 @@
+"""Wikipedia dumps: pages, article structure, links."""
