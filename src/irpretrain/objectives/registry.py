@@ -26,3 +26,8 @@ def read_options(name: str, given: Any) -> Section:
         raise ValueError(f"{name}.type: {given['type']!r} is unknown; allowed are {', '.join(OBJECTIVES)}")
     options: type[Section] = import_module(module).Options
     return explain(options, given, name)
+
+
+def load_objective(options: Any) -> Any:
+    """Return the module of the objective that `options` (an `Options` of one of them) belongs to."""
+    return import_module(OBJECTIVES[options.type])

@@ -1,0 +1,37 @@
+# make run    set up what is missing, run the workflow, print where the report lies
+# make test   set up what is missing, run all tests
+# Variables: PYTHON=python3.12  CORES=4  ARGS="--configfile configs/prop-long.yaml"
+PYTHON ?= python3
+CORES ?= $(shell getconf _NPROCESSORS_ONLN)
+ARGS ?=
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+.PHONY: help run test lint format docs clean
+help:
+	@sed -n 's/^# //p' Makefile | head -3
+
+$(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
+	@$(PYTHON) envs/install.py $(VENV)
+
+run: $(VENV)/.installed
+	@snakemake --cores $(CORES) --rerun-incomplete $(ARGS)
+
+test: $(VENV)/.installed
+	@python -m pytest $(ARGS)
+
+lint: $(VENV)/.installed
+	ruff check . && ruff format --check .
+	snakefmt --check Snakefile rules
+	snakemake --lint
+	mypy
+	python -m irpretrain.config.reference --check docs
+
+format: $(VENV)/.installed
+	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules
+
+docs: $(VENV)/.installed
+	python -m irpretrain.config.reference docs
+
+clean:
+	rm -rf results/[!R]* .snakemake

@@ -1,0 +1,65 @@
+"""IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
+
+Targets: all (default), one paper by name (prop), or any file under results/. docs/architecture.md is the map.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(workflow.basedir, "src"))
+
+from snakemake.exceptions import WorkflowError
+
+from irpretrain.config import parse_config
+from irpretrain.errors import IRPretrainError
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+configfile: os.path.join(workflow.basedir, "config.yaml")
+
+
+try:
+    CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
+except IRPretrainError as error:
+    raise WorkflowError(str(error)) from None
+
+
+include: "rules/common.smk"
+include: "rules/inputs.smk"
+include: "rules/corpora.smk"
+include: "rules/text.smk"
+include: "rules/groups.smk"
+include: "rules/pretraining.smk"
+include: "rules/retrieval.smk"
+include: "rules/reranking.smk"
+include: "rules/evaluation.smk"
+include: "rules/report.smk"
+
+
+onsuccess:
+    if os.path.exists("results/report.html"):
+        from irpretrain.report.headline import print_headline
+
+        print_headline("results")
+
+
+onerror:
+    print("\nThe run stopped. The message above says why; the rule's log under results/logs says more.")
+    print("After mending it, the same command goes on from where it stopped.")
+
+
+rule all:
+    default_target: True
+    input:
+        "results/report.html",
+        tables(PAPERS),
+        figures(PAPERS),
+
+
+rule prop:
+    input:
+        "results/report.html",
+        tables(["prop"]),
+        figures(["prop"]),

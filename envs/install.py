@@ -1,0 +1,64 @@
+"""Make the project's virtual environment from requirements.lock. Needs only Python 3.11+ and a package index.
+
+Called by `make`; by hand: `python3 envs/install.py .venv`. A torch of the interpreter that calls this (a GPU
+machine's own build) is kept and seen through from the environment; otherwise torch comes from the lock.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCK = ROOT / "requirements.lock"
+OLDEST_PYTHON = (3, 11)
+OLDEST_TORCH = (2, 6)
+
+
+def main(target: Path) -> None:
+    """Create or complete the environment at `target`, and mark it as installed at the very end."""
+    if sys.version_info < OLDEST_PYTHON:
+        found = ".".join(map(str, sys.version_info[:3]))
+        sys.exit(f"IR-Pretrain needs Python 3.11 or newer; this is {found}. Try: make run PYTHON=python3.12")
+    own_torch = existing_torch()
+    print(f"Setting up {target} (once; about 2 GB, one to five minutes)", flush=True)
+    if own_torch:
+        print(f"Keeping the torch {own_torch} of {sys.executable}", flush=True)
+    venv.EnvBuilder(with_pip=True, clear=True, system_site_packages=bool(own_torch)).create(target)
+    pip = [str(target / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    pins = [line for line in LOCK.read_text().splitlines() if line and not line.startswith("#")]
+    torch = next(pin for pin in pins if pin.startswith("torch=="))
+    rest = [pin for pin in pins if pin != torch]
+    if not own_torch:
+        run([*pip, "--constraint", str(LOCK), torch], "torch")
+    # --ignore-installed: pins win over what system site-packages happen to hold
+    run([*pip, "--no-deps", *(["--ignore-installed"] if own_torch else []), *rest], "the pinned packages")
+    run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "irpretrain itself")
+    (target / ".installed").write_text(LOCK.read_text())
+
+
+def existing_torch() -> str:
+    """Version of an accelerator build of torch in the calling interpreter, or an empty string."""
+    probe = "import torch; print(torch.__version__ if torch.version.cuda or torch.version.hip else '')"
+    found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    version = found.stdout.strip() if found.returncode == 0 else ""
+    if not version:
+        return ""
+    numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
+    return version if numbers >= OLDEST_TORCH else ""
+
+
+def run(command: list[str], what: str) -> None:
+    """Run pip; on failure say what could not be installed and stop without a traceback."""
+    print(f"  installing {what}", flush=True)
+    if subprocess.run(command).returncode:
+        sys.exit(
+            f"\nCould not install {what}: pip's message is above. Check the package index and the disk's free space, "
+            "then call make again; it starts the set-up afresh."
+        )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else ".venv"))

@@ -1,0 +1,24 @@
+"""Runs → scores."""
+
+
+rule evaluate:
+    input:
+        runs=[path for run in all_runs() for path in run["paths"]],
+        qrels=expand("results/datasets/{dataset}/qrels.txt", dataset=evaluated_datasets()),
+        folds=expand("results/datasets/{dataset}/folds.json", dataset=evaluated_datasets()),
+    output:
+        per_query="results/per_query.parquet",
+        scores="results/scores.csv",
+        meta="results/per_query.parquet.meta.json",
+    params:
+        runs=all_runs(),
+        datasets={name: dump(CFG.datasets[name])["measures"] for name in evaluated_datasets()},
+    log:
+        "results/logs/evaluate.log",
+    benchmark:
+        "results/benchmarks/evaluate.tsv"
+    resources:
+        mem_mb=memory(4000),
+        runtime=60,
+    script:
+        "../scripts/evaluate.py"

@@ -1,0 +1,42 @@
+"""Documents → ranking groups, by objective."""
+
+
+rule build_groups:
+    input:
+        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        tokens="results/tokens/{corpus}/{shard}",
+        statistics="results/statistics/{collection}/words.parquet",
+    output:
+        groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",
+        meta="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet.meta.json",
+    params:
+        options=lambda wildcards: dump(CFG.objectives[wildcards.objective]),
+        text=dump(CFG.text),
+        seed=CFG.seed,
+    log:
+        "results/logs/groups/{collection}-{objective}-{corpus}-{shard}.log",
+    benchmark:
+        "results/benchmarks/build_groups/{collection}-{objective}-{corpus}-{shard}.tsv"
+    resources:
+        mem_mb=memory(4000),
+        runtime=120,
+    script:
+        "../scripts/build_groups.py"
+
+
+rule merge_groups:
+    input:
+        groups=group_shards,
+        checked="results/corpora/collection-{collection}.json",
+    output:
+        groups="results/groups/{collection}/{objective}.parquet",
+        meta="results/groups/{collection}/{objective}.parquet.meta.json",
+    params:
+        corpora=lambda wildcards: [[c, len(shards_of(c))] for c in CFG.collections[wildcards.collection]],
+    log:
+        "results/logs/groups/{collection}-{objective}.log",
+    resources:
+        mem_mb=memory(4000),
+        runtime=120,
+    script:
+        "../scripts/merge_groups.py"

@@ -1,0 +1,58 @@
+"""Collection statistics (words) and token stores (word pieces)."""
+
+
+rule count_words:
+    input:
+        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+    output:
+        counts="results/corpora/{corpus}/words-{shard}.parquet",
+        meta="results/corpora/{corpus}/words-{shard}.parquet.meta.json",
+    params:
+        text=dump(CFG.text),
+    log:
+        "results/logs/words/{corpus}-{shard}.log",
+    benchmark:
+        "results/benchmarks/count_words/{corpus}-{shard}.tsv"
+    resources:
+        mem_mb=memory(4000),
+        runtime=120,
+    script:
+        "../scripts/count_words.py"
+
+
+rule merge_counts:
+    input:
+        counts=collection_counts,
+    output:
+        statistics="results/statistics/{collection}/words.parquet",
+        meta="results/statistics/{collection}/words.parquet.meta.json",
+    log:
+        "results/logs/statistics/{collection}.log",
+    benchmark:
+        "results/benchmarks/merge_counts/{collection}.tsv"
+    resources:
+        mem_mb=memory(4000),
+        runtime=120,
+    script:
+        "../scripts/merge_counts.py"
+
+
+rule store_tokens:
+    input:
+        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        encoder=encoder_directory,
+    output:
+        tokens=directory("results/tokens/{corpus}/{shard}"),
+        meta="results/tokens/{corpus}/{shard}.meta.json",
+    params:
+        text=dump(CFG.text),
+        encoder=dump(CFG.encoder),
+    log:
+        "results/logs/tokens/{corpus}-{shard}.log",
+    benchmark:
+        "results/benchmarks/store_tokens/{corpus}-{shard}.tsv"
+    resources:
+        mem_mb=memory(4000),
+        runtime=240,
+    script:
+        "../scripts/store_tokens.py"

@@ -1,0 +1,16 @@
+"""Index a corpus with Lucene."""
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.retrieval.lucene import index
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        index(
+            list(snakemake.input.documents),
+            RetrievalConfig(**snakemake.params.options),
+            TextConfig(**snakemake.params.text),
+            snakemake.output.index,
+        )
+    )

@@ -1,0 +1,15 @@
+"""Make or read the cross-validation folds of a data set."""
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.evaluation.folds import make_folds
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        make_folds(
+            snakemake.input.queries,
+            DatasetConfig(**snakemake.params.dataset),
+            snakemake.params.seed,
+            snakemake.output.folds,
+        )
+    )

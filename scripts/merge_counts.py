@@ -1,0 +1,7 @@
+"""Add up the word counts of a collection's shards, exactly."""
+
+from irpretrain.stage import stage
+from irpretrain.text.statistics import merge_counts
+
+with stage(snakemake) as done:
+    done(merge_counts(list(snakemake.input.counts), snakemake.output.statistics))

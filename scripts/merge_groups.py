@@ -1,0 +1,9 @@
+"""Put the shards' ranking groups into one file, in the order of the corpora, whatever the number of shards."""
+
+from irpretrain.objectives.merge import merge_groups
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    shards = iter(snakemake.input.groups)
+    by_corpus = [[next(shards) for _ in range(count)] for _, count in snakemake.params.corpora]
+    done(merge_groups(by_corpus, snakemake.output.groups))

@@ -1,0 +1,18 @@
+"""Read a test collection's queries and judgements, and check them against its documents."""
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.corpora.testcollection import prepare
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        prepare(
+            DatasetConfig(**snakemake.params.dataset),
+            snakemake.input.queries,
+            snakemake.input.qrels,
+            list(snakemake.input.documents),
+            snakemake.params.seed,
+            snakemake.output.queries,
+            snakemake.output.qrels,
+        )
+    )

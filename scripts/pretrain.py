@@ -1,0 +1,24 @@
+"""Pre-train one model with one seed; goes on from its last checkpoint."""
+
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import PretrainingConfig, TaskConfig
+from irpretrain.stage import stage
+from irpretrain.training.pretrain import pretrain
+
+with stage(snakemake) as done:
+    done(
+        pretrain(
+            encoder=snakemake.input.encoder,
+            start=str(snakemake.input.start) or None,
+            groups=list(snakemake.input.groups),
+            tokens=list(snakemake.input.tokens),
+            tasks=[TaskConfig(**task) for task in snakemake.params.tasks],
+            options=PretrainingConfig(**snakemake.params.options),
+            encoder_options=EncoderConfig(**snakemake.params.encoder),
+            seed=snakemake.params.seed,
+            output=snakemake.output.model,
+            metrics=snakemake.output.metrics,
+            checkpoints=snakemake.params.checkpoints,
+            title=snakemake.params.title,
+        )
+    )

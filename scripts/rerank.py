@@ -1,0 +1,22 @@
+"""Score candidates with a pre-trained cross-encoder that has seen no judgement."""
+
+from pathlib import Path
+
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.retrieval.rerank import rerank
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    model = Path(snakemake.input.model)
+    if snakemake.params.snapshot is not None:
+        model = model / "snapshots" / f"step-{snakemake.params.snapshot:06d}"
+    done(
+        rerank(
+            model,
+            list(snakemake.input.tokens),
+            snakemake.input.queries,
+            snakemake.input.candidates,
+            RerankingConfig(**snakemake.params.options),
+            snakemake.output.run,
+        )
+    )

@@ -1,0 +1,16 @@
+"""First-stage retrieval of a data set's queries."""
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.retrieval.lucene import search
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        search(
+            snakemake.input.index,
+            snakemake.input.queries,
+            snakemake.wildcards.candidates,
+            RetrievalConfig(**snakemake.params.options),
+            snakemake.output.run,
+        )
+    )

@@ -1,0 +1,16 @@
+"""Cut one corpus shard into word pieces, once for every stage that trains or ranks."""
+
+from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.stage import stage
+from irpretrain.text.word_pieces import write_token_store
+
+with stage(snakemake) as done:
+    done(
+        write_token_store(
+            snakemake.input.documents,
+            snakemake.input.encoder,
+            TextConfig(**snakemake.params.text),
+            snakemake.output.tokens,
+            EncoderConfig(**snakemake.params.encoder).vocabulary_size,
+        )
+    )
