@@ -1,0 +1,230 @@
+"""Folds for cross-validation: which queries train, which validate, which test.
+
+Folds are numbered from 1. With test fold f of k, fold f % k + 1 validates and the other k - 2 train. So each
+query is tested exactly once, by a model that has never seen it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from irpretrain.atomic import write_text
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.contracts import QUERIES
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.runs import numbered_lines
+from irpretrain.randomness import stream_key
+
+FEWEST = 3
+"""With fewer folds there is nothing left to train on."""
+
+
+class Roles(NamedTuple):
+    """Queries by role, each in the data set's order."""
+
+    train: list[str]
+    validation: list[str]
+    test: list[str]
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The fold of each query, in the data set's order.
+
+    Args:
+        number: how many folds there are.
+        fold_of: query → fold, from 1.
+    """
+
+    number: int
+    fold_of: dict[str, int]
+
+    def queries(self, fold: int) -> list[str]:
+        """Return the queries of one fold."""
+        return [query for query, found in self.fold_of.items() if found == fold]
+
+
+def make_folds(queries: str | Path, dataset: DatasetConfig, seed: int, output: str | Path) -> dict[str, Any]:
+    """Deal the queries into folds, or take the folds from the file that `dataset.folds` names, and write
+    JSON.
+
+    Made folds differ in size by at most one query. They depend on the seed and on the set of query
+    identifiers, not on the order of the queries.
+
+    Args:
+        queries: QUERIES table.
+        dataset: its `folds` is a number of folds, or a file: JSON (query → fold; or this function's own
+            output; or a list of lists of queries) or text with a query and its fold on each line.
+        seed: names the random order in which queries are dealt.
+        output: JSON, `{"folds": k, "queries": {query: fold}}` in the data set's order.
+
+    Returns:
+        Counts: queries, folds, smallest and largest fold, and the queries that only the given file knows
+        (queries that were left out of the data set).
+
+    Raises:
+        ConfigError: more folds than queries.
+        InputError: the given file cannot be read, lacks a query, or leaves a fold empty.
+    """
+    identifiers = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
+    unknown = 0
+    if isinstance(dataset.folds, int):
+        folds = deal(identifiers, dataset.folds, seed)
+    else:
+        given = read_given_folds(dataset.folds)
+        folds = _select(identifiers, given, dataset.folds)
+        unknown = len(given.keys() - folds.fold_of.keys())
+    content = {"folds": folds.number, "queries": folds.fold_of}
+    write_text(output, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    sizes = [len(folds.queries(fold)) for fold in range(1, folds.number + 1)]
+    return {
+        "queries": len(identifiers),
+        "folds": folds.number,
+        "smallest_fold": min(sizes),
+        "largest_fold": max(sizes),
+        "given_for_unknown_queries": unknown,
+    }
+
+
+def deal(queries: Sequence[str], number: int, seed: int) -> Folds:
+    """Deal queries into `number` folds like cards, in the order of a hash of (seed, query)."""
+    if number < FEWEST:
+        raise ConfigError(f"folds: {number} folds leave nothing to train on; give {FEWEST} or more")
+    if number > len(queries):
+        raise ConfigError(f"folds: {number} folds cannot be made of {len(queries)} queries; give fewer folds")
+    shuffled = sorted(queries, key=lambda query: (stream_key(seed, "folds", query), query))
+    dealt = {query: position % number + 1 for position, query in enumerate(shuffled)}
+    return Folds(number, {query: dealt[query] for query in queries})
+
+
+def _select(queries: Sequence[str], given: dict[str, int], path: str | Path) -> Folds:
+    missing = [query for query in queries if query not in given]
+    if missing:
+        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+        raise InputError(path, f"{len(missing)} of {len(queries)} queries have no fold: {some}")
+    chosen = {query: given[query] for query in queries}
+    number = max(chosen.values(), default=0)
+    empty = sorted(set(range(1, number + 1)) - set(chosen.values()))
+    if empty or number < FEWEST:
+        fault = (
+            f"fold {empty[0]} has no query of this data set" if empty else f"there are only {number} folds"
+        )
+        raise InputError(
+            path, fault, remedy=f"Folds are numbered from 1 without gaps; {FEWEST} or more are needed."
+        )
+    return Folds(number, chosen)
+
+
+def read_given_folds(path: str | Path) -> dict[str, int]:
+    """Read query → fold from a user's JSON file (name ending in .json) or text file; see `make_folds`.
+
+    Raises:
+        InputError: with file and, for text, line.
+    """
+    if Path(path).suffix.lower() != ".json":
+        return _read_text(path)
+    content = _read_json(path)
+    if isinstance(content, dict) and isinstance(content.get("queries"), dict):
+        content = content["queries"]
+    if isinstance(content, list):
+        return _from_lists(content, path)
+    if not isinstance(content, dict):
+        raise InputError(path, "expected an object from query to fold, or a list of lists of queries")
+    return {query: _fold(fold, path, query) for query, fold in content.items()}
+
+
+def _read_json(path: str | Path) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            path, "there is no such file of folds", remedy="Set the data set's `folds`."
+        ) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(path, f"this is not JSON: {error}", getattr(error, "lineno", None)) from None
+
+
+def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
+    folds: dict[str, int] = {}
+    for number, members in enumerate(content, 1):
+        if not isinstance(members, list):
+            raise InputError(path, f"entry {number} is not a list of queries")
+        for query in map(str, members):
+            if query in folds:
+                raise InputError(path, f"query {query!r} is in folds {folds[query]} and {number}")
+            folds[query] = number
+    return folds
+
+
+def _read_text(path: str | Path) -> dict[str, int]:
+    folds: dict[str, int] = {}
+    for line, text in numbered_lines(path):
+        columns = text.split()
+        if len(columns) != 2:
+            raise InputError(path, f"expected a query and its fold, found {len(columns)} columns", line)
+        query, printed = columns
+        if query in folds:
+            raise InputError(path, f"query {query!r} is listed twice", line)
+        folds[query] = _fold(int(printed) if printed.isdecimal() else printed, path, query, line)
+    return folds
+
+
+def _fold(value: Any, path: str | Path, query: str, line: int | None = None) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(path, f"the fold of query {query!r} is {value!r}; folds are numbered from 1", line)
+    return value
+
+
+def read_folds(path: str | Path) -> Folds:
+    """Read what `make_folds` wrote."""
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    return Folds(content["folds"], content["queries"])
+
+
+def count_folds(dataset: DatasetConfig) -> int:
+    """Return how many folds `dataset` has before they are made; a given file is read for it."""
+    if isinstance(dataset.folds, int):
+        return dataset.folds
+    return max(read_given_folds(dataset.folds).values(), default=0)
+
+
+def roles(folds: Folds, test_fold: int) -> Roles:
+    """Return the queries that train, validate and test when `test_fold` is tested.
+
+    Raises:
+        ValueError: there is no such fold.
+    """
+    if not 1 <= test_fold <= folds.number:
+        raise ValueError(f"there is no fold {test_fold}; folds are 1 to {folds.number}")
+    validation_fold = test_fold % folds.number + 1
+    held_out = (test_fold, validation_fold)
+    train = [query for query, fold in folds.fold_of.items() if fold not in held_out]
+    return Roles(train, folds.queries(validation_fold), folds.queries(test_fold))
+
+
+def training_queries(train: Sequence[str], regime: str) -> list[str]:
+    """Return the queries that a regime trains on: all for full, the first n for few-shot-<n>, none for
+    zero-shot.
+
+    Raises:
+        ConfigError: there are fewer than n, or there is no such regime.
+    """
+    if regime == "full":
+        return list(train)
+    if regime == "zero-shot":
+        return []
+    number = regime.removeprefix("few-shot-")
+    if number == regime or not number.isdecimal():
+        raise ConfigError(f"{regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>")
+    if int(number) > len(train):
+        raise ConfigError(f"{regime}: the training folds have only {len(train)} queries; ask for fewer shots")
+    return list(train[: int(number)])
+
+
+def spread(queries: Iterable[str], folds: Folds | None) -> dict[str, int]:
+    """Return the fold of each query; 0 for all where there are no folds."""
+    return {query: folds.fold_of[query] if folds else 0 for query in queries}

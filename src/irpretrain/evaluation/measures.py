@@ -1,0 +1,125 @@
+"""Effectiveness measures of trec_eval, computed through ir_measures.
+
+A run is judged in the order in which it is ranked (`irpretrain.evaluation.runs`). trec_eval itself re-sorts a
+run by its scores, rounds them to single precision on the way, and puts equal ones in descending document
+order; so it is handed the negated rank instead of the score.
+
+A mean runs over all queries of the judgements: one for which nothing was retrieved counts 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from irpretrain.errors import ConfigError
+from irpretrain.evaluation.qrels import Qrels
+from irpretrain.evaluation.runs import Run
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+DEFINITIONS = {
+    "nDCG": "sum of grade / log2(rank + 1), linear gain as in trec_eval, over that of the ideal ranking",
+    "P": "share of relevant documents among the first {cutoff}; fewer retrieved ones count as not relevant",
+    "AP": "precision at the rank of each relevant document, 0 where it is not found, averaged over all",
+    "RR": "1 / rank of the first relevant document, 0 where there is none",
+    "R": "share of the relevant documents that are among the first {cutoff}",
+    "Success": "1 where a relevant document is among the first {cutoff}, else 0",
+}
+"""What each measure means; printed beside its numbers."""
+
+NEEDS_CUTOFF = ("P", "R", "Success")
+
+
+def parse_measure(name: str) -> Measure:
+    """Return the measure that `name` denotes in ir_measures' notation, such as nDCG@20, AP(rel=2) or RR@10.
+
+    Raises:
+        ConfigError: it is none of trec_eval's measures in `DEFINITIONS`, or its cut-off or level make no
+            sense.
+    """
+    import ir_measures
+
+    try:
+        measure = ir_measures.parse_measure(name)
+        measure.validate_params()
+    except (NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError, AttributeError):
+        measure = None
+    refusal = f"{name!r} is not a measure; " if measure is None else _refusal(measure)
+    if measure is None or refusal:
+        allowed = "nDCG, nDCG@k, P@k, AP, AP@k, RR, RR@k, R@k and Success@k with k of 1 or more"
+        raise ConfigError(
+            f"measures: {refusal}allowed are {allowed}, each also with a level, such as AP(rel=2)"
+        )
+    return measure
+
+
+def _refusal(measure: Measure) -> str:
+    parameters = dict(measure.params)
+    cutoff, level = parameters.pop("cutoff", None), parameters.pop("rel", 1)
+    if measure.NAME not in DEFINITIONS or parameters:
+        return f"{measure} is not computed here; "
+    # trec_eval ends the whole process on a cut-off or a level below 1.
+    if (cutoff is None and measure.NAME in NEEDS_CUTOFF) or (cutoff is not None and cutoff < 1):
+        return f"{measure} needs a cut-off of 1 or more; "
+    return f"{measure} needs a relevance level of 1 or more; " if level < 1 else ""
+
+
+def definition(name: str) -> str:
+    """Return one line that says what the measure `name` is, for tables: "nDCG@20: sum of grade / log2 ...".
+
+    Raises:
+        ConfigError: as `parse_measure`.
+    """
+    measure = parse_measure(name)
+    text = DEFINITIONS[str(measure.NAME)].format(cutoff=measure.params.get("cutoff"))
+    if "cutoff" in measure.params and measure.NAME not in NEEDS_CUTOFF:
+        text += f"; only the first {measure.params['cutoff']} ranks count"
+    if measure.params.get("rel", 1) != 1:
+        text += f"; relevant is a grade of {measure.params['rel']} or more"
+    return f"{measure}: {text}"
+
+
+def per_query(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the value of each measure for each judged query.
+
+    Args:
+        run: in canonical order; queries without judgements are passed over.
+        qrels: the judgements; their queries, in sorted order, are those of the result.
+        measures: names in ir_measures' notation.
+
+    Returns:
+        measure, as ir_measures prints it, → query → value.
+
+    Raises:
+        ConfigError: as `parse_measure`.
+    """
+    import ir_measures
+
+    parsed = list(dict.fromkeys(parse_measure(name) for name in measures))
+    values: dict[str, dict[str, float]] = {
+        str(measure): dict.fromkeys(sorted(qrels), 0.0) for measure in parsed
+    }
+    judged = {query: _by_rank(run[query]) for query in sorted(qrels) if run.get(query)}
+    if judged:
+        for found in ir_measures.iter_calc(parsed, qrels, judged):
+            values[str(found.measure)][found.query_id] = float(found.value)
+    return values
+
+
+def _by_rank(ranking: Iterable[tuple[str, float]]) -> dict[str, float]:
+    return {document: float(-position) for position, (document, _) in enumerate(ranking, 1)}
+
+
+def mean(values: Mapping[str, float], queries: Iterable[str] | None = None) -> float:
+    """Return the mean of per-query values over `queries` (default: all), summed in sorted order; 0 of none."""
+    chosen = sorted(values if queries is None else queries)
+    return sum(values[query] for query in chosen) / len(chosen) if chosen else 0.0
+
+
+def mean_of_run(run: Run, qrels: Qrels, measure: str, queries: Iterable[str]) -> float:
+    """Return the mean of one measure over `queries`, all of which must be judged; used to choose models."""
+    chosen = {query: qrels[query] for query in queries}
+    (values,) = per_query(run, chosen, [measure]).values()
+    return mean(values)

@@ -1,0 +1,159 @@
+"""TREC runs: `query Q0 document rank score tag`, one line a retrieved document, gzip or plain.
+
+One order everywhere, the canonical order: queries by identifier; within a query score descending; equal
+scores by document identifier ascending (code points). It is a function of the scores alone, so a constant
+scorer cannot profit from the order in which it met the candidates. The rank column is written for readers and
+ignored when read.
+
+Scores are double precision and are printed with the fewest digits that read back as the same number.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from irpretrain.atomic import atomic_file
+from irpretrain.errors import InputError
+
+Ranking = list[tuple[str, float]]
+"""Documents of one query and their scores, best first."""
+
+Run = dict[str, Ranking]
+"""The ranking of each query, in canonical order."""
+
+
+def rank(scores: Iterable[tuple[str, float]]) -> Ranking:
+    """Return (document, score) pairs in canonical order."""
+    return sorted(scores, key=lambda pair: (-pair[1], pair[0]))
+
+
+def canonical(run: Mapping[str, Iterable[tuple[str, float]]]) -> Run:
+    """Return `run` in canonical order."""
+    return {query: rank(run[query]) for query in sorted(run)}
+
+
+def top(run: Run, depth: int | None) -> Run:
+    """Return the first `depth` documents of each query; all of them where `depth` is None."""
+    return {query: ranking[:depth] for query, ranking in run.items()}
+
+
+def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
+    """Join runs over different queries, such as the runs of the test folds.
+
+    Args:
+        runs: the runs.
+        names: their files, for the error message.
+
+    Raises:
+        InputError: two of them hold the same query.
+    """
+    merged: Run = {}
+    origin: dict[str, str | Path] = {}
+    for run, name in zip(runs, names, strict=True):
+        for query, ranking in run.items():
+            if query in merged:
+                raise InputError(
+                    name, f"query {query!r} is in {origin[query]} too; each query belongs to one fold"
+                )
+            merged[query], origin[query] = ranking, name
+    return {query: merged[query] for query in sorted(merged)}
+
+
+def write_run(path: str | Path, run: Mapping[str, Iterable[tuple[str, float]]], tag: str) -> int:
+    """Write `run` atomically as gzip in canonical order; return its number of lines.
+
+    Args:
+        path: the file; equal runs and tags give equal bytes, as the gzip header holds neither time nor name.
+        run: (document, score) pairs of each query, in any order.
+        tag: the last column, the system's name.
+
+    Raises:
+        ValueError: a score is not finite, or a name is empty or holds white space.
+    """
+    _check_name(tag)
+    with atomic_file(path) as temporary, open(temporary, "wb") as raw:
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
+            with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as file:
+                return sum(_write_ranking(file, query, rank(run[query]), tag) for query in sorted(run))
+
+
+def _write_ranking(file: io.TextIOBase, query: str, ranking: Ranking, tag: str) -> int:
+    _check_name(query)
+    for position, (document, score) in enumerate(ranking, 1):
+        _check_name(document)
+        if not math.isfinite(score):
+            raise ValueError(
+                f"the score of document {document!r} for query {query!r} is {score}, not a finite number"
+            )
+        file.write(f"{query} Q0 {document} {position} {float(score)!r} {tag}\n")
+    return len(ranking)
+
+
+def _check_name(name: str) -> None:
+    if len(name.split()) != 1 or name.split()[0] != name:
+        raise ValueError(
+            f"{name!r} cannot stand in a TREC file: names there are not empty and hold no white space"
+        )
+
+
+def read_run(path: str | Path) -> Run:
+    """Read a TREC run, gzip or plain, into canonical order whatever order its lines and ranks are in.
+
+    Raises:
+        InputError: with file and line, for a line without six columns, a score that is not a finite number,
+            or a document that a query lists twice.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for line, text in numbered_lines(path):
+        columns = text.split()
+        if len(columns) != 6:
+            wanted = "query Q0 document rank score tag"
+            raise InputError(path, f"a run has 6 columns ({wanted}), this line has {len(columns)}", line)
+        query, _, document, _, printed, _ = columns
+        documents = found.setdefault(query, {})
+        if document in documents:
+            raise InputError(path, f"document {document!r} is listed twice for query {query!r}", line)
+        documents[document] = _score(path, printed, line)
+    return canonical({query: documents.items() for query, documents in found.items()})
+
+
+def _score(path: str | Path, printed: str, line: int) -> float:
+    try:
+        score = float(printed)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise InputError(path, f"the score {printed!r} is not a finite number", line)
+    return score
+
+
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a UTF-8 text file that hold more than white space, with their 1-based numbers.
+
+    A gzip file is recognised by its content, not by its name.
+
+    Raises:
+        InputError: the file is missing, is not UTF-8, or is a damaged gzip file.
+    """
+    line = 0
+    try:
+        with open(path, "rb") as raw:
+            compressed = raw.peek(2)[:2] == b"\x1f\x8b"
+            file = gzip.GzipFile(fileobj=raw) if compressed else raw
+            for line, content in enumerate(file, 1):
+                text = content.decode("utf-8")
+                if text.strip():
+                    yield line, text
+    except FileNotFoundError:
+        raise InputError(path, "there is no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"this is not UTF-8 text ({error.reason})", line) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(
+            path, f"the gzip file is damaged after line {line}: {error}", remedy="Make it again."
+        ) from None
