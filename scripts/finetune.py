@@ -28,7 +28,9 @@ with stage(snakemake) as done:
             run=snakemake.output.run,
             metrics=snakemake.output.metrics,
             checkpoints=snakemake.params.checkpoints,
-            output=model_directory / f"seed-{cell.seed}" / f"fold-{cell.fold}" if options.keep_models else None,
+            output=model_directory / f"seed-{cell.seed}" / f"fold-{cell.fold}"
+            if options.keep_models
+            else None,
             title=f"fine-tune {cell.model} {cell.regime} fold {cell.fold} seed {cell.seed}",
         )
     )

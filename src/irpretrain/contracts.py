@@ -118,6 +118,10 @@ class ContractWriter:
         if self._waiting_rows >= ROWS_PER_GROUP:
             self._flush()
 
+    def note(self, facts: dict[str, str]) -> None:
+        """Keep `facts` about the whole table in the file's key-value metadata."""
+        self._writer.add_key_value_metadata(facts)
+
     def _flush(self, everything: bool = False) -> None:
         if not self._waiting:
             return
@@ -165,6 +169,13 @@ WORD_COUNTS = Contract(
         Column("word", pa.string(), "lower-cased word"),
         Column("count", pa.int64(), "occurrences in the collection", "words"),
         Column("documents", pa.int64(), "documents that hold it", "documents"),
+        Column(
+            "stem_documents",
+            pa.int64(),
+            "documents in which it is the first word of its Porter stem; summed over the words of a stem, the "
+            "documents that hold the stem",
+            "documents",
+        ),
     ),
 )
 
@@ -203,8 +214,11 @@ GROUPS = Contract(
             "each the tokens start to end of a document in the token store; end = -1 means to its end",
             "word pieces",
         ),
-        Column("scores", pa.list_(pa.field("item", pa.float32(), nullable=False)),
-               "what the preference was read from, one a sequence (ROP: log-likelihood of the word set)"),
+        Column(
+            "scores",
+            pa.list_(pa.field("item", pa.float32(), nullable=False)),
+            "what the preference was read from, one a sequence (ROP: log-likelihood of the word set)",
+        ),
     ),
 )
 
@@ -215,7 +229,9 @@ PER_QUERY = Contract(
         Column("dataset", pa.string(), "data set"),
         Column("candidates", pa.string(), "first-stage run that was re-ranked"),
         Column("model", pa.string(), "model, or the first stage itself"),
-        Column("regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"),
+        Column(
+            "regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"
+        ),
         Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 where nothing was trained"),
         Column("fold", pa.int32(), "test fold of the query, from 1; 0 where there are no folds"),
         Column("query_id", pa.string(), "query"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -21,7 +21,7 @@ def progress(items: Iterable[Item], title: str, unit: str, total: int | None = N
         unit: plural noun of what is counted ("documents").
         total: number of items; taken from `len(items)` where it has one.
     """
-    if total is None and hasattr(items, "__len__"):
+    if total is None and isinstance(items, Sized):
         total = len(items)
     if sys.stderr.isatty() and not os.environ.get("IRPRETRAIN_PLAIN_PROGRESS"):
         from tqdm import tqdm

@@ -54,7 +54,7 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
 
     screen = sys.stderr
     with _open_log(snakemake) as log:
-        sys.stderr = _Tee(screen, log)  # type: ignore[assignment]
+        sys.stderr = _Tee(screen, log)
         try:
             yield done
             recorder.write(counts)
@@ -63,7 +63,10 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
             sys.stderr.flush()
             sys.exit(1)
         except MemoryError:
-            print(f"\nERROR in {snakemake.rule}: out of memory; give the rule more mem_mb or more shards", file=sys.stderr)
+            print(
+                f"\nERROR in {snakemake.rule}: out of memory; give the rule more mem_mb or more shards",
+                file=sys.stderr,
+            )
             sys.exit(1)
         except Exception:
             traceback.print_exc(file=log)

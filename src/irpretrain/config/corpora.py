@@ -20,11 +20,16 @@ class CorpusConfig(Section):
         description="A file or a folder of files, relative to the working directory; embedded:<asset> names an "
         "asset of resources/embedded.yaml."
     )
-    shards: int = Field(1, ge=1, description="Pieces that are processed independently. Results do not depend on it.")
-    malformed: Literal["refuse", "skip"] = Field(
-        "refuse", description="What to do with a record that cannot be read: stop and name it, or skip and count it."
+    shards: int = Field(
+        1, ge=1, description="Pieces that are processed independently. Results do not depend on it."
     )
-    options: dict[str, Any] = Field(default_factory=dict, description="Options of the format; see the corpora guide.")
+    malformed: Literal["refuse", "skip"] = Field(
+        "refuse",
+        description="What to do with a record that cannot be read: stop and name it, or skip and count it.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of the format; see the corpora guide."
+    )
 
 
 class FileConfig(Section):
@@ -43,7 +48,10 @@ class DatasetConfig(Section):
     queries: FileConfig = Field(description="Queries (topics).")
     qrels: FileConfig = Field(description="Relevance judgements.")
     sample_queries: int | None = Field(
-        None, ge=1, description="Use this many queries, drawn at random by the seed; null for all.", json_schema_extra={"unit": "queries"}
+        None,
+        ge=1,
+        description="Use this many queries, drawn at random by the seed; null for all.",
+        json_schema_extra={"unit": "queries"},
     )
     folds: int | str = Field(
         5,
@@ -54,11 +62,13 @@ class DatasetConfig(Section):
         ["nDCG@20", "P@20", "AP", "RR@10"], min_length=1, description="Measures, in ir_measures' notation."
     )
     validation_measure: str = Field(
-        "nDCG@20", description="The measure that chooses epochs, batch sizes and learning rates on validation folds."
+        "nDCG@20",
+        description="The measure that chooses epochs, batch sizes and learning rates on validation folds.",
     )
     unjudged_queries: Literal["drop", "refuse"] = Field(
         "drop", description="Queries without a relevant document: left out and counted, or an error."
     )
     unknown_documents: Literal["ignore", "refuse"] = Field(
-        "ignore", description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error."
+        "ignore",
+        description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error.",
     )

@@ -14,11 +14,16 @@ class ModelConfig(Section):
     """A model to pre-train. One without tasks is the encoder itself with an untrained score head."""
 
     label: str = Field(description="Name in tables.")
-    start: str = Field("encoder", description="encoder, or the key of the model whose weights it starts from.")
+    start: str = Field(
+        "encoder", description="encoder, or the key of the model whose weights it starts from."
+    )
     collection: str | None = Field(None, description="Key of the collection it is pre-trained on.")
-    tasks: list[TaskConfig] = Field(default_factory=list, description="Objectives; their weighted losses are added.")
+    tasks: list[TaskConfig] = Field(
+        default_factory=list, description="Objectives; their weighted losses are added."
+    )
     training: dict[str, Any] = Field(
-        default_factory=dict, description="Keys of `pretraining` that differ for this model (nested keys are merged)."
+        default_factory=dict,
+        description="Keys of `pretraining` that differ for this model (nested keys are merged).",
     )
 
 
@@ -37,9 +42,13 @@ class ExperimentConfig(Section):
 class EvaluationConfig(Section):
     """Significance and intervals."""
 
-    test: Literal["t-test", "randomisation"] = Field("t-test", description="Paired two-tailed t-test, or Fisher's randomisation test.")
+    test: Literal["t-test", "randomisation"] = Field(
+        "t-test", description="Paired two-tailed t-test, or Fisher's randomisation test."
+    )
     permutations: int = Field(100_000, ge=100, description="Draws of the randomisation test.")
-    correction: Literal["none", "holm"] = Field("none", description="Correction for multiple comparisons within a table.")
+    correction: Literal["none", "holm"] = Field(
+        "none", description="Correction for multiple comparisons within a table."
+    )
     level: float = Field(0.05, gt=0, lt=1, description="Significance level.")
     bootstrap: int = Field(2_000, ge=100, description="Resamples of the queries for confidence intervals.")
     confidence: float = Field(0.95, gt=0, lt=1, description="Confidence of intervals.")
@@ -50,4 +59,6 @@ class ReportConfig(Section):
 
     title: str = Field("IR-Pretrain", description="Title of the report.")
     papers: list[Literal["prop"]] = Field(["prop"], min_length=1, description="Papers whose tables are made.")
-    notes: list[str] = Field(default_factory=list, description="Remarks shown at the top of the report and under each table.")
+    notes: list[str] = Field(
+        default_factory=list, description="Remarks shown at the top of the report and under each table."
+    )

@@ -27,16 +27,28 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
     """Return the checked `Config` of a mapping, with the preset filled in."""
     from irpretrain.config.root import Config
 
-    return explain(Config, apply_preset(given), source, top=True)
+    return explain(Config, apply_preset(_drop_removed(given)), source, top=True)
 
 
 def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Return `base` with `over` laid over it: mappings are merged, anything else is replaced; null removes nothing."""
+    """Return `base` with `over` laid over it: mappings are merged, anything else is replaced."""
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
         result[key] = deep_merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return result
+
+
+def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
+    """Leave out named entries that an overlay set to null: `experiments: {few-shot: null}`."""
+    from irpretrain.config.root import NAMED
+
+    return {
+        key: {name: entry for name, entry in value.items() if entry is not None}
+        if key in NAMED and isinstance(value, dict)
+        else value
+        for key, value in given.items()
+    }
 
 
 def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +94,9 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
     if kind == "extra_forbidden":
         known = _keys_at(model, fault["loc"][:-1])
         close = difflib.get_close_matches(str(fault["loc"][-1]), known, 1)
-        return f"{where}: unknown key" + (f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}")
+        return f"{where}: unknown key" + (
+            f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"
+        )
     if kind == "missing":
         return f"{where}: is missing"
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")

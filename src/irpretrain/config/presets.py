@@ -15,7 +15,13 @@ PRESETS: dict[str, dict[str, Any]] = {
             "loss": "hinge",
             "head": "mlp",
             "masking": {"unit": "token", "most": None},
-            "optimiser": {"learning_rate": 2e-5, "warmup": 0.1, "bias_correction": True, "epsilon": 1e-8, "clip_by": "all"},
+            "optimiser": {
+                "learning_rate": 2e-5,
+                "warmup": 0.1,
+                "bias_correction": True,
+                "epsilon": 1e-8,
+                "clip_by": "all",
+            },
         },
         "objectives": {
             "rop": {
@@ -39,7 +45,13 @@ PRESETS: dict[str, dict[str, Any]] = {
             "loss": "pair-softmax",
             "head": "pooled",
             "masking": {"unit": "word", "most": 60},
-            "optimiser": {"learning_rate": 2e-5, "warmup": 0.1, "bias_correction": False, "epsilon": 1e-6, "clip_by": "tensor"},
+            "optimiser": {
+                "learning_rate": 2e-5,
+                "warmup": 0.1,
+                "bias_correction": False,
+                "epsilon": 1e-6,
+                "clip_by": "tensor",
+            },
         },
         "objectives": {
             "rop": {

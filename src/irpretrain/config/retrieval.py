@@ -28,18 +28,41 @@ class RetrievalConfig(Section):
 
     depth: int = Field(200, ge=1, description="Candidates a query.", json_schema_extra={"unit": "documents"})
     bm25: Bm25Config = Field(default_factory=Bm25Config, description="BM25 parameters.")
-    query_likelihood: QueryLikelihoodConfig = Field(default_factory=QueryLikelihoodConfig, description="QL parameters.")
-    stemmer: Literal["porter", "krovetz", "none"] = Field("porter", description="Stemmer of the Lucene analyser.")
+    query_likelihood: QueryLikelihoodConfig = Field(
+        default_factory=QueryLikelihoodConfig, description="QL parameters."
+    )
+    stemmer: Literal["porter", "krovetz", "none"] = Field(
+        "porter", description="Stemmer of the Lucene analyser."
+    )
     keep_stop_words: bool = Field(False, description="Keep Lucene's stop words in index and queries.")
-    threads: int = Field(2, ge=1, description="Threads of indexing and search; results do not depend on them.", json_schema_extra={"unit": "threads"})
+    threads: int = Field(
+        2,
+        ge=1,
+        description="Threads of indexing and search; results do not depend on them.",
+        json_schema_extra={"unit": "threads"},
+    )
     memory_mb: int = Field(2048, ge=256, description="Java heap.", json_schema_extra={"unit": "MB"})
 
 
 class RerankingConfig(Section):
     """Scoring of candidates by a cross-encoder."""
 
-    depth: int | None = Field(None, ge=1, description="Re-rank only this many top candidates; null for all.", json_schema_extra={"unit": "documents"})
-    max_length: int = Field(512, ge=8, description="Longest sequence.", json_schema_extra={"unit": "word pieces"})
-    query_length: int = Field(64, ge=1, description="Longest query.", json_schema_extra={"unit": "word pieces"})
-    batch_tokens: int = Field(16384, ge=512, description="Word pieces, padding included, that are scored at once.", json_schema_extra={"unit": "word pieces"})
+    depth: int | None = Field(
+        None,
+        ge=1,
+        description="Re-rank only this many top candidates; null for all.",
+        json_schema_extra={"unit": "documents"},
+    )
+    max_length: int = Field(
+        512, ge=8, description="Longest sequence.", json_schema_extra={"unit": "word pieces"}
+    )
+    query_length: int = Field(
+        64, ge=1, description="Longest query.", json_schema_extra={"unit": "word pieces"}
+    )
+    batch_tokens: int = Field(
+        16384,
+        ge=512,
+        description="Word pieces, padding included, that are scored at once.",
+        json_schema_extra={"unit": "word pieces"},
+    )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

@@ -25,15 +25,23 @@ class Config(Section):
     """Everything that decides what is computed. How it is run belongs in a profile."""
 
     preset: Literal["paper", "released"] = Field(
-        "paper", description="Fills choices in which papers and their released code differ; a key given here wins."
+        "paper",
+        description="Fills choices in which papers and their released code differ; a key given here wins.",
     )
-    seed: int = Field(1, ge=0, description="Seed of sampling: pseudo-queries, query samples, folds. Models have seeds of their own.")
+    seed: int = Field(
+        1,
+        ge=0,
+        description="Seed of sampling: pseudo-queries, query samples, folds. Models have seeds of their own.",
+    )
     text: TextConfig = Field(description="How documents become words and word pieces.")
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
-    collections: dict[str, list[str]] = Field(description="Collections for pre-training: names of corpora that count as one.")
+    collections: dict[str, list[str]] = Field(
+        description="Collections for pre-training: names of corpora that count as one."
+    )
     encoder: EncoderConfig = Field(description="The encoder that everything starts from.")
     objectives: dict[str, SerializeAsAny[Section]] = Field(
-        default_factory=dict, description="Pre-training objectives by name; `type` says which file in irpretrain/objectives."
+        default_factory=dict,
+        description="Pre-training objectives by name; `type` says which file in irpretrain/objectives.",
     )
     pretraining: PretrainingConfig = Field(description="Defaults of pre-training.")
     models: dict[str, ModelConfig] = Field(min_length=1, description="Models by name.")
@@ -41,8 +49,12 @@ class Config(Section):
     retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig, description="First-stage retrieval.")
     reranking: RerankingConfig = Field(default_factory=RerankingConfig, description="Re-ranking.")
     finetuning: FinetuningConfig = Field(default_factory=FinetuningConfig, description="Fine-tuning.")
-    experiments: dict[str, ExperimentConfig] = Field(default_factory=dict, description="What is compared, by name.")
-    evaluation: EvaluationConfig = Field(default_factory=EvaluationConfig, description="Significance and intervals.")
+    experiments: dict[str, ExperimentConfig] = Field(
+        default_factory=dict, description="What is compared, by name."
+    )
+    evaluation: EvaluationConfig = Field(
+        default_factory=EvaluationConfig, description="Significance and intervals."
+    )
     report: ReportConfig = Field(default_factory=ReportConfig, description="Tables, figures and the report.")
 
     @field_validator("objectives", mode="before")
@@ -59,7 +71,9 @@ class Config(Section):
         for section in NAMED:
             for name in getattr(self, section):
                 if not NAME.fullmatch(name):
-                    raise ValueError(f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev")
+                    raise ValueError(
+                        f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
+                    )
         for name, corpora in self.collections.items():
             _known(f"collections.{name}", corpora, self.corpora, "corpora")
         for name, model in self.models.items():
@@ -81,9 +95,14 @@ class Config(Section):
 
     def _check_folds(self, name: str, folds: int, queries: int | None) -> None:
         if folds < 3:
-            raise ValueError(f"datasets.{name}.folds: {folds} folds leave no room for training, validation and test; give 3 or more")
+            raise ValueError(
+                f"datasets.{name}.folds: {folds} folds leave no room for training, validation and test; give 3 or more"
+            )
         if queries is not None and folds > queries:
-            raise ValueError(f"datasets.{name}: {folds} folds cannot be made of {queries} queries; lower folds or raise sample_queries")
+            raise ValueError(
+                f"datasets.{name}: {folds} folds cannot be made of {queries} queries; "
+                "lower folds or raise sample_queries"
+            )
 
     def _check_model(self, name: str, model: ModelConfig) -> None:
         where = f"models.{name}"
@@ -92,7 +111,9 @@ class Config(Section):
         seen, current = [name], model
         while current.start != "encoder" and current.start in self.models:
             if current.start in seen:
-                raise ValueError(f"{where}.start: goes round in a circle: {' -> '.join([*seen, current.start])}")
+                raise ValueError(
+                    f"{where}.start: goes round in a circle: {' -> '.join([*seen, current.start])}"
+                )
             seen.append(current.start)
             current = self.models[current.start]
         if model.tasks and model.collection is None:
@@ -102,7 +123,9 @@ class Config(Section):
         _known(f"{where}.tasks", [task.objective for task in model.tasks], self.objectives, "objectives")
         for task in model.tasks:
             if task.weight == 0 and task.mlm_weight == 0:
-                raise ValueError(f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned")
+                raise ValueError(
+                    f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
+                )
         self.training_of(name)
 
     def training_of(self, model: str) -> PretrainingConfig:
@@ -120,4 +143,6 @@ def _known(where: str, names: Iterable[str], known: Iterable[str], section: str)
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {close[0]}? " if close else ""
-            raise ValueError(f"{where}: {name!r} is not in {section}; {hint}{section} has {', '.join(known) or 'no entries'}")
+            raise ValueError(
+                f"{where}: {name!r} is not in {section}; {hint}{section} has {', '.join(known) or 'no entries'}"
+            )

@@ -20,7 +20,9 @@ class TextConfig(Section):
     )
     separator: str = Field(". ", description="What stands between two non-empty fields.")
     max_word_pieces: int | None = Field(
-        None, ge=1, description="Keep at most this many word pieces of a document in the token store; null for all.",
+        None,
+        ge=1,
+        description="Keep at most this many word pieces of a document in the token store; null for all.",
         json_schema_extra={"unit": "word pieces"},
     )
 
@@ -28,9 +30,14 @@ class TextConfig(Section):
 class EncoderConfig(Section):
     """The pre-trained encoder that everything starts from."""
 
-    path: str = Field(description="Hugging Face directory of a BERT-architecture encoder, or embedded:<asset>.")
+    path: str = Field(
+        description="Hugging Face directory of a BERT-architecture encoder, or embedded:<asset>."
+    )
     label: str = Field(description="Name in tables.")
     layers: int | None = Field(None, ge=1, description="Keep only the first so many layers; null for all.")
     vocabulary_size: int | None = Field(
-        None, ge=1, description="Expected size of the vocabulary; checked when given.", json_schema_extra={"unit": "word pieces"}
+        None,
+        ge=1,
+        description="Expected size of the vocabulary; checked when given.",
+        json_schema_extra={"unit": "word pieces"},
     )

@@ -20,9 +20,13 @@ class OptimiserConfig(Section):
     """AdamW with linear warm-up and linear decay."""
 
     learning_rate: float = Field(2e-5, gt=0, description="Peak learning rate.")
-    warmup: float = Field(0.1, ge=0, le=1, description="Share of the steps over which the rate rises linearly.")
+    warmup: float = Field(
+        0.1, ge=0, le=1, description="Share of the steps over which the rate rises linearly."
+    )
     decay: Literal["linear", "none"] = Field("linear", description="What the rate does after warm-up.")
-    weight_decay: float = Field(0.01, ge=0, description="Decoupled weight decay; not applied to biases and LayerNorm.")
+    weight_decay: float = Field(
+        0.01, ge=0, description="Decoupled weight decay; not applied to biases and LayerNorm."
+    )
     betas: tuple[float, float] = Field((0.9, 0.999), description="Adam's decay rates.")
     epsilon: float = Field(1e-8, gt=0, description="Adam's epsilon.")
     bias_correction: bool = Field(True, description="Adam's bias correction; BERT's own optimiser has none.")
@@ -35,21 +39,39 @@ class OptimiserConfig(Section):
 class MaskingConfig(Section):
     """Masked language modelling. Only documents are masked; special tokens and padding never are."""
 
-    ratio: float = Field(0.15, ge=0, lt=1, description="Share of the document's units (tokens or whole words) that are chosen.")
-    unit: Literal["token", "word"] = Field("token", description="Choose word pieces, or whole words with all their pieces.")
+    ratio: float = Field(
+        0.15, ge=0, lt=1, description="Share of the document's units (tokens or whole words) that are chosen."
+    )
+    unit: Literal["token", "word"] = Field(
+        "token", description="Choose word pieces, or whole words with all their pieces."
+    )
     most: int | None = Field(
-        None, ge=1, description="At most this many predictions a sequence; null for no cap.", json_schema_extra={"unit": "word pieces"}
+        None,
+        ge=1,
+        description="At most this many predictions a sequence; null for no cap.",
+        json_schema_extra={"unit": "word pieces"},
     )
     replace_by_mask: float = Field(0.8, ge=0, le=1, description="Share of the chosen that become [MASK].")
-    replace_by_random: float = Field(0.1, ge=0, le=1, description="Share that become a random word piece; the rest stay.")
+    replace_by_random: float = Field(
+        0.1, ge=0, le=1, description="Share that become a random word piece; the rest stay."
+    )
 
 
 class ComputeConfig(Section):
     """How a training or inference job computes. Part of the job's hash: float sums depend on it."""
 
-    threads: int = Field(1, ge=1, description="Compute threads of one job, whatever --cores is.", json_schema_extra={"unit": "threads"})
-    precision: Literal["fp32", "bf16", "fp16"] = Field("fp32", description="Arithmetic of matrix products; fp16 needs a GPU.")
-    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto takes a GPU where torch finds one.")
+    threads: int = Field(
+        1,
+        ge=1,
+        description="Compute threads of one job, whatever --cores is.",
+        json_schema_extra={"unit": "threads"},
+    )
+    precision: Literal["fp32", "bf16", "fp16"] = Field(
+        "fp32", description="Arithmetic of matrix products; fp16 needs a GPU."
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="auto takes a GPU where torch finds one."
+    )
     gpus: int = Field(0, ge=0, description="GPUs that a job asks Snakemake for (resource `gpu`).")
 
 
@@ -58,32 +80,59 @@ class TaskConfig(Section):
 
     objective: str = Field(description="Key of `objectives`.")
     weight: float = Field(1.0, ge=0, description="Weight of the ranking loss.")
-    mlm_weight: float = Field(1.0, ge=0, description="Weight of the masked-language-model loss on the same sequences.")
+    mlm_weight: float = Field(
+        1.0, ge=0, description="Weight of the masked-language-model loss on the same sequences."
+    )
 
 
 class PretrainingConfig(Section):
     """Pre-training; each model may override any of these keys."""
 
     steps: int = Field(ge=1, description="Optimiser steps.", json_schema_extra={"unit": "steps"})
-    batch_groups: int = Field(ge=1, description="Ranking groups (for PROP: pairs) in one optimiser step.", json_schema_extra={"unit": "groups"})
+    batch_groups: int = Field(
+        ge=1,
+        description="Ranking groups (for PROP: pairs) in one optimiser step.",
+        json_schema_extra={"unit": "groups"},
+    )
     accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
-    max_length: int = Field(512, ge=8, description="Longest sequence: query and document with their special tokens.", json_schema_extra={"unit": "word pieces"})
-    query_length: int = Field(64, ge=1, description="Longest query; only the document is cut beyond it.", json_schema_extra={"unit": "word pieces"})
+    max_length: int = Field(
+        512,
+        ge=8,
+        description="Longest sequence: query and document with their special tokens.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    query_length: int = Field(
+        64,
+        ge=1,
+        description="Longest query; only the document is cut beyond it.",
+        json_schema_extra={"unit": "word pieces"},
+    )
     loss: Loss = Field(description=LOSS_TEXT)
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
     head: Literal["mlp", "pooled"] = Field(
         description="Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer; pooled: the "
         "encoder's own pooler, dropout, and a fresh linear layer. Both have BERT's sequence-classification shape."
     )
-    dropout: float | None = Field(None, ge=0, lt=1, description="Dropout of all layers; null keeps the encoder's own.")
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="Dropout of all layers; null keeps the encoder's own."
+    )
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
     masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
-    checkpoint_every: int = Field(100, ge=1, description="Steps between checkpoints to resume from.", json_schema_extra={"unit": "steps"})
-    snapshots: list[int] = Field(
-        default_factory=list, description="Steps whose weights are kept as models of their own (learning curves).", json_schema_extra={"unit": "steps"}
+    checkpoint_every: int = Field(
+        100,
+        ge=1,
+        description="Steps between checkpoints to resume from.",
+        json_schema_extra={"unit": "steps"},
     )
-    log_every: int = Field(10, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"})
+    snapshots: list[int] = Field(
+        default_factory=list,
+        description="Steps whose weights are kept as models of their own (learning curves).",
+        json_schema_extra={"unit": "steps"},
+    )
+    log_every: int = Field(
+        10, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"}
+    )
 
 
 class FinetuningConfig(Section):
@@ -91,15 +140,47 @@ class FinetuningConfig(Section):
 
     loss: Loss = Field("hinge", description=LOSS_TEXT)
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
-    negatives: int = Field(1, ge=1, description="Documents without relevance, drawn from the candidates, beside each relevant one.")
-    negative_depth: int | None = Field(None, ge=1, description="Draw negatives from this many top candidates; null for all.", json_schema_extra={"unit": "documents"})
-    batch_sizes: list[int] = Field([16, 32], min_length=1, description="Groups a step; chosen on the validation fold.", json_schema_extra={"unit": "groups"})
-    learning_rates: list[float] = Field([1e-5, 2e-5], min_length=1, description="Peak rates; chosen on the validation fold.")
-    few_shot_batch_sizes: list[int] = Field([4, 8, 16], min_length=1, description="The same, in few-shot regimes.", json_schema_extra={"unit": "groups"})
+    negatives: int = Field(
+        1,
+        ge=1,
+        description="Documents without relevance, drawn from the candidates, beside each relevant one.",
+    )
+    negative_depth: int | None = Field(
+        None,
+        ge=1,
+        description="Draw negatives from this many top candidates; null for all.",
+        json_schema_extra={"unit": "documents"},
+    )
+    batch_sizes: list[int] = Field(
+        [16, 32],
+        min_length=1,
+        description="Groups a step; chosen on the validation fold.",
+        json_schema_extra={"unit": "groups"},
+    )
+    learning_rates: list[float] = Field(
+        [1e-5, 2e-5], min_length=1, description="Peak rates; chosen on the validation fold."
+    )
+    few_shot_batch_sizes: list[int] = Field(
+        [4, 8, 16],
+        min_length=1,
+        description="The same, in few-shot regimes.",
+        json_schema_extra={"unit": "groups"},
+    )
     epochs: int = Field(10, ge=1, description="Most passes over the training queries.")
-    patience: int = Field(2, ge=1, description="Stop after so many epochs without a better validation score.", json_schema_extra={"unit": "epochs"})
-    max_length: int = Field(512, ge=8, description="Longest sequence.", json_schema_extra={"unit": "word pieces"})
-    query_length: int = Field(64, ge=1, description="Longest query.", json_schema_extra={"unit": "word pieces"})
+    patience: int = Field(
+        2,
+        ge=1,
+        description="Stop after so many epochs without a better validation score.",
+        json_schema_extra={"unit": "epochs"},
+    )
+    max_length: int = Field(
+        512, ge=8, description="Longest sequence.", json_schema_extra={"unit": "word pieces"}
+    )
+    query_length: int = Field(
+        64, ge=1, description="Longest query.", json_schema_extra={"unit": "word pieces"}
+    )
     keep_models: bool = Field(False, description="Keep each fold's fine-tuned model, not only its run.")
-    optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate.")
+    optimiser: OptimiserConfig = Field(
+        default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
+    )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

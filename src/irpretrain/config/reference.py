@@ -1,0 +1,175 @@
+"""Write docs/config.md and docs/config.schema.json from the models, so that they cannot drift.
+
+`python -m irpretrain.config.reference docs` writes; with `--check` it only compares and fails on a difference.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from irpretrain.atomic import write_text
+from irpretrain.config.presets import PRESETS
+from irpretrain.config.root import Config
+from irpretrain.objectives.registry import OBJECTIVES
+
+HEADER = """# Configuration reference
+
+Generated from the pydantic models by `make docs`; do not edit. The configuration is `config.yaml`, with overlays
+laid over it (`--configfile`); mappings are merged, anything else is replaced, and a named entry set to `null` is
+removed. Unknown keys are refused. A default marked *preset* comes from `preset`, see [Presets](#presets).
+"""
+
+
+def config_reference() -> str:
+    """Return the reference page as Markdown."""
+    parts = [HEADER]
+    for title, model in _sections():
+        parts.append(
+            f"\n## {title}\n\n{_summary(model)}\n\n| key | type | default | unit | meaning |\n|---|---|---|---|---|"
+        )
+        parts += [_row(title, name, field) for name, field in model.model_fields.items()]
+    parts.append(
+        "\n## Presets\n\nPapers and their released code differ in these choices.\n\n| key | paper | released |\n|---|---|---|"
+    )
+    parts += [f"| `{key}` | {_shown(a)} | {_shown(b)} |" for key, a, b in _preset_rows()]
+    return "\n".join(parts) + "\n"
+
+
+def config_schema() -> str:
+    """Return the JSON schema, with each objective's options spelled out."""
+    schema = Config.model_json_schema()
+    options = {name: import_module(module).Options.model_json_schema() for name, module in OBJECTIVES.items()}
+    schema["properties"]["objectives"]["additionalProperties"] = {"oneOf": list(options.values())}
+    return json.dumps(schema, indent=1, sort_keys=True) + "\n"
+
+
+def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
+    yield "Top level", Config
+    seen: set[type[BaseModel]] = set()
+    waiting: list[tuple[str, type[BaseModel]]] = list(_children("", Config))
+    while waiting:
+        title, model = waiting.pop(0)
+        if model in seen:
+            continue
+        seen.add(model)
+        yield title, model
+        waiting = [*_children(f"{title}.", model), *waiting]
+    for name, module in OBJECTIVES.items():
+        yield f"objectives.<name> of type {name}", import_module(module).Options
+
+
+def _children(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    for name, field in model.model_fields.items():
+        for part in _flatten(field.annotation):
+            if isinstance(part, type) and issubclass(part, BaseModel) and part.model_fields:
+                many = get_origin(field.annotation) in (dict, list)
+                yield f"{prefix}{name}" + (".<name>" if many else ""), part
+
+
+def _flatten(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for argument in get_args(annotation):
+        yield from _flatten(argument)
+
+
+def _row(title: str, name: str, field: FieldInfo) -> str:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    meaning = (field.description or "").replace("|", "\\|")
+    cells = (
+        f"`{name}`",
+        _type(field.annotation),
+        _default(title, name, field),
+        str(extra.get("unit", "")),
+        meaning,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _type(annotation: Any) -> str:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return ", ".join(f"`{value}`" for value in arguments)
+    if annotation is type(None):
+        return "null"
+    if origin in (dict, list, tuple):
+        inner = _type(arguments[-1]) if arguments else "any"
+        return f"{'map' if origin is dict else 'list'} of {inner}"
+    if arguments and origin is not None and not isinstance(annotation, type):
+        return " or ".join(_type(argument) for argument in arguments)
+    if isinstance(annotation, type):
+        if issubclass(annotation, BaseModel):
+            return "section"
+        return {"str": "text", "int": "integer", "float": "number", "bool": "true/false"}.get(
+            annotation.__name__, "any"
+        )
+    return "any"
+
+
+def _default(title: str, name: str, field: FieldInfo) -> str:
+    if name in _preset_keys(title):
+        return "*preset*"
+    if field.is_required():
+        return "required"
+    if field.default_factory is not None or field.default is PydanticUndefined:
+        is_section = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+        return "see its keys" if is_section else "empty"
+    return _shown(field.default)
+
+
+def _preset_keys(title: str) -> set[str]:
+    """Scalar keys of a section (by its title on the page) that the presets fill."""
+    if " of type " in title:
+        section: Any = PRESETS["paper"]["objectives"].get(title.rpartition(" ")[2], {})
+    else:
+        section = PRESETS["paper"]
+        for part in title.split("."):
+            section = section.get(part, {}) if isinstance(section, dict) else {}
+    return {key for key, value in section.items() if not isinstance(value, dict)}
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value) if not isinstance(value, str) else value
+    return f"`{text}`" if text else "empty"
+
+
+def _preset_rows() -> Iterator[tuple[str, Any, Any]]:
+    def walk(prefix: str, paper: Any, released: Any) -> Iterator[tuple[str, Any, Any]]:
+        for key in paper:
+            if isinstance(paper[key], dict):
+                yield from walk(f"{prefix}{key}.", paper[key], released[key])
+            else:
+                yield f"{prefix}{key}", paper[key], released[key]
+
+    yield from walk("", PRESETS["paper"], PRESETS["released"])
+
+
+def _summary(model: type[BaseModel]) -> str:
+    return " ".join((model.__doc__ or "").split())
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the two generated files in the given folder."""
+    check = "--check" in arguments
+    folder = Path(next(argument for argument in arguments if not argument.startswith("--")))
+    stale = []
+    for name, text in (("config.md", config_reference()), ("config.schema.json", config_schema())):
+        if not check:
+            write_text(folder / name, text)
+        elif not (folder / name).exists() or (folder / name).read_text() != text:
+            stale.append(name)
+    if stale:
+        print(f"{', '.join(stale)} in {folder} differ from the models; run: make docs")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,144 @@
+"""The configuration is strict, and every fault is one message that says where and how to mend it."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from irpretrain.config import Config, load_config, parse_config
+from irpretrain.config.load import deep_merge
+from irpretrain.config.reference import config_reference, config_schema
+from irpretrain.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def given():
+    return yaml.safe_load((ROOT / "config.yaml").read_text())
+
+
+def message(given):
+    with pytest.raises(ConfigError) as caught:
+        parse_config(given)
+    return str(caught.value)
+
+
+def test_the_default_is_valid():
+    assert isinstance(load_config(ROOT / "config.yaml"), Config)
+
+
+@pytest.mark.parametrize("overlay", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda path: path.name)
+def test_every_overlay_is_valid(overlay):
+    assert isinstance(load_config(ROOT / "config.yaml", overlay), Config)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("sed", 3, ["sed: unknown key", "did you mean seed?"]),
+        ("pretraining.stepz", 3, ["pretraining.stepz: unknown key", "did you mean steps?"]),
+        ("pretraining.steps", "many", ["pretraining.steps", "valid integer", "'many'"]),
+        ("pretraining.steps", 0, ["pretraining.steps", "greater than or equal to 1"]),
+        ("pretraining.loss", "hing", ["pretraining.loss", "'hinge', 'pair-softmax' or 'listwise'", "'hing'"]),
+        ("objectives.rop.muu", 3, ["rop: muu: unknown key", "did you mean mu?"]),
+        ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "allowed are"]),
+        ("corpora.squad-dev.shards", "x", ["corpora.squad-dev.shards", "valid integer"]),
+        ("datasets.squad.folds", 300, ["300 folds cannot be made of 200 queries", "lower folds"]),
+        ("datasets.squad.folds", 2, ["no room for training, validation and test"]),
+        ("datasets.squad.corpus", "squad-dve", ["'squad-dve' is not in corpora", "did you mean squad-dev?"]),
+        ("experiments.few-shot.regimes", ["few-50"], ["'few-50' is not a regime", "few-shot-<n>"]),
+        ("experiments.few-shot.models", ["porp"], ["'porp' is not in models", "did you mean prop?"]),
+        ("models.prop.training.stps", 3, ["models.prop.training: stps: unknown key", "did you mean steps?"]),
+        ("models.prop.start", "prop-further", ["goes round in a circle"]),
+        ("models.prop.collection", None, ["has tasks but no collection"]),
+        ("models.prop.tasks", [{"objective": "rop", "weight": 0, "mlm_weight": 0}], ["nothing is learned"]),
+        ("preset", "papers", ["preset", "'paper' or 'released'"]),
+    ],
+)
+def test_faults_are_explained(given, path, value, expected):
+    *parents, last = path.split(".")
+    section = given
+    for parent in parents:
+        section = section.setdefault(parent, {})
+    section[last] = value
+    text = message(given)
+    for part in expected:
+        assert part in text
+    assert "Traceback" not in text
+
+
+def test_all_faults_come_in_one_message(given):
+    given["sed"] = 1
+    given["retrieval"]["dept"] = 3
+    text = message(given)
+    assert "2 faults" in text
+    assert "sed" in text
+    assert "retrieval.dept" in text
+
+
+def test_names_that_could_not_be_paths_are_refused(given):
+    given["models"]["../evil"] = given["models"]["prop"]
+    assert "models.../evil" in message(given)
+
+
+def test_presets_fill_only_what_is_left_out(given):
+    released = parse_config({**given, "preset": "released"})
+    assert released.pretraining.head == "pooled"
+    assert released.pretraining.masking.most == 60
+    assert released.objectives["rop"].minimum_count == 10
+    assert (
+        released.pretraining.optimiser.learning_rate == 2e-4
+    )  # the default configuration gives this one itself
+    assert parse_config(given).pretraining.head == "mlp"
+
+
+def test_an_objective_may_take_another_preset(given):
+    given["objectives"]["rop-released"] = {"type": "rop", "preset": "released"}
+    parsed = parse_config(given)
+    assert parsed.objectives["rop-released"].stop_list == "nltk+inquery"
+    assert parsed.objectives["rop"].stop_list == "inquery"
+
+
+def test_null_removes_a_named_entry(given):
+    assert "few-shot" not in parse_config(deep_merge(given, {"experiments": {"few-shot": None}})).experiments
+
+
+def test_a_models_training_is_merged_into_pretraining(given):
+    given["models"]["prop"]["training"] = {"optimiser": {"learning_rate": 0.5}}
+    own = parse_config(given).training_of("prop")
+    assert own.optimiser.learning_rate == 0.5
+    assert own.optimiser.warmup == 0.1
+    assert own.steps == given["pretraining"]["steps"]
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(ConfigError, match="no such configuration file"):
+        load_config(tmp_path / "absent.yaml")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("a: [1")
+    with pytest.raises(ConfigError, match="not valid YAML"):
+        load_config(broken)
+    broken.write_text("- 1")
+    with pytest.raises(ConfigError, match="mapping"):
+        load_config(broken)
+
+
+def test_the_generated_reference_is_up_to_date():
+    assert (ROOT / "docs/config.md").read_text() == config_reference(), "run: make docs"
+    assert (ROOT / "docs/config.schema.json").read_text() == config_schema(), "run: make docs"
+
+
+def test_every_key_is_described():
+    missing = [
+        line for line in config_reference().splitlines() if line.startswith("| `") and line.endswith("|  |")
+    ]
+    assert missing == []
+
+
+def test_merging_leaves_its_arguments_alone():
+    base, over = {"a": {"b": 1}}, {"a": {"c": 2}}
+    before = copy.deepcopy((base, over))
+    assert deep_merge(base, over) == {"a": {"b": 1, "c": 2}}
+    assert (base, over) == before
