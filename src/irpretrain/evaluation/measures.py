@@ -113,7 +113,7 @@ def _by_rank(ranking: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def mean(values: Mapping[str, float], queries: Iterable[str] | None = None) -> float:
-    """Return the mean of per-query values over `queries` (default: all), summed in sorted order; 0 of none."""
+    """Return the mean over `queries` (default: all) of per-query values, summed in sorted order."""
     chosen = sorted(values if queries is None else queries)
     return sum(values[query] for query in chosen) / len(chosen) if chosen else 0.0
 

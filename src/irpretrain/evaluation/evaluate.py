@@ -1,0 +1,156 @@
+"""Scores of all runs: one row a query and measure in Parquet, means in one CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from irpretrain.atomic import atomic_file
+from irpretrain.contracts import PER_QUERY
+from irpretrain.errors import InputError
+from irpretrain.evaluation import measures as effectiveness
+from irpretrain.evaluation.folds import Folds, read_folds
+from irpretrain.evaluation.qrels import Qrels, read_qrels
+from irpretrain.evaluation.runs import Run, merge, read_run
+from irpretrain.progress import progress
+
+FIRST_STAGE = "first-stage"
+"""Regime of the candidates' own run."""
+
+KEYS = ("dataset", "candidates", "model", "regime", "seed")
+COLUMNS = (*KEYS, "fold", "measure", "value", "queries")
+
+
+class Judged(NamedTuple):
+    """A data set as evaluation sees it."""
+
+    qrels: Qrels
+    folds: Folds | None
+    measures: list[str]
+
+
+def evaluate(
+    runs: Sequence[Mapping[str, Any]],
+    datasets: Mapping[str, Mapping[str, Any]],
+    per_query: str | Path,
+    scores: str | Path,
+) -> dict[str, Any]:
+    """Evaluate runs and write what each query and each mean is worth.
+
+    Args:
+        runs: each a mapping with dataset, candidates, model, regime, seed, and `paths`: the run's file, or
+            one file a test fold in the folds' order.
+        datasets: name → qrels (file), measures (in ir_measures' notation), and folds (file of
+            `irpretrain.evaluation.folds.make_folds`) where there are any.
+        per_query: PER_QUERY table, sorted by run, then measure, then query.
+        scores: CSV with `COLUMNS`, sorted by run, then measure, then fold. Fold 0 is the mean over all judged
+            queries; a judged query without documents counts 0.
+
+    Returns:
+        Counts: runs, rows, and the judged queries that runs lack.
+
+    Raises:
+        InputError: a run holds a query without judgements, a query of another fold, or (for a re-ranked run)
+            a document that is not among the candidates.
+    """
+    judged = {name: _read_dataset(dataset) for name, dataset in datasets.items()}
+    ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
+    candidates = _Candidates(ordered)
+    means: list[tuple[Any, ...]] = []
+    counts = {"runs": len(ordered), "rows": 0, "queries_without_documents": 0}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for description in progress(ordered, "evaluate", "runs"):
+            dataset = judged[description["dataset"]]
+            run = _read(description, dataset, candidates)
+            counts["queries_without_documents"] += len(dataset.qrels.keys() - run.keys())
+            key = {name: description[name] for name in KEYS}
+            for measure, values in effectiveness.per_query(run, dataset.qrels, dataset.measures).items():
+                means.extend((*key.values(), *row) for row in _means(measure, values, dataset.folds))
+                for query, value in values.items():
+                    fold = dataset.folds.fold_of[query] if dataset.folds else 0
+                    yield {**key, "fold": fold, "query_id": query, "measure": measure, "value": value}
+
+    counts["rows"] = PER_QUERY.write(per_query, rows())
+    with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
+    return counts
+
+
+def _read_dataset(dataset: Mapping[str, Any]) -> Judged:
+    qrels = read_qrels(dataset["qrels"])
+    if not qrels:
+        raise InputError(dataset["qrels"], "there is not one judgement")
+    if not dataset.get("folds"):
+        return Judged(qrels, None, list(dataset["measures"]))
+    folds = read_folds(dataset["folds"])
+    homeless = sorted(qrels.keys() - folds.fold_of.keys())
+    if homeless:
+        raise InputError(
+            dataset["folds"], f"query {homeless[0]!r} is judged in {dataset['qrels']} but has no fold"
+        )
+    return Judged(qrels, folds, list(dataset["measures"]))
+
+
+def _read(description: Mapping[str, Any], dataset: Judged, candidates: _Candidates) -> Run:
+    """Read the files of one run and check its queries, folds and documents."""
+    paths = [str(path) for path in description["paths"]]
+    parts = [read_run(path) for path in paths]
+    for fold, (path, part) in enumerate(zip(paths, parts, strict=True), 1):
+        unknown = sorted(part.keys() - dataset.qrels.keys())
+        if unknown:
+            name = description["dataset"]
+            raise InputError(path, f"query {unknown[0]!r} has no judgement in data set {name}")
+        if dataset.folds and len(parts) > 1:
+            _check_fold(path, part, dataset.folds, fold)
+        if description["regime"] != FIRST_STAGE:
+            candidates.check(path, part, description)
+    return merge(parts, paths)
+
+
+def _check_fold(path: str, part: Run, folds: Folds, fold: int) -> None:
+    """A model must have been tested on its own test fold: on any other it was trained or chosen."""
+    for query in part:
+        if folds.fold_of[query] != fold:
+            found = folds.fold_of[query]
+            raise InputError(
+                path, f"query {query!r} is in fold {found}, but this is the run of test fold {fold}"
+            )
+
+
+class _Candidates:
+    """The documents that first stages retrieved, read once each, in which re-ranked runs must lie."""
+
+    def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
+        first_stages = [run for run in runs if run["regime"] == FIRST_STAGE]
+        self._paths = {(run["dataset"], run["model"]): run["paths"][0] for run in first_stages}
+        self._documents: dict[tuple[str, str], dict[str, set[str]]] = {}
+
+    def check(self, path: str, run: Run, description: Mapping[str, Any]) -> None:
+        """Raise InputError where `run` ranks a document that its candidates lack; pass where none are known."""
+        key = (description["dataset"], description["candidates"])
+        if key not in self._paths:
+            return
+        if key not in self._documents:
+            read = read_run(self._paths[key])
+            self._documents[key] = {query: {name for name, _ in ranking} for query, ranking in read.items()}
+        for query, ranking in run.items():
+            known = self._documents[key].get(query, set())
+            strange = [document for document, _ in ranking if document not in known]
+            if strange:
+                reason = f"document {strange[0]!r} of query {query!r} is not among the candidates"
+                raise InputError(
+                    path, f"{reason} ({self._paths[key]})", remedy="Delete the run and make it again."
+                )
+
+
+def _means(
+    measure: str, values: dict[str, float], folds: Folds | None
+) -> Iterator[tuple[int, str, float, int]]:
+    """Rows fold, measure, mean and number of queries: all queries first (fold 0), then each fold."""
+    yield 0, measure, effectiveness.mean(values), len(values)
+    for fold in range(1, folds.number + 1) if folds else ():
+        queries = [query for query in folds.queries(fold) if query in values] if folds else []
+        yield fold, measure, effectiveness.mean(values, queries), len(queries)

@@ -1,0 +1,228 @@
+"""Significance tests over queries, corrections, and intervals.
+
+All take per-query values of two systems on the same queries, in the same order. Formulas and sources are in
+docs/methods/evaluation.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from irpretrain.config.experiments import EvaluationConfig
+from irpretrain.randomness import generator
+
+DRAWS_AT_ONCE = 4_000_000
+"""Random numbers held in memory at a time."""
+
+ROUNDING = 1e-12
+"""Relative difference below which two sums of per-query differences count as equal."""
+
+
+class Significance(NamedTuple):
+    """A test's outcome: the mean of first - second, the test's statistic, and the two-tailed p-value."""
+
+    difference: float
+    statistic: float
+    p_value: float
+
+
+class Interval(NamedTuple):
+    """A mean and the bounds of its confidence interval; the bounds are NaN where nothing supports one."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Outcomes(NamedTuple):
+    """On how many queries the first system is better, equal, or worse."""
+
+    wins: int
+    ties: int
+    losses: int
+
+
+def paired_values(
+    first: Mapping[str, float], second: Mapping[str, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values of two systems in one order of the queries (sorted).
+
+    Raises:
+        ValueError: they do not have the same queries.
+    """
+    if first.keys() != second.keys():
+        odd = sorted(first.keys() ^ second.keys())
+        raise ValueError(
+            f"systems can only be compared on the same queries; {len(odd)} differ, such as {odd[0]!r}"
+        )
+    queries = sorted(first)
+    return np.array([first[q] for q in queries], float), np.array([second[q] for q in queries], float)
+
+
+def compare(
+    first: Mapping[str, float], second: Mapping[str, float], options: EvaluationConfig, seed: int, name: str
+) -> Significance:
+    """Test two systems' per-query values with the configured test; `name` names the random stream."""
+    values = paired_values(first, second)
+    if options.test == "t-test":
+        return paired_t_test(*values)
+    return randomisation_test(*values, options.permutations, seed, name)
+
+
+def paired_t_test(first: ArrayLike, second: ArrayLike) -> Significance:
+    """Student's paired two-tailed t-test.
+
+    t = mean(d) / (s(d) / sqrt(n)) for the differences d of n queries, with n - 1 degrees of freedom. Equal
+    systems, and fewer than two queries, give no evidence: p = 1. Differences that are all the same and not
+    zero give p = 0, the limit.
+    """
+    from scipy.special import stdtr
+
+    differences = _differences(first, second)
+    count, mean = len(differences), _mean(differences)
+    if count < 2 or not np.any(differences):
+        return Significance(mean, 0.0, 1.0)
+    deviation = float(np.std(differences, ddof=1))
+    if deviation == 0:
+        return Significance(mean, math.copysign(math.inf, mean), 0.0)
+    statistic = mean / (deviation / math.sqrt(count))
+    return Significance(mean, statistic, min(1.0, float(2 * stdtr(count - 1, -abs(statistic)))))
+
+
+def randomisation_test(
+    first: ArrayLike, second: ArrayLike, permutations: int, seed: int, name: str = ""
+) -> Significance:
+    """Fisher's two-tailed randomisation test on the mean difference.
+
+    If the systems were the same, each query's difference could as well have the other sign. With few queries
+    all 2^n sign patterns are counted and p is exact: the share of patterns whose mean is at least as far from
+    0 as the one found. Else `permutations` patterns are drawn and p = (extreme + 1) / (drawn + 1), which
+    counts the pattern found and never is 0.
+
+    Args:
+        first: values of one system [queries].
+        second: values of the other [queries].
+        permutations: patterns to draw; all are counted where there are no more than that.
+        seed: seed of the draws.
+        name: name of the comparison; each has its own stream of draws.
+
+    Returns:
+        The mean difference, also as the statistic, and p.
+    """
+    differences = _differences(first, second)
+    mean = _mean(differences)
+    # A query on which both are equal contributes nothing whatever its sign.
+    moving = differences[differences != 0]
+    if len(moving) == 0:
+        return Significance(mean, mean, 1.0)
+    bound = abs(float(moving.sum())) - ROUNDING * float(np.abs(moving).sum())
+    if len(moving) < 63 and 2 ** len(moving) <= permutations:
+        patterns = np.arange(2 ** len(moving))
+        extreme = sum(
+            _extreme((block[:, None] >> np.arange(len(moving))) & 1, moving, bound)
+            for block in np.array_split(patterns, -(-patterns.size * len(moving) // DRAWS_AT_ONCE))
+        )
+        return Significance(mean, mean, extreme / patterns.size)
+    draws = generator(seed, "randomisation-test", name)
+    extreme = 0
+    for size in _blocks(permutations, len(moving)):
+        extreme += _extreme(draws.integers(0, 2, (size, len(moving)), np.int8), moving, bound)
+    return Significance(mean, mean, (extreme + 1) / (permutations + 1))
+
+
+def _extreme(flips: NDArray[np.integer], differences: NDArray[np.float64], bound: float) -> int:
+    """How many rows of signs (1 flips) give a sum at least `bound` away from 0."""
+    sums = differences.sum() - 2 * (flips.astype(np.float64) @ differences)
+    return int(np.count_nonzero(np.abs(sums) >= bound))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted by Holm and Bonferroni's step-down procedure, in the order given.
+
+    With m sorted p-values, the i-th (from 1) becomes the largest (m - j + 1) p_j of all j up to i, at most 1.
+    An adjusted p below the level is significant with the family-wise error kept at that level.
+    """
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for place, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        largest = max(largest, (len(p_values) - place) * p_values[index])
+        adjusted[index] = min(1.0, largest)
+    return adjusted
+
+
+def bootstrap_interval(
+    values: ArrayLike, resamples: int, confidence: float, seed: int, name: str = ""
+) -> Interval:
+    """Percentile bootstrap of the mean over queries.
+
+    Args:
+        values: one a query; differences of two systems for an interval of the difference.
+        resamples: samples of as many queries, drawn with replacement.
+        confidence: such as 0.95.
+        seed: seed of the draws.
+        name: name of the interval; each has its own stream of draws.
+    """
+    sample = np.asarray(values, float)
+    if len(sample) < 2:
+        return Interval(_mean(sample), math.nan, math.nan)
+    draws = generator(seed, "bootstrap", name)
+    means = [
+        sample[draws.integers(0, len(sample), (size, len(sample)))].mean(axis=1)
+        for size in _blocks(resamples, len(sample))
+    ]
+    low, high = np.quantile(np.concatenate(means), [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(_mean(sample), float(low), float(high))
+
+
+def seed_interval(values: Sequence[float], confidence: float) -> Interval:
+    """Mean over seeds and Student's interval, mean ± t(n - 1) s / sqrt(n); one seed has no interval."""
+    from scipy.special import stdtrit
+
+    sample = np.asarray(values, float)
+    if len(sample) < 2:
+        return Interval(_mean(sample), math.nan, math.nan)
+    quantile = float(stdtrit(len(sample) - 1, (1 + confidence) / 2))
+    half = quantile * float(np.std(sample, ddof=1)) / math.sqrt(len(sample))
+    return Interval(_mean(sample), _mean(sample) - half, _mean(sample) + half)
+
+
+def wins_ties_losses(first: ArrayLike, second: ArrayLike) -> Outcomes:
+    """Count the queries on which the first system is better, equal and worse."""
+    differences = _differences(first, second)
+    wins, losses = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
+    return Outcomes(wins, len(differences) - wins - losses, losses)
+
+
+def mean_over_seeds(seeds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return each query's mean over the seeds, which is what tests compare where there are several.
+
+    Raises:
+        ValueError: the seeds do not have the same queries.
+    """
+    if any(values.keys() != seeds[0].keys() for values in seeds):
+        raise ValueError("the seeds of a model were not evaluated on the same queries")
+    return {query: sum(values[query] for values in seeds) / len(seeds) for query in sorted(seeds[0])}
+
+
+def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
+    one, other = np.asarray(first, float), np.asarray(second, float)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise ValueError(
+            f"paired values must have equal shapes [queries]; found {one.shape} and {other.shape}"
+        )
+    return one - other
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _blocks(draws: int, width: int) -> list[int]:
+    """Sizes of the blocks in which `draws` rows of `width` random numbers are made."""
+    size = max(1, DRAWS_AT_ONCE // width)
+    return [min(size, draws - start) for start in range(0, draws, size)]
