@@ -42,7 +42,7 @@ class WordPieceTokenizer:
 
     Attributes:
         size: number of entries in the vocabulary.
-        cls, sep, pad, mask, unk: ids of the special tokens.
+        pad_token_id, unk_token_id, cls_token_id, sep_token_id, mask_token_id: ids of the special tokens.
         fingerprint: hash of vocabulary and rules; equal for equal tokenizers.
     """
 
@@ -61,7 +61,7 @@ class WordPieceTokenizer:
                 f"the vocabulary lacks {', '.join(missing)}",
                 remedy="The encoder must have BERT's special tokens.",
             )
-        self.pad, self.unk, self.cls, self.sep, self.mask = ids
+        self.pad_token_id, self.unk_token_id, self.cls_token_id, self.sep_token_id, self.mask_token_id = ids
         self.fingerprint = hashlib.sha256(backend.to_str().encode()).hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:

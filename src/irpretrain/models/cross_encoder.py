@@ -1,0 +1,356 @@
+"""The cross-encoder of PROP and its kin: a BERT encoder, a score head over [CLS], and an MLM head.
+
+A saved model is a Hugging Face directory of a `BertForSequenceClassification` with one label, so that anything
+that loads such a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import BertConfig, BertForSequenceClassification
+from transformers.activations import ACT2FN
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.randomness import generator
+
+MLM_HEAD_FILE = "mlm_head.safetensors"
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json")
+
+# sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
+IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
+
+Head = Literal["mlp", "pooled"]
+
+
+class MaskedLanguageModelHead(nn.Module):
+    """BERT's MLM head: linear, activation, LayerNorm, then a decoder that is the word embeddings with a bias.
+
+    The embeddings are handed over at each call, so that the tie cannot be lost by copying or loading.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.activation = ACT2FN[config.hidden_act]
+        self.layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
+        """Return logits [masked positions, vocabulary] of hidden states [masked positions, hidden size]."""
+        transformed = self.layer_norm(self.activation(self.dense(hidden)))
+        return functional.linear(transformed, embeddings, self.bias)
+
+
+class CrossEncoder(nn.Module):
+    """Scores [CLS] query [SEP] document [SEP] sequences (PROP, section 3.1, equation 4).
+
+    Attributes:
+        classifier: encoder and score head, in Hugging Face's shape.
+        mlm_head: the MLM head.
+        tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
+    """
+
+    def __init__(
+        self,
+        classifier: BertForSequenceClassification,
+        mlm_head: MaskedLanguageModelHead,
+        tokenizer_directory: Path,
+    ) -> None:
+        super().__init__()
+        self.classifier = classifier
+        self.mlm_head = mlm_head
+        self.tokenizer_directory = tokenizer_directory
+
+    @classmethod
+    def from_encoder(
+        cls,
+        directory: str | Path,
+        head: Head = "mlp",
+        layers: int | None = None,
+        dropout: float | None = None,
+        seed: int = 1,
+    ) -> CrossEncoder:
+        """Put fresh heads on a pre-trained encoder.
+
+        Args:
+            directory: Hugging Face directory of a BERT-architecture encoder, weights as safetensors.
+            head: mlp is a fresh hidden layer with tanh in the pooler's place, dropout, and a fresh linear layer;
+                pooled keeps the encoder's own pooler, followed by dropout and a fresh linear layer.
+            layers: keep only the first so many layers; None for all.
+            dropout: dropout of all layers; None keeps the encoder's own.
+            seed: names the random streams of the fresh parameters; they depend on nothing else.
+
+        Raises:
+            InputError: the directory holds no BERT encoder as safetensors.
+            ConfigError: more layers asked for than the encoder has, or the pooled head without a pooler.
+        """
+        directory = Path(directory)
+        config = _read_config(directory, dropout)
+        if layers is not None:
+            if layers > config.num_hidden_layers:
+                raise ConfigError(
+                    f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
+                )
+            config.num_hidden_layers = layers
+        classifier, missing = _load_classifier(directory, config)
+        fresh = {name for name in missing if name.startswith("classifier.")} | {
+            "classifier.weight",
+            "classifier.bias",
+        }
+        pooler = {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
+        if head == "pooled" and pooler & missing:
+            raise ConfigError(
+                f"pretraining.head: pooled needs an encoder with a pooler, but {directory} has none; use head: mlp"
+            )
+        _refuse_missing(directory, missing - fresh - pooler)
+        if head == "mlp":
+            fresh |= pooler
+        _initialise(classifier, fresh, config.initializer_range, seed)
+        mlm_head = MaskedLanguageModelHead(config)
+        if not _load_own_mlm_head(mlm_head, directory):
+            _initialise_mlm_head(mlm_head, config.initializer_range, seed)
+        return cls(classifier, mlm_head, directory)
+
+    @classmethod
+    def load(cls, directory: str | Path, dropout: float | None = None, seed: int = 1) -> CrossEncoder:
+        """Load a saved cross-encoder: one of ours, or any BERT sequence classifier with one label.
+
+        Args:
+            directory: Hugging Face directory, weights as safetensors.
+            dropout: dropout of all layers; None keeps the model's own.
+            seed: of the MLM head, should the directory have none.
+
+        Raises:
+            InputError: the directory holds no such model, or parts of it are missing.
+        """
+        directory = Path(directory)
+        config = _read_config(directory, dropout)
+        if config.num_labels != 1:
+            raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
+        classifier, missing = _load_classifier(directory, config)
+        _refuse_missing(directory, missing)
+        mlm_head = MaskedLanguageModelHead(config)
+        path = directory / MLM_HEAD_FILE
+        if path.exists():
+            mlm_head.load_state_dict(_read_weights(path))
+        elif not _load_own_mlm_head(mlm_head, directory):
+            _initialise_mlm_head(mlm_head, config.initializer_range, seed)
+        return cls(classifier, mlm_head, directory)
+
+    @property
+    def config(self) -> BertConfig:
+        """The encoder's configuration."""
+        return self.classifier.config
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.classifier.classifier.weight.device
+
+    def forward(
+        self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, masked: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Score sequences and, where asked, predict masked word pieces.
+
+        Args:
+            input_ids, token_type_ids, attention_mask: int64 [sequences, positions].
+            masked: bool [sequences, positions]; which positions to predict. None for none.
+
+        Returns:
+            Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major
+            order of `masked` (None without `masked`). Logits are projected for those positions only: for a small
+            encoder the projection costs as much as the encoder itself.
+        """
+        encoder = self.classifier.bert
+        encoded = encoder(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask)
+        pooled = self.classifier.dropout(encoded.pooler_output)
+        scores = self.classifier.classifier(pooled).squeeze(-1)
+        if masked is None:
+            return scores, None
+        hidden = encoded.last_hidden_state
+        places = masked.reshape(-1).nonzero().squeeze(-1)
+        chosen = hidden.reshape(-1, hidden.shape[-1]).index_select(0, places)
+        return scores, self.mlm_head(chosen, encoder.embeddings.word_embeddings.weight)
+
+    def save(self, directory: str | Path) -> None:
+        """Write the model, its tokenizer and its MLM head as a Hugging Face directory, atomically."""
+        with atomic_directory(directory) as folder:
+            self.write_files(folder)
+
+    def write_files(self, folder: Path) -> None:
+        """Write the model's files into an existing folder; equal weights give equal bytes."""
+        with _quiet():
+            self.classifier.save_pretrained(folder)
+        weights = {
+            name: tensor.detach().cpu().contiguous() for name, tensor in self.mlm_head.state_dict().items()
+        }
+        save_file(weights, folder / MLM_HEAD_FILE, metadata={"format": "pt"})
+        for name in TOKENIZER_FILES:
+            if (self.tokenizer_directory / name).exists():
+                shutil.copyfile(self.tokenizer_directory / name, folder / name)
+        for path in folder.glob("*.safetensors"):
+            path.chmod(0o644)  # safetensors writes files that only their owner can read
+
+
+def _read_config(directory: Path, dropout: float | None) -> BertConfig:
+    """The configuration for a one-label classifier, without anything that names the directory."""
+    path = directory / "config.json"
+    try:
+        given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            directory, "there is no config.json", remedy="Give a Hugging Face model directory."
+        ) from None
+    except ValueError as error:
+        raise InputError(path, f"this is not JSON: {error}") from None
+    kind = given.get("model_type", "bert")
+    if kind != "bert":
+        raise InputError(
+            path,
+            f"the encoder is of type {kind!r}; only the BERT architecture is supported",
+            remedy="Give an encoder whose config.json has model_type bert.",
+        )
+    for name in ("_name_or_path", "architectures", "transformers_version", "torch_dtype", "dtype"):
+        given.pop(name, None)
+    if "BertForSequenceClassification" not in json.loads(path.read_text(encoding="utf-8")).get(
+        "architectures", []
+    ):
+        for name in ("id2label", "label2id", "num_labels", "problem_type"):
+            given.pop(name, None)
+        given["num_labels"] = 1
+    config = BertConfig(**given)
+    config.sentence_transformers = dict(IDENTITY_ACTIVATION)
+    if dropout is not None:
+        config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+        config.classifier_dropout = dropout
+    return config
+
+
+def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequenceClassification, set[str]]:
+    """Return the classifier in single precision and the names of the parameters the directory lacks."""
+    random_state = torch.get_rng_state()
+    try:
+        with _quiet():
+            classifier, information = BertForSequenceClassification.from_pretrained(
+                directory,
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                local_files_only=True,
+                attn_implementation="sdpa",
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+            )
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise InputError(
+            directory,
+            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
+            remedy="The directory must hold model.safetensors; convert other formats first (weights are never unpickled).",
+        ) from None
+    finally:
+        torch.set_rng_state(random_state)
+    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
+    return classifier, set(information["missing_keys"]) | mismatched
+
+
+def _refuse_missing(directory: Path, missing: set[str]) -> None:
+    if missing:
+        some = ", ".join(sorted(missing)[:3])
+        raise InputError(
+            directory,
+            f"{len(missing)} parameters are missing or of another shape, such as {some}",
+            remedy="config.json and model.safetensors must belong together.",
+        )
+
+
+def _initialise(module: nn.Module, names: set[str], deviation: float, seed: int) -> None:
+    """Draw the named parameters as BERT does: weights from N(0, deviation²), biases 0."""
+    parameters = dict(module.named_parameters())
+    with torch.no_grad():
+        for name in sorted(names):
+            parameter = parameters[name]
+            if name.endswith("bias"):
+                parameter.zero_()
+            else:
+                drawn = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
+                parameter.copy_(torch.from_numpy(drawn))
+
+
+def _initialise_mlm_head(head: MaskedLanguageModelHead, deviation: float, seed: int) -> None:
+    _initialise(head, {"dense.weight", "dense.bias", "bias"}, deviation, seed)
+    with torch.no_grad():
+        head.layer_norm.weight.fill_(1.0)
+        head.layer_norm.bias.zero_()
+
+
+OWN_MLM_HEAD = {
+    "dense.weight": ("cls.predictions.transform.dense.weight",),
+    "dense.bias": ("cls.predictions.transform.dense.bias",),
+    "layer_norm.weight": (
+        "cls.predictions.transform.LayerNorm.weight",
+        "cls.predictions.transform.LayerNorm.gamma",
+    ),
+    "layer_norm.bias": (
+        "cls.predictions.transform.LayerNorm.bias",
+        "cls.predictions.transform.LayerNorm.beta",
+    ),
+    "bias": ("cls.predictions.bias", "cls.predictions.decoder.bias"),
+}
+"""Our names of the MLM head's parameters → those of Hugging Face's BERT with an MLM head."""
+
+
+def _load_own_mlm_head(head: MaskedLanguageModelHead, directory: Path) -> bool:
+    """Take the MLM head that an encoder brings along; return whether it has a whole one."""
+    path = directory / "model.safetensors"
+    if not path.exists():
+        return False
+    weights = _read_weights(path, prefix="cls.predictions.")
+    found = {
+        own: next((weights[n] for n in names if n in weights), None) for own, names in OWN_MLM_HEAD.items()
+    }
+    if any(tensor is None for tensor in found.values()):
+        return False
+    head.load_state_dict({name: tensor.float() for name, tensor in found.items() if tensor is not None})
+    return True
+
+
+def _read_weights(path: Path, prefix: str = "") -> dict[str, Tensor]:
+    try:
+        if not prefix:
+            return load_file(path)
+        from safetensors import safe_open
+
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys() if name.startswith(prefix)}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise InputError(path, f"the weights cannot be read: {error}") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence transformers' loading report and progress bars; what matters of it is checked here."""
+    from transformers.utils import logging as transformers_logging
+
+    level = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity(logging.CRITICAL)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+        if bars:
+            transformers_logging.enable_progress_bar()
