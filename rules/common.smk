@@ -38,13 +38,25 @@ def memory(megabytes):
 
 
 def source(path):
-    """The file(s) behind a path of the configuration: a verified copy of an embedded asset, or the user's own."""
+    """Where a path of the configuration lies: the verified copy of an embedded asset, or the user's own file or folder."""
     kind, where = resolve(path)
     return f"results/inputs/{where}" if kind == "embedded" else str(where)
 
 
-def corpus_source(wildcards):
-    return source(CFG.corpora[wildcards.corpus].path)
+def source_files(key, path):
+    """The files behind a path of the configuration, so that a changed file reruns what is made of it."""
+    place = Path(source(path))
+    if resolve(path)[0] == "embedded" or place.is_file():
+        return [str(place)]
+    files = sorted(str(p) for p in place.rglob("*") if p.is_file() and not p.name.startswith("."))
+    if not files:
+        missing = "is an empty folder" if place.is_dir() else "does not exist"
+        raise WorkflowError(f"{key}.path: {path} {missing}; it is taken relative to {Path.cwd()}")
+    return files
+
+
+def corpus_files(wildcards):
+    return source_files(f"corpora.{wildcards.corpus}", CFG.corpora[wildcards.corpus].path)
 
 
 def shards_of(corpus):
@@ -74,6 +86,7 @@ def group_shards(wildcards):
 
 
 def encoder_directory(wildcards=None):
+    source_files("encoder", CFG.encoder.path)
     return source(CFG.encoder.path)
 
 

@@ -3,12 +3,13 @@
 
 rule read_corpus:
     input:
-        source=corpus_source,
+        files=corpus_files,
     output:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
         meta="results/corpora/{corpus}/documents-{shard}.parquet.meta.json",
     params:
         corpus=lambda wildcards: dump(CFG.corpora[wildcards.corpus]),
+        source=lambda wildcards: source(CFG.corpora[wildcards.corpus].path),
         shard=lambda wildcards: int(wildcards.shard),
     log:
         "results/logs/corpora/{corpus}-{shard}.log",

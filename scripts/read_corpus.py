@@ -6,4 +6,4 @@ from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     corpus = CorpusConfig(**snakemake.params.corpus)
-    done(write_shard(corpus, snakemake.input.source, snakemake.params.shard, snakemake.output.documents))
+    done(write_shard(corpus, snakemake.params.source, snakemake.params.shard, snakemake.output.documents))

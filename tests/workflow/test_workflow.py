@@ -1,0 +1,206 @@
+"""The real workflow on tiny input: real Lucene, real training steps, real tables."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import DOCUMENTS, QUERIES, make_project, overlay_config, run_workflow, snakemake_command
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+
+PROMISED = (
+    "groups/*/*.parquet",
+    "runs/**/*.run.gz",
+    "tables/*",
+    "scores.csv",
+    "per_query.parquet",
+    "verdicts.csv",
+)
+"""What must have the same bytes whatever the cores, shards and interruptions: pairs, groups, runs, tables."""
+
+
+def promised_bytes(folder: Path) -> dict[str, str]:
+    results = folder / "results"
+    files = [path for pattern in PROMISED for path in results.glob(pattern)]
+    files = [p for p in files if not p.name.endswith(".meta.json")]
+    return {str(p.relative_to(results)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """The tiny project after one uninterrupted run on one core with one shard."""
+    folder = tmp_path_factory.mktemp("tiny")
+    make_project(folder)
+    done = run_workflow(folder, cores=1)
+    return folder, done
+
+
+def test_it_ends_with_a_report_and_says_where(finished):
+    folder, done = finished
+    assert (folder / "results/report.html").stat().st_size > 10_000
+    assert "results/report.html" in done.stdout + done.stderr
+
+
+def test_every_run_ranks_every_query(finished):
+    folder, _ = finished
+    with gzip.open(folder / "results/runs/tiny/bm25/first-stage.run.gz", "rt") as lines:
+        candidates = {tuple(line.split()[i] for i in (0, 2)) for line in lines}
+    assert len({query for query, _ in candidates}) == QUERIES
+    with gzip.open(folder / "results/runs/tiny/bm25/prop/zero-shot/seed-1.run.gz", "rt") as lines:
+        assert {tuple(line.split()[i] for i in (0, 2)) for line in lines} == candidates
+    ranked = []
+    for fold in (1, 2, 3):
+        with gzip.open(folder / f"results/runs/tiny/bm25/prop/full/seed-1/fold-{fold}.run.gz", "rt") as lines:
+            ranked += [tuple(line.split()[i] for i in (0, 2)) for line in lines]
+    assert len(ranked) == len(set(ranked))
+    assert set(ranked) == candidates
+
+
+def test_scores_are_there_for_every_cell(finished):
+    folder, _ = finished
+    with open(folder / "results/scores.csv") as handle:
+        rows = list(csv.DictReader(handle))
+    cells = {(row["model"], row["regime"]) for row in rows}
+    assert {
+        ("bm25", "first-stage"),
+        ("ql", "first-stage"),
+        ("prop", "zero-shot"),
+        ("prop@2", "zero-shot"),
+    } <= cells
+    assert {
+        ("prop", "full"),
+        ("untrained", "full"),
+        ("prop", "few-shot-2"),
+        ("prop-further", "zero-shot"),
+    } <= cells
+    assert all(0 <= float(row["value"]) <= 1 for row in rows)
+    bm25 = next(r for r in rows if (r["model"], r["measure"], r["fold"]) == ("bm25", "RR@10", "0"))
+    assert float(bm25["value"]) > 0.9  # two words of its topic find a topic's documents
+
+
+def test_counts_reach_the_sidecars(finished):
+    folder, _ = finished
+    groups = json.loads((folder / "results/groups/pretraining/rop.parquet.meta.json").read_text())
+    assert groups["counts"]["groups"] == DOCUMENTS * 5
+    shard = json.loads((folder / "results/corpora/tiny/documents-0.parquet.meta.json").read_text())
+    assert shard["counts"]["documents"] == DOCUMENTS
+    assert shard["cost"]["peak_memory_mb"] > 0
+
+
+def test_a_second_call_does_nothing(finished):
+    folder, _ = finished
+    assert "Nothing to be done" in run_workflow(folder, cores=1).stderr
+
+
+def test_four_shards_and_two_cores_give_the_same_bytes(finished, tmp_path):
+    folder, _ = finished
+    shutil.copytree(folder / "data", tmp_path / "data")
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay_config(shards=4)))
+    run_workflow(tmp_path, cores=2)
+    expected, found = promised_bytes(folder), promised_bytes(tmp_path)
+    assert len(expected) > 20
+    assert found == expected
+
+
+def test_kill_at_random_moments_and_resume_give_the_same_bytes(finished, tmp_path):
+    folder, _ = finished
+    shutil.copytree(folder / "data", tmp_path / "data")
+    shutil.copy(folder / "tiny.yaml", tmp_path / "tiny.yaml")
+    moments = random.Random(20261120)
+    for _ in range(5):
+        kill_after(tmp_path, moments.uniform(4, 16))
+        run_workflow(tmp_path, "--unlock")
+    run_workflow(tmp_path)
+    assert promised_bytes(tmp_path) == promised_bytes(folder)
+
+
+def kill_after(folder: Path, seconds: float) -> None:
+    """Start the workflow and kill −9 it with all its jobs after so many seconds."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    with open(folder / "killed.log", "ab") as log:
+        process = subprocess.Popen(
+            snakemake_command(folder),
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env={**os.environ, "PATH": path},
+        )
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def planned_rules(folder: Path, **overrides: object) -> set[str]:
+    """Rules that a changed configuration would run again."""
+    overlay = overlay_config()
+    for dotted, value in overrides.items():
+        section = overlay
+        *parents, last = dotted.split("__")
+        for parent in parents:
+            section = section.setdefault(parent.replace("_1", "-"), {})
+        section[last] = value
+    changed = folder / "changed.yaml"
+    changed.write_text(yaml.safe_dump(overlay))
+    plan = run_workflow(folder, "--configfile", str(changed), "--dry-run").stdout
+    return {
+        line.split()[1].rstrip(":") for line in plan.splitlines() if line.startswith(("rule ", "localrule "))
+    }
+
+
+def test_a_changed_option_reruns_exactly_what_depends_on_it(finished):
+    folder, _ = finished
+    finetuning = planned_rules(folder, finetuning__epochs=2)
+    assert "finetune" in finetuning
+    assert not finetuning & {"pretrain", "rerank", "build_groups", "search", "index_corpus"}
+    retrieval = planned_rules(folder, retrieval__depth=5)
+    assert {"search", "rerank", "finetune"} <= retrieval
+    assert not retrieval & {"pretrain", "build_groups", "index_corpus"}
+    pretraining = planned_rules(folder, pretraining__steps=7)
+    assert {"pretrain", "rerank", "finetune"} <= pretraining
+    assert not pretraining & {"build_groups", "search", "count_words"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"pretraining": {"stepz": 3}}, "did you mean steps?"),
+        ({"corpora": {"tiny": {"format": "jsonl", "path": "nowhere"}}}, "nowhere"),
+        ({"sed": 3}, "did you mean seed?"),
+    ],
+)
+def test_a_wrong_configuration_is_one_message_and_writes_nothing(tmp_path, change, expected):
+    overlay = overlay_config()
+    for key, value in change.items():
+        overlay[key] = {**overlay.get(key, {}), **value} if isinstance(value, dict) else value
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    done = run_workflow(tmp_path, expect=1)
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_malformed_document_stops_with_its_line_and_nothing_half_written(finished, tmp_path):
+    folder, _ = finished
+    shutil.copytree(folder / "data", tmp_path / "data")
+    shutil.copy(folder / "tiny.yaml", tmp_path / "tiny.yaml")
+    with open(tmp_path / "data/documents/part-1.jsonl", "a") as handle:
+        handle.write('{"id": "d99", "title": \n')
+    done = run_workflow(tmp_path, "results/corpora/tiny/documents-0.parquet", expect=1)
+    assert "part-1.jsonl:37" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "results/corpora").rglob("*.parquet"))

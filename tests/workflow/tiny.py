@@ -1,0 +1,166 @@
+"""A project small enough to run the whole workflow in about a minute: 72 documents, 24 queries, a 2-layer encoder.
+
+Everything is made by rule, so that tests know what to expect: document i is about topic i % 12, its text repeats
+the topic's words; query q asks for two words of topic q % 12 and has that topic's documents as relevant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+TOPICS = (
+    "river water bridge flood", "star planet orbit moon", "bread flour oven yeast", "chess king queen pawn",
+    "music violin piano opera", "train rail station engine", "forest tree leaf moss", "city street house tower",
+    "ocean whale coral tide", "painter canvas colour brush", "winter snow frost ice", "garden rose tulip soil",
+)  # fmt: skip
+FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known", "long", "high")
+DOCUMENTS, QUERIES = 72, 24
+
+
+def words(topic: int) -> list[str]:
+    """The four words of a topic."""
+    return TOPICS[topic % len(TOPICS)].split()
+
+
+def document(number: int) -> dict[str, str]:
+    """Document `number`: 40 words, mostly of its topic, in an order that differs from document to document."""
+    own = words(number)
+    body = []
+    for i in range(40):
+        step = (number // len(TOPICS) + 1) * (i + 1)
+        body.append(own[step % 4] if i % 4 else FILLERS[(step + number) % len(FILLERS)])
+    return {"id": f"d{number:02d}", "title": f"{own[0]} {own[1]}", "text": " ".join(body) + "."}
+
+
+def query(number: int) -> str:
+    """Query `number`: two words of its topic."""
+    own = words(number)
+    return f"{own[number % 4]} {own[(number // 12 + 1 + number) % 4]}"
+
+
+def make_project(folder: Path, **overrides: Any) -> Path:
+    """Write documents, topics, judgements, an encoder and `tiny.yaml` into `folder`; return the overlay's path."""
+    data = folder / "data"
+    (data / "documents").mkdir(parents=True)
+    for part in range(2):
+        rows = [json.dumps(document(i)) for i in range(part * DOCUMENTS // 2, (part + 1) * DOCUMENTS // 2)]
+        (data / "documents" / f"part-{part}.jsonl").write_text("\n".join(rows) + "\n")
+    (data / "queries.tsv").write_text("".join(f"q{n:02d}\t{query(n)}\n" for n in range(QUERIES)))
+    judged = [
+        f"q{q:02d} 0 d{d:02d} 1\n" for q in range(QUERIES) for d in range(DOCUMENTS) if q % 12 == d % 12
+    ]
+    (data / "qrels.txt").write_text("".join(judged))
+    make_encoder(data / "encoder")
+    overlay = folder / "tiny.yaml"
+    overlay.write_text(yaml.safe_dump(overlay_config(**overrides)))
+    return overlay
+
+
+def make_encoder(folder: Path) -> None:
+    """A random BERT of 2 layers x 32 with a vocabulary of the words above and of letters."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    letters = [chr(c) for c in range(ord("a"), ord("z") + 1)]
+    known = sorted({word for topic in TOPICS for word in topic.split()} | set(FILLERS))
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *letters,
+        *(f"##{c}" for c in letters),
+        ".",
+        *known,
+    ]
+    folder.mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "BertTokenizer", "do_lower_case": True})
+    )
+    tokenizer = BertTokenizerFast.from_pretrained(folder)
+    assert len(tokenizer) == len(vocabulary)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=128, **shape)).save_pretrained(
+        folder
+    )
+
+
+def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
+    """The overlay on config.yaml: own corpus, few steps, few folds, every kind of job."""
+    corpus = {"format": "jsonl", "path": "data/documents", "shards": shards}
+    return {
+        "corpora": {"enwiki-excerpt": None, "squad-train": None, "squad-dev": None, "tiny": corpus},
+        "collections": {"pretraining": ["tiny"], "target": ["tiny"]},
+        "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
+        "objectives": {
+            "rop": {"minimum_count": 2, "subsampling_threshold": 0.01},
+            "rop-random": {"minimum_count": 2},
+        },
+        "pretraining": {
+            "steps": 6,
+            "batch_groups": 4,
+            "max_length": 48,
+            "checkpoint_every": 2,
+            "log_every": 2,
+        },
+        "models": {
+            "prop": {"training": {"snapshots": [2, 4]}},
+            "prop-rop": {"training": {"snapshots": [2, 4]}},
+            "prop-random": {"training": {"snapshots": [2, 4]}},
+            "prop-further": {"training": {"steps": 3}},
+        },
+        "datasets": {
+            "squad": None,
+            "tiny": {
+                "label": "tiny",
+                "corpus": "tiny",
+                "queries": {"format": "tsv", "path": "data/queries.tsv"},
+                "qrels": {"format": "trec", "path": "data/qrels.txt"},
+                "folds": 3,
+            },
+        },
+        "retrieval": {"depth": 10},
+        "reranking": {"max_length": 48, "query_length": 8},
+        "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
+        "experiments": {
+            "zero-shot": {"dataset": "tiny"},
+            "fine-tuned": {"dataset": "tiny", "models": ["untrained", "prop"]},
+            "few-shot": {"dataset": "tiny", "regimes": ["few-shot-2"]},
+        },
+        **top,
+    }
+
+
+def snakemake_command(folder: Path, *arguments: str, cores: int = 2) -> list[str]:
+    """The command that runs the workflow in `folder` with its overlay."""
+    return [
+        sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder),
+        "--configfile", str(folder / "tiny.yaml"), "--cores", str(cores), "--rerun-incomplete", *arguments,
+    ]  # fmt: skip
+
+
+def run_workflow(
+    folder: Path, *arguments: str, cores: int = 2, expect: int = 0
+) -> subprocess.CompletedProcess[str]:
+    """Run the workflow in `folder`; fail with its output when it does not exit with `expect`."""
+    command = snakemake_command(folder, *arguments, cores=cores)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PATH": path}, timeout=900
+    )
+    assert done.returncode == expect, (
+        f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-8000:]}"
+    )
+    return done
