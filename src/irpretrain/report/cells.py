@@ -1,0 +1,206 @@
+"""What a table is made of: cells with the published value, ours, the comparison and the verdict; no formatting.
+
+A table has panels (for example the paper's data sets, and ours); a panel has columns and rows of cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from irpretrain.report.published import PublishedValue
+from irpretrain.report.scores import RunName
+
+NOT_RUN = "not run"
+REPRODUCED = "reproduced"
+OFF = "off"
+NOTHING_PUBLISHED = "no published value"
+OUTCOMES = (REPRODUCED, OFF, NOT_RUN, NOTHING_PUBLISHED)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ours against a baseline of ours, paired over queries.
+
+    Attributes:
+        over: label of the baseline.
+        mark: printed beside our value when it is significantly better.
+        difference: our mean minus the baseline's.
+        p: two-tailed p-value, corrected as the configuration says.
+        significant: whether p is at most the level.
+    """
+
+    over: str
+    mark: str
+    difference: float
+    p: float
+    significant: bool
+
+    @property
+    def better(self) -> bool:
+        """Significantly better than the baseline."""
+        return self.significant and self.difference > 0
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our value of a cell.
+
+    Attributes:
+        run: the run it was measured on.
+        mean: over queries and seeds.
+        low, high: confidence interval.
+        seeds: seeds that were run.
+        queries: number of queries.
+        comparisons: with the baselines of the table.
+    """
+
+    run: RunName
+    measure: str
+    mean: float
+    low: float
+    high: float
+    seeds: tuple[int, ...]
+    queries: int
+    comparisons: tuple[Comparison, ...] = ()
+
+    @property
+    def marks(self) -> str:
+        """Marks of the baselines that ours beats significantly."""
+        return "".join(c.mark for c in self.comparisons if c.better)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the paper's statement holds here.
+
+    Attributes:
+        outcome: one of OUTCOMES.
+        reason: why, in one clause.
+        kind: "number" (the printed value), "claim" (better than a baseline), or "" where there is neither.
+        against: label of the baseline, for a claim.
+        mark: the claim's mark.
+    """
+
+    outcome: str
+    reason: str
+    kind: str = ""
+    against: str = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what the paper prints, what we measured, and what follows."""
+
+    row: str
+    dataset: str
+    measure: str
+    regime: str
+    published: PublishedValue | None
+    ours: Ours | None
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def not_run(self) -> str:
+        """The reason why there is no value of ours; empty where there is one."""
+        return "" if self.ours else next((v.reason for v in self.verdicts if v.outcome == NOT_RUN), "")
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A cell that shows one comparison of a value instead of the value; None where there is nothing to compare."""
+
+    comparison: Comparison | None
+    ours: Ours | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its group (data set, regime) and its own heading (measure)."""
+
+    group: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its label (the paper's, or ours), what fills it here, and its cells."""
+
+    key: str
+    label: str
+    filled_by: str
+    cells: tuple[Cell | Contrast, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One grid of a table."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    def groups(self) -> list[tuple[str, int]]:
+        """(group, columns it spans), in order."""
+        spans: list[tuple[str, int]] = []
+        for column in self.columns:
+            if spans and spans[-1][0] == column.group:
+                spans[-1] = (column.group, spans[-1][1] + 1)
+            else:
+                spans.append((column.group, 1))
+        return spans
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: name of its files, title, panels, and the notes printed under it."""
+
+    name: str
+    paper: str
+    title: str
+    panels: tuple[Panel, ...]
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    _letters: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def cells(self) -> Iterator[Cell]:
+        """Every cell that holds values, panel by panel, row by row."""
+        for panel in self.panels:
+            for row in panel.rows:
+                yield from (cell for cell in row.cells if isinstance(cell, Cell))
+
+    def reasons(self) -> dict[str, str]:
+        """Why cells were not run → the letter that stands for it in the table, in order of appearance."""
+        if not self._letters:
+            for reason in dict.fromkeys(cell.not_run for cell in self.cells() if cell.not_run):
+                self._letters[reason] = letter(len(self._letters))
+        return self._letters
+
+
+def letter(number: int) -> str:
+    """Return a, b, ..., z, aa, ab, ... for 0, 1, ..., 25, 26, 27, ..."""
+    name = ""
+    number += 1
+    while number:
+        number, digit = divmod(number - 1, 26)
+        name = chr(ord("a") + digit) + name
+    return name
+
+
+def value_text(ours: Ours, marks: bool = True) -> str:
+    """Return our value as text: 0.412*† [0.373, 0.451]."""
+    bounds = "" if math.isnan(ours.low) else f" [{ours.low:.3f}, {ours.high:.3f}]"
+    return f"{ours.mean:.3f}{ours.marks if marks else ''}{bounds}"
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as text: p < 0.001, or p = 0.034."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def contrast_text(contrast: Contrast) -> str:
+    """Return a comparison as text: +0.231 (p < 0.001)."""
+    found = contrast.comparison
+    return f"{found.difference:+.3f} ({p_text(found.p)})" if found else ""

@@ -1,0 +1,74 @@
+"""Tests and intervals as the configuration asks for them, over results of several seeds.
+
+Tests pair queries; with several seeds a query's value is its mean over the seeds. The interval is a bootstrap over
+queries for one seed, and Student's t over the seeds' means for several, because it then speaks about repeating the
+training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from irpretrain.config.experiments import EvaluationConfig
+from irpretrain.errors import IRPretrainError
+from irpretrain.evaluation.significance import (
+    bootstrap_interval,
+    holm,
+    paired_t_test,
+    randomisation_test,
+    seed_interval,
+)
+from irpretrain.report.cells import Comparison
+from irpretrain.report.scores import Results
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A comparison to be made: ours against a baseline; `name` names its stream of random draws."""
+
+    ours: Results
+    baseline: Results
+    over: str
+    mark: str
+    name: str
+
+
+def compare(pairings: list[Pairing], options: EvaluationConfig, seed: int) -> list[Comparison]:
+    """Return the comparison of each pairing; p-values are corrected over all of them, as the options say."""
+    p_values = [_p_value(pairing, options, seed) for pairing in pairings]
+    if options.correction == "holm":
+        p_values = holm(p_values)
+    return [
+        Comparison(
+            pairing.over, pairing.mark, pairing.ours.mean - pairing.baseline.mean, p, p <= options.level
+        )
+        for pairing, p in zip(pairings, p_values, strict=True)
+    ]
+
+
+def interval(results: Results, options: EvaluationConfig, seed: int, name: str) -> tuple[float, float]:
+    """Return the bounds of the mean's confidence interval; NaN where nothing supports one (a single query).
+
+    Args:
+        results: one measure of one run.
+        options: resamples and confidence.
+        seed: seed of the resampling.
+        name: names the stream of random draws, so that a cell's interval depends on nothing else.
+    """
+    if len(results.seeds) == 1:
+        found = bootstrap_interval(results.values[0], options.bootstrap, options.confidence, seed, name)
+    else:
+        found = seed_interval([float(mean) for mean in results.per_seed], options.confidence)
+    return found.low, found.high
+
+
+def _p_value(pairing: Pairing, options: EvaluationConfig, seed: int) -> float:
+    if pairing.ours.queries != pairing.baseline.queries:
+        raise IRPretrainError(
+            f"{pairing.name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
+            "  Delete results/per_query.parquet and run the workflow again."
+        )
+    ours, baseline = pairing.ours.per_query, pairing.baseline.per_query
+    if options.test == "t-test":
+        return paired_t_test(ours, baseline).p_value
+    return randomisation_test(ours, baseline, options.permutations, seed, pairing.name).p_value

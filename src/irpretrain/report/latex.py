@@ -1,0 +1,107 @@
+r"""A table as LaTeX: one `table*` with a booktabs `tabular` for each panel. Needs \usepackage{booktabs,graphicx}."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+from irpretrain.atomic import write_text
+from irpretrain.report.cells import Cell, Contrast, Ours, Panel, Table, contrast_text
+
+SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
+    "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "\u00a0": "~", "·": r"$\cdot$",
+    "≤": r"$\le$", "≥": r"$\ge$", "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "→": r"$\to$", "√": r"$\surd$",
+    "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
+}  # fmt: skip
+MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger"}
+
+
+def write_latex(table: Table, path: str | Path) -> None:
+    """Write a table as LaTeX."""
+    write_text(path, latex(table))
+
+
+def escape(text: str) -> str:
+    """Return `text` with everything that LaTeX would interpret made literal.
+
+    A character that pdfLaTeX has no glyph for becomes its ASCII base letter, or a question mark.
+    """
+    return "".join(SPECIAL.get(character) or _plain(character) for character in " ".join(text.split()))
+
+
+def _plain(character: str) -> str:
+    if ord(character) < 127:
+        return character
+    # pdfLaTeX reads the accented letters of Latin scripts; other scripts would stop it.
+    if ord(character) < 0x180 and character.isalpha():
+        return character
+    base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return "".join(SPECIAL.get(c, c) for c in base) or "?"
+
+
+def latex(table: Table) -> str:
+    """Return a table as LaTeX."""
+    lines = [
+        r"% Needs \usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}",
+        r"\begin{table*}",
+        r"\centering\small",
+        rf"\caption{{{escape((table.paper.upper() + ', ' if table.paper else '') + table.title)}}}",
+        rf"\label{{tab:{table.name.replace('_', '-')}}}",
+    ]
+    for panel in table.panels:
+        lines += [rf"\par\medskip\textit{{{escape(panel.title)}}}\par\smallskip", *_tabular(table, panel)]
+    lines += [r"\par\medskip\begin{minipage}{\linewidth}\footnotesize"]
+    lines += [rf"\par ({mark}) {escape(reason)}" for reason, mark in table.reasons().items()]
+    lines += [rf"\par {escape(note)}" for note in table.notes]
+    lines += [r"\end{minipage}", r"\end{table*}"]
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(table: Table, panel: Panel) -> list[str]:
+    width = len(panel.columns)
+    lines = [r"\resizebox{\linewidth}{!}{%", rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
+    groups = [rf"\multicolumn{{{span}}}{{c}}{{{escape(group)}}}" for group, span in panel.groups()]
+    lines.append(" & ".join(["", *groups]) + r" \\")
+    start = 2
+    rules = []
+    for _, span in panel.groups():
+        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+        start += span
+    lines.append("".join(rules))
+    lines.append(" & ".join(["Model", *(escape(column.label) for column in panel.columns)]) + r" \\")
+    lines.append(r"\midrule")
+    for row in panel.rows:
+        cells = [_cell(table, cell) for cell in row.cells]
+        lines.append(" & ".join([_label(row.label), *cells]) + r" \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}}"]
+
+
+def _label(label: str) -> str:
+    """A row's label; PROP_Wikipedia gets its subscript."""
+    stem, _, subscript = label.partition("_")
+    if stem.isalpha() and subscript.isalpha():
+        return rf"{stem}\textsubscript{{{subscript}}}"
+    return escape(label)
+
+
+def _cell(table: Table, cell: Cell | Contrast) -> str:
+    if isinstance(cell, Contrast):
+        return escape(contrast_text(cell) or "–")
+    published = _value(f"{cell.published.value:.3f}", cell.published.marks) if cell.published else ""
+    if cell.ours is None:
+        ours = f"not run~({table.reasons()[cell.not_run]})" if cell.not_run else "--"
+    else:
+        ours = _ours(cell.ours)
+    return f"{published} / {ours}" if published else ours
+
+
+def _ours(ours: Ours) -> str:
+    text = _value(f"{ours.mean:.3f}", ours.marks)
+    return text if ours.low != ours.low else rf"{text} {{\scriptsize[{ours.low:.3f}, {ours.high:.3f}]}}"
+
+
+def _value(number: str, marks: str) -> str:
+    return number + (rf"$^{{{''.join(MARKS.get(mark, escape(mark)) for mark in marks)}}}$" if marks else "")

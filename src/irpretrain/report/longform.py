@@ -1,0 +1,123 @@
+"""A table as CSV, one line a cell; and the verdicts of all tables, one line each."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from irpretrain.atomic import atomic_file
+from irpretrain.report.cells import Cell, Table
+
+CELL_COLUMNS = (
+    "table",
+    "panel",
+    "row",
+    "label",
+    "filled_by",
+    "dataset",
+    "candidates",
+    "model",
+    "regime",
+    "measure",
+    "published",
+    "published_marks",
+    "ours",
+    "low",
+    "high",
+    "marks",
+    "seeds",
+    "queries",
+    "over",
+    "difference",
+    "p",
+    "verdict",
+    "reason",
+)
+VERDICT_COLUMNS = (
+    "paper", "table", "row", "label", "dataset", "measure", "regime", "kind", "against", "published", "ours", "low",
+    "high", "difference", "p", "verdict", "reason",
+)  # fmt: skip
+
+
+def write_cells(table: Table, path: str | Path) -> int:
+    """Write one line for each cell; lists within a cell (seeds, baselines) are separated by semicolons."""
+    rows = [
+        (table.name, panel.title, row.key, row.label, row.filled_by, *_cell(cell))
+        for panel in table.panels
+        for row in panel.rows
+        for cell in row.cells
+        if isinstance(cell, Cell)
+    ]
+    _write(path, CELL_COLUMNS, rows)
+    return len(rows)
+
+
+def write_verdicts(tables: Sequence[Table], path: str | Path) -> dict[str, int]:
+    """Write each verdict of the papers' tables once; return how many there are of each outcome."""
+    rows: dict[tuple[str, ...], tuple[object, ...]] = {}
+    for table in (t for t in tables if t.paper):
+        for panel in table.panels:
+            for row in panel.rows:
+                for cell in (c for c in row.cells if isinstance(c, Cell)):
+                    for line in _verdicts(table, row.label, cell):
+                        rows.setdefault(tuple(str(v) for v in line[:9]), line)
+    _write(path, VERDICT_COLUMNS, rows.values())
+    return dict(sorted(Counter(str(line[-2]) for line in rows.values()).items()))
+
+
+def _cell(cell: Cell) -> tuple[object, ...]:
+    published, ours = cell.published, cell.ours
+    comparisons = ours.comparisons if ours else ()
+    return (
+        cell.dataset,
+        ours.run.candidates if ours else "",
+        ours.run.model if ours else "",
+        cell.regime,
+        cell.measure,
+        f"{published.value:.3f}" if published else "",
+        published.marks if published else "",
+        *(_number(value) for value in ((ours.mean, ours.low, ours.high) if ours else (math.nan,) * 3)),
+        ours.marks if ours else "",
+        ";".join(str(seed) for seed in ours.seeds) if ours else "",
+        ours.queries if ours else "",
+        ";".join(c.over for c in comparisons),
+        ";".join(_number(c.difference) for c in comparisons),
+        ";".join(f"{c.p:.3g}" for c in comparisons),
+        ";".join(v.outcome for v in cell.verdicts),
+        ";".join(v.reason for v in cell.verdicts),
+    )
+
+
+def _verdicts(table: Table, label: str, cell: Cell) -> Iterable[tuple[object, ...]]:
+    ours = cell.ours
+    for verdict in cell.verdicts:
+        found = next((c for c in (ours.comparisons if ours else ()) if c.mark == verdict.mark), None)
+        yield (
+            table.paper,
+            table.name,
+            cell.row,
+            label,
+            cell.dataset,
+            cell.measure,
+            cell.regime,
+            verdict.kind,
+            verdict.against,
+            f"{cell.published.value:.3f}" if cell.published else "",
+            *(_number(value) for value in ((ours.mean, ours.low, ours.high) if ours else (math.nan,) * 3)),
+            _number(found.difference) if found else "",
+            f"{found.p:.3g}" if found else "",
+            verdict.outcome,
+            verdict.reason,
+        )
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6f}"
+
+
+def _write(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as handle:
+        csv.writer(handle, lineterminator="\n").writerows([columns, *rows])

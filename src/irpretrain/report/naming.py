@@ -1,0 +1,60 @@
+"""How models, regimes and data sets are called in tables and figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irpretrain.config import Config
+
+FIRST_STAGES = {"bm25": "BM25", "ql": "QL"}
+REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
+
+
+def regime_label(regime: str) -> str:
+    """Return the name of a regime in tables."""
+    if regime.startswith("few-shot-"):
+        return f"{regime.removeprefix('few-shot-')} queries"
+    return REGIMES.get(regime, regime)
+
+
+def dataset_label(config: Config, dataset: str, candidates: str = "bm25") -> str:
+    """Return the name of a data set, and of its candidates where they are not the usual BM25."""
+    label = config.datasets[dataset].label if dataset in config.datasets else dataset
+    return (
+        label
+        if candidates == "bm25"
+        else f"{label}, candidates of {FIRST_STAGES.get(candidates, candidates)}"
+    )
+
+
+def is_control(config: Config, model: str) -> bool:
+    """Whether a model is the encoder itself, with an untrained score head."""
+    found = config.models.get(model)
+    return found is not None and not found.tasks and found.start == "encoder"
+
+
+def model_label(config: Config, model: str) -> str:
+    """Return an honest name: the configuration's label, and the encoder or the corpora that it stands for."""
+    if model in FIRST_STAGES:
+        return FIRST_STAGES[model]
+    name, _, step = model.partition("@")
+    found = config.models.get(name)
+    if found is None:
+        return model
+    label = found.label + (f" after {step} steps" if step else "")
+    if is_control(config, name):
+        return f"{label} ({encoder_label(config)}, fresh score head)"
+    if found.collection is None:
+        return label
+    return f"{label} ({' + '.join(config.collections[found.collection])})"
+
+
+def encoder_label(config: Config) -> str:
+    """Return the encoder's name, and how many of its layers are used where not all are."""
+    layers = f", first {config.encoder.layers} layers" if config.encoder.layers else ""
+    return f"{config.encoder.label}{layers}"
+
+
+def control_model(config: Config, models: Any) -> str | None:
+    """Return the first of `models` that is an untrained control."""
+    return next((model for model in models if is_control(config, model)), None)

@@ -1,0 +1,113 @@
+"""The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from irpretrain.config import Config
+from irpretrain.evaluation.measures import definition
+from irpretrain.report.naming import FIRST_STAGES, dataset_label
+from irpretrain.report.published import Published, PublishedTable
+from irpretrain.report.scores import Scores
+
+TESTS = {
+    "t-test": "two-tailed paired t-test over queries",
+    "randomisation": "Fisher's randomisation test over queries",
+}
+CORRECTIONS = {
+    "none": "not corrected for multiple comparisons",
+    "holm": "corrected by Holm over all tests of this table",
+}
+
+
+def table_notes(
+    published: Published,
+    table: PublishedTable,
+    config: Config,
+    scores: Scores,
+    datasets: Iterable[tuple[str, str]],
+    measures: Iterable[str],
+) -> list[str]:
+    """Return the notes of a paper's table.
+
+    Args:
+        published: the paper.
+        table: its table.
+        config: the configuration.
+        scores: all results.
+        datasets: (data set, candidates) of ours that the table shows.
+        measures: measures that the table shows.
+    """
+    marks = "; ".join(f"{m.mark} better than {table.row(m.over).label}" for m in table.marks)
+    tolerance = published.verdict.tolerance
+    return [
+        f"Published: {table.protocol} Marks: {marks}, {table.test}.",
+        f"Ours: mean [{config.evaluation.confidence:.0%} interval]. Same marks, {_test(config)}.",
+        _intervals(config),
+        f"Verdicts: a number is reproduced when it lies in our interval or within {tolerance:g} of our mean. On data "
+        "sets that the paper lacks, a mark that all its numbers of a row carry is a claim; it is reproduced when ours "
+        "is significantly better too.",
+        *_measures(measures),
+        *_datasets(config, scores, datasets),
+        *table.remarks,
+        *config.report.notes,
+    ]
+
+
+def headline_notes(
+    config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
+) -> list[str]:
+    """Return the notes of the headline table."""
+    return [
+        f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
+        f"with a fresh score head (untrained when zero-shot): †; {_test(config)}. The last two columns of a group "
+        "give the difference and p.",
+        _intervals(config),
+        *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
+        *_datasets(config, scores, datasets),
+        *config.report.notes,
+    ]
+
+
+def _test(config: Config) -> str:
+    options = config.evaluation
+    return f"p ≤ {options.level:g}, {TESTS[options.test]}, {CORRECTIONS[options.correction]}"
+
+
+def _intervals(config: Config) -> str:
+    return (
+        f"Intervals: bootstrap over queries ({config.evaluation.bootstrap:,} resamples) where one seed was run; "
+        "Student's t over the means of the seeds where several were."
+    )
+
+
+def _measures(measures: Iterable[str]) -> list[str]:
+    texts = [definition(measure) for measure in dict.fromkeys(measures)]
+    return ["Measures: " + ". ".join(texts) + "."] if texts else []
+
+
+def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:
+    """One note a data set: queries and re-ranking depth."""
+    notes = []
+    for dataset, candidates in dict.fromkeys(datasets):
+        queries = number_of_queries(scores, dataset)
+        if not queries:
+            continue
+        depth = min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
+        stage = FIRST_STAGES.get(candidates, candidates)
+        notes.append(
+            f"{dataset_label(config, dataset)}: {queries:,} queries; the top {depth} of {stage} are re-ranked; "
+            "models are scored on these candidates alone, so a relevant document outside them counts as not found."
+        )
+    return notes
+
+
+def number_of_queries(scores: Scores, dataset: str) -> int:
+    """Return the number of queries of a data set in the results; 0 where it was not run."""
+    for name in scores.names():
+        if name.dataset == dataset:
+            for measure in scores.measures(dataset):
+                found = scores.get(name, measure)
+                if found is not None:
+                    return len(found.queries)
+    return 0

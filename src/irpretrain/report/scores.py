@@ -1,0 +1,172 @@
+"""Per-query values of every run, ready to be compared: seeds by queries, one matrix a run and measure."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.contracts import PER_QUERY
+from irpretrain.errors import IntegrityError
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+
+ALL_QUERIES = 0
+"""Fold of the rows of scores.csv that are means over all queries."""
+AGREEMENT = 1e-6
+"""Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values."""
+
+
+@dataclass(frozen=True)
+class RunName:
+    """What names a run: data set, candidates, model and regime; a run may have several seeds."""
+
+    dataset: str
+    candidates: str
+    model: str
+    regime: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """One measure of one run.
+
+    Attributes:
+        seeds: seeds of the repetitions, ascending.
+        queries: query identifiers, ascending.
+        values: the measure, [seeds, queries].
+    """
+
+    seeds: tuple[int, ...]
+    queries: tuple[str, ...]
+    values: np.ndarray
+
+    @property
+    def mean(self) -> float:
+        """Mean over queries, then over seeds."""
+        return float(self.values.mean())
+
+    @property
+    def per_query(self) -> np.ndarray:
+        """Mean over seeds of each query."""
+        return np.asarray(self.values.mean(axis=0))
+
+    @property
+    def per_seed(self) -> np.ndarray:
+        """Mean over queries of each seed."""
+        return np.asarray(self.values.mean(axis=1))
+
+
+class Scores:
+    """All results of a workflow run, by run name and measure."""
+
+    def __init__(self, results: dict[tuple[RunName, str], Results]) -> None:
+        self._results = results
+
+    @classmethod
+    def read(cls, per_query: str | Path, scores: str | Path | None = None) -> Scores:
+        """Read PER_QUERY, and check the means of `scores.csv` against it where that file is given.
+
+        Raises:
+            IntegrityError: seeds of one run cover different queries, or a mean disagrees with its queries.
+        """
+        found = cls(dict(_read(per_query)))
+        if scores is not None:
+            found._check_means(Path(scores))
+        return found
+
+    def get(self, name: RunName, measure: str) -> Results | None:
+        """Return the results of a run, or None where it was not run or not measured so."""
+        return self._results.get((name, measure))
+
+    def names(self) -> list[RunName]:
+        """Every run, sorted."""
+        found = {name for name, _ in self._results}
+        return sorted(found, key=lambda n: (n.dataset, n.candidates, n.model, n.regime))
+
+    def first_stage(self, dataset: str, model: str) -> RunName | None:
+        """Return the run of a first stage on a data set, whatever it was the candidates of."""
+        for name in self.names():
+            if (name.dataset, name.model, name.regime) == (dataset, model, FIRST_STAGE):
+                return name
+        return None
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(data set, candidates) of everything that was re-ranked; of the first stages where nothing was."""
+        reranked = {(n.dataset, n.candidates) for n in self.names() if n.regime != FIRST_STAGE}
+        lone = {(n.dataset, n.candidates) for n in self.names() if n.dataset not in {d for d, _ in reranked}}
+        return sorted(reranked | lone)
+
+    def measures(self, dataset: str) -> list[str]:
+        """Measures that were computed on a data set, sorted."""
+        return sorted({measure for name, measure in self._results if name.dataset == dataset})
+
+    def _check_means(self, path: Path) -> None:
+        with open(path, encoding="utf-8", newline="") as handle:
+            for number, row in enumerate(csv.DictReader(handle), 2):
+                self._check_mean(path, number, row)
+
+    def _check_mean(self, path: Path, number: int, row: dict[str, str]) -> None:
+        if int(row["fold"]) != ALL_QUERIES:
+            return  # the mean of one fold; the tables hold means over all queries
+        name = RunName(row["dataset"], row["candidates"], row["model"], row["regime"])
+        results = self.get(name, row["measure"])
+        if results is None or int(row["seed"]) not in results.seeds:
+            raise IntegrityError(
+                path,
+                f"{name} has no per-query values of {row['measure']} and seed {row['seed']}",
+                line=number,
+                remedy="Evaluate again: scores.csv and per_query.parquet come from different runs.",
+            )
+        mean = float(results.per_seed[results.seeds.index(int(row["seed"]))])
+        if abs(mean - float(row["value"])) > AGREEMENT:
+            raise IntegrityError(
+                path,
+                f"the mean {row['value']} of {name} is {mean:.6f} in the per-query values",
+                line=number,
+                remedy="Evaluate again: scores.csv and per_query.parquet come from different runs.",
+            )
+
+
+_KEYS = ("dataset", "candidates", "model", "regime", "measure")
+
+
+def _read(path: str | Path) -> Iterator[tuple[tuple[RunName, str], Results]]:
+    table = PER_QUERY.read(path).sort_by([(key, "ascending") for key in (*_KEYS, "seed", "query_id")])
+    starts = _starts(table, _KEYS)
+    for start, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
+        part = table.slice(start, end - start)
+        first = {key: part.column(key)[0].as_py() for key in _KEYS}
+        name = RunName(*(first[key] for key in _KEYS[:4]))
+        yield (name, first["measure"]), _results(path, name, part)
+
+
+def _starts(table: pa.Table, keys: tuple[str, ...]) -> list[int]:
+    """Row numbers at which the sorted `table` begins a new combination of `keys`."""
+    if table.num_rows == 0:
+        return []
+    changed = np.zeros(table.num_rows, bool)
+    changed[0] = True
+    for key in keys:
+        codes = table.column(key).combine_chunks().dictionary_encode().indices.to_numpy()
+        changed[1:] |= codes[1:] != codes[:-1]
+    return [int(row) for row in np.flatnonzero(changed)]
+
+
+def _results(path: str | Path, name: RunName, part: pa.Table) -> Results:
+    seeds = part.column("seed").to_numpy()
+    queries = part.column("query_id").to_pylist()
+    values = part.column("value").to_numpy()
+    distinct = [int(seed) for seed in np.unique(seeds)]
+    covered = [[q for q, s in zip(queries, seeds, strict=True) if s == seed] for seed in distinct]
+    if any(other != covered[0] for other in covered) or len(set(covered[0])) != len(covered[0]):
+        raise IntegrityError(
+            path,
+            f"the seeds of {name} do not cover the same queries once each",
+            remedy="Delete the runs of this model and run the workflow again.",
+        )
+    matrix = np.stack([values[seeds == seed] for seed in distinct])
+    return Results(tuple(distinct), tuple(covered[0]), matrix)

@@ -1,0 +1,65 @@
+"""Verdicts: does a number, or a claim, of the paper hold here?
+
+A number is reproduced when the printed value lies in our confidence interval or differs from our mean by at most
+the tolerance of `resources/published/<paper>.yaml`. A claim ("significantly better than that baseline") is read off
+the marks that every value of a row carries; it is reproduced when ours is better with p at most the level. Claims are
+what can be checked on a data set that the paper does not have.
+"""
+
+from __future__ import annotations
+
+from irpretrain.report.cells import (
+    NOT_RUN,
+    NOTHING_PUBLISHED,
+    OFF,
+    REPRODUCED,
+    Comparison,
+    Ours,
+    Verdict,
+    p_text,
+)
+from irpretrain.report.published import PublishedValue
+
+ROUNDING = 1e-9
+"""Slack of the comparison with the tolerance: 0.512 - 0.502 is not 0.010 in binary."""
+
+
+def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> Verdict:
+    """Return whether our value agrees with the printed one."""
+    difference = ours.mean - published.value
+    inside = ours.low <= published.value <= ours.high
+    if inside:
+        return Verdict(
+            REPRODUCED, f"differs by {difference:+.3f}; the published value is in our interval", "number"
+        )
+    if abs(difference) <= tolerance + ROUNDING:
+        return Verdict(REPRODUCED, f"differs by {difference:+.3f}, within {tolerance:g}", "number")
+    return Verdict(
+        OFF, f"differs by {difference:+.3f}; the published value is outside our interval", "number"
+    )
+
+
+def claim_verdict(mark: str, against: str, found: Comparison | None, absent: str) -> Verdict:
+    """Return whether ours is significantly better than the baseline, as the paper's mark says.
+
+    Args:
+        mark: the paper's mark.
+        against: label of the baseline.
+        found: our comparison, or None where the baseline was not run here.
+        absent: why it was not run.
+    """
+    if found is None:
+        return Verdict(NOT_RUN, f"its baseline was not run: {absent}", "claim", against, mark)
+    direction = "better" if found.difference > 0 else "worse" if found.difference < 0 else "equal"
+    text = f"{direction} by {found.difference:+.3f}, {p_text(found.p)}"
+    return Verdict(REPRODUCED if found.better else OFF, text, "claim", against, mark)
+
+
+def not_run(reason: str) -> Verdict:
+    """Return the verdict of a cell without a value of ours."""
+    return Verdict(NOT_RUN, reason)
+
+
+def nothing_published(reason: str) -> Verdict:
+    """Return the verdict of a value that the paper has no counterpart of."""
+    return Verdict(NOTHING_PUBLISHED, reason)
