@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from irpretrain.config.base import Section
 
@@ -31,13 +31,57 @@ class CorpusConfig(Section):
         default_factory=dict, description="Options of the format; see the corpora guide."
     )
 
+    @field_validator("format")
+    @classmethod
+    def _check_format(cls, name: str) -> str:
+        return _known_format("documents", name)
+
+    @field_validator("options")
+    @classmethod
+    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        return _checked_options("documents", given, info)
+
 
 class FileConfig(Section):
     """A file of topics or judgements."""
 
-    format: str = Field(description="topics: trec, tsv, jsonl, squad; judgements: trec, squad.")
+    format: str = Field(description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad.")
     path: str = Field(description="The file, or embedded:<asset>.")
-    options: dict[str, Any] = Field(default_factory=dict, description="Options of the format.")
+    malformed: Literal["refuse", "skip"] = Field(
+        "refuse",
+        description="What to do with a line that cannot be read: stop and name it, or skip and count it.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of the format; see the corpora guide."
+    )
+
+
+class TopicsConfig(FileConfig):
+    """A file of queries (topics)."""
+
+    @field_validator("format")
+    @classmethod
+    def _check_format(cls, name: str) -> str:
+        return _known_format("topics", name)
+
+    @field_validator("options")
+    @classmethod
+    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        return _checked_options("topics", given, info)
+
+
+class QrelsConfig(FileConfig):
+    """A file of relevance judgements."""
+
+    @field_validator("format")
+    @classmethod
+    def _check_format(cls, name: str) -> str:
+        return _known_format("judgements", name)
+
+    @field_validator("options")
+    @classmethod
+    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        return _checked_options("judgements", given, info)
 
 
 class DatasetConfig(Section):
@@ -45,8 +89,8 @@ class DatasetConfig(Section):
 
     label: str = Field(description="Name in tables.")
     corpus: str = Field(description="Key of the corpus that is searched.")
-    queries: FileConfig = Field(description="Queries (topics).")
-    qrels: FileConfig = Field(description="Relevance judgements.")
+    queries: TopicsConfig = Field(description="Queries (topics).")
+    qrels: QrelsConfig = Field(description="Relevance judgements.")
     sample_queries: int | None = Field(
         None,
         ge=1,
@@ -72,3 +116,19 @@ class DatasetConfig(Section):
         "ignore",
         description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error.",
     )
+
+
+def _known_format(kind: Any, name: str) -> str:
+    from irpretrain.corpora.registry import format_module
+
+    format_module(kind, name)
+    return name
+
+
+def _checked_options(kind: Any, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    """Return the options with the format's defaults filled in; an unknown format is reported by its own key."""
+    from irpretrain.corpora.registry import read_options
+
+    if "format" not in info.data:
+        return given
+    return read_options(kind, info.data["format"], given).model_dump()

@@ -19,6 +19,7 @@ from pydantic_core import PydanticUndefined
 from irpretrain.atomic import write_text
 from irpretrain.config.presets import PRESETS
 from irpretrain.config.root import Config
+from irpretrain.corpora.registry import FORMATS
 from irpretrain.objectives.registry import OBJECTIVES
 
 HEADER = """# Configuration reference
@@ -65,6 +66,16 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
         waiting = [*_children(f"{title}.", model), *waiting]
     for name, module in OBJECTIVES.items():
         yield f"objectives.<name> of type {name}", import_module(module).Options
+    places = {
+        "documents": "corpora.<name>",
+        "topics": "datasets.<name>.queries",
+        "judgements": "datasets.<name>.qrels",
+    }
+    for kind, formats in FORMATS.items():
+        place = places[kind]
+        for name, module in formats.items():
+            if import_module(module).Options.model_fields:
+                yield f"{place}.options of format {name}", import_module(module).Options
 
 
 def _children(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:

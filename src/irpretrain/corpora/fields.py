@@ -1,0 +1,126 @@
+"""Documents from records of named fields (JSON objects, table rows): which field is what, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.records import Document, Malformed, Skipped
+from irpretrain.errors import InputError
+
+IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
+TITLES = ("title",)
+URLS = ("url",)
+BODIES = ("text", "body", "contents", "content")
+
+
+class DocumentFields(Section):
+    """Names of the fields that make up a document."""
+
+    id_field: str | None = Field(
+        None, description=f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
+    )
+    title_field: str | None = Field(None, description="Title; null takes title, where there is one.")
+    url_field: str | None = Field(None, description="Address; null takes url, where there is one.")
+    body_fields: list[str] | None = Field(
+        None,
+        min_length=1,
+        description=f"Texts, joined by newlines; null takes the first there is of {', '.join(BODIES)}.",
+    )
+
+
+def document(
+    record: Mapping[str, Any], names: DocumentFields, position: int, line: int | None = None
+) -> Document | Malformed | Skipped:
+    """Return the document that `record` describes; one without title and body is skipped as empty."""
+
+    def malformed(reason: str, detail: str) -> Malformed:
+        return Malformed(position, reason, detail, line)
+
+    key = pick(record, names.id_field, IDENTIFIERS)
+    if key is None:
+        return malformed("no identifier", _lacks(names.id_field, IDENTIFIERS, record))
+    identifier = as_identifier(record[key])
+    if identifier is None:
+        return malformed(
+            "bad identifier", f"field {key} must be a text or a whole number, not {_kind(record[key])}"
+        )
+    if fault := identifier_fault(identifier):
+        return malformed("bad identifier", fault)
+    chosen = body_fields(record, names)
+    missing = [name for name in chosen if name not in record]
+    if missing or not chosen:
+        return malformed("no text", _lacks(missing[0] if missing else None, BODIES, record))
+    title_key, url_key = pick(record, names.title_field, TITLES), pick(record, names.url_field, URLS)
+    for name in (title_key, url_key, *chosen):
+        if name is not None and not isinstance(record[name], str | None):
+            return malformed("field is not text", f"field {name} is {_kind(record[name])}")
+    title = clean_line(record[title_key] or "") if title_key else ""
+    url = clean_line(record[url_key] or "") if url_key else ""
+    body = clean_text("\n".join(text for name in chosen if (text := record[name])))
+    if not title and not body.strip():
+        return Skipped(position, "empty document")
+    return Document(position, identifier, title, url, body)
+
+
+def body_fields(record: Collection[str], names: DocumentFields) -> list[str]:
+    """Return the fields that make up the body: the named ones, or the first default there is."""
+    if names.body_fields is not None:
+        return names.body_fields
+    first = pick(record, None, BODIES)
+    return [] if first is None else [first]
+
+
+def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> None:
+    """Raise InputError where a table lacks a column that the options name, or one that every document needs."""
+    named = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
+    if repeated := [name for name in columns if list(columns).count(name) > 1]:
+        raise InputError(path, f"there are two columns called {repeated[0]}")
+    for name in named:
+        if name is not None and name not in columns:
+            raise InputError(path, f"there is no column {name}; there are {', '.join(columns)}")
+    for known, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
+        if known is None and not set(defaults) & set(columns):
+            remedy = "Name the column in the corpus's options (id_field, body_fields)."
+            raise InputError(path, _lacks(None, defaults, columns), remedy=remedy)
+
+
+def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) -> str | None:
+    """Return the named field where the record has it; without a name, the first default it has; else None."""
+    candidates = defaults if named is None else (named,)
+    return next((name for name in candidates if name in record), None)
+
+
+def as_identifier(value: Any) -> str | None:
+    """Return a text or a whole number as an identifier, anything else as None."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, int) and not isinstance(value, bool):
+        try:
+            return str(value)
+        except ValueError:  # Python refuses to print integers of thousands of digits
+            return None
+    return None
+
+
+def _lacks(named: str | None, defaults: Sequence[str], record: Collection[str]) -> str:
+    wanted = f"field {named} is missing" if named else f"none of the fields {', '.join(defaults)} is there"
+    there = ", ".join(sorted(map(str, record))[:10]) or "no fields"
+    return f"{wanted}; there are {there}"
+
+
+def _kind(value: Any) -> str:
+    names = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+        type(None): "null",
+    }
+    return names.get(type(value), type(value).__name__)

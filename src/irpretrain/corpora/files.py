@@ -1,0 +1,148 @@
+"""The files of a source, opened whatever their compression, and their lines with a bound on length."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from irpretrain.corpora.records import Malformed
+from irpretrain.errors import InputError
+
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes. A longer line is malformed; the bound keeps memory flat on damaged or hostile input."""
+
+_BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
+_UTF8_BOM, _UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line without its end; `number` starts at 1."""
+
+    number: int
+    text: str
+
+
+def list_files(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
+    """Return the files of `source` in the order that numbers the parts of a corpus.
+
+    A file stands for itself, whatever its name. Of a folder, the files with one of `suffixes` (a suffix of
+    compression may follow) in it and in its sub-folders count, sorted by their relative path (code points).
+    Names that begin with a dot are hidden.
+    """
+    source = Path(source)
+    if source.is_file():
+        return [source]
+    if not source.is_dir():
+        raise InputError(
+            source, "there is no such file or folder", remedy="Check the path in the configuration."
+        )
+    endings = tuple(suffix + compression for suffix in suffixes for compression in ("", *COMPRESSIONS))
+    found = [path for path in source.rglob("*") if path.name.lower().endswith(endings) and path.is_file()]
+    visible = [path for path in found if not _hidden(path.relative_to(source))]
+    if not visible:
+        raise InputError(
+            source,
+            f"the folder holds no file that ends in {', '.join(suffixes)} (compressed or not)",
+            remedy="Check the path and the format in the configuration.",
+        )
+    return sorted(visible, key=lambda path: path.relative_to(source).as_posix())
+
+
+def one_file(source: str | Path) -> Path:
+    """Return `source`, which must be a file."""
+    path = Path(source)
+    if path.is_dir():
+        raise InputError(path, "this is a folder; a file is needed here")
+    if not path.is_file():
+        raise InputError(path, "there is no such file", remedy="Check the path in the configuration.")
+    return path
+
+
+def open_bytes(path: str | Path) -> IO[bytes]:
+    """Open a file for reading; gzip, bzip2, xz and Zstandard are known by their first bytes, not by name."""
+    try:
+        with open(path, "rb") as handle:
+            start = handle.read(10)
+        if start.startswith(b"\x1f\x8b"):
+            return cast(IO[bytes], gzip.open(path, "rb"))
+        if start.startswith(b"BZh") and start[4:] in _BZIP2_BLOCKS:
+            return bz2.open(path, "rb")
+        if start.startswith(b"\xfd7zXZ\x00"):
+            return lzma.open(path, "rb")
+        if start.startswith(b"\x28\xb5\x2f\xfd"):
+            return _open_zstandard(path)
+        return open(path, "rb")
+    except OSError as error:
+        raise InputError(path, f"the file cannot be opened: {error.strerror or error}") from None
+
+
+def _open_zstandard(path: str | Path) -> IO[bytes]:
+    import pyarrow
+
+    return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"), 1 << 20)
+
+
+DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+"""What reading a truncated or corrupt archive raises."""
+
+
+def refuse_if_disk_fault(path: str | Path, error: BaseException) -> None:
+    """Raise InputError for a fault of the disk or network, which says nothing about the data."""
+    if isinstance(error, OSError) and error.errno:
+        raise InputError(path, f"reading failed: {error.strerror or error}") from error
+
+
+def read_lines(path: str | Path, longest: int = LONGEST_LINE) -> Iterator[Line | Malformed]:
+    """Yield the lines of a UTF-8 text file, blank ones left out; a line's position is its number less 1.
+
+    A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are no UTF-8 or longer
+    than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
+    """
+    number = 0
+    with open_bytes(path) as stream:
+        try:
+            while raw := stream.readline(longest + 1):
+                number += 1
+                if len(raw) > longest and not raw.endswith(b"\n"):
+                    _skip_rest(stream)
+                    yield Malformed(number - 1, "line too long", f"more than {longest:,} bytes", number)
+                    continue
+                if number == 1:
+                    raw = raw.removeprefix(_UTF8_BOM)
+                line = _decode(raw, number)
+                if isinstance(line, Malformed) or line.text.strip():
+                    yield line
+        except DAMAGE as error:
+            refuse_if_disk_fault(path, error)
+            yield Malformed(number, "damaged archive", _one_line(error), number + 1)
+
+
+def _decode(raw: bytes, number: int) -> Line | Malformed:
+    try:
+        return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
+    except UnicodeDecodeError as error:
+        hint = "; the file looks like UTF-16" if number == 1 and raw.startswith(_UTF16_BOMS) else ""
+        detail = f"byte {error.start + 1} of the line{hint}"
+        return Malformed(number - 1, "not valid UTF-8", detail, number)
+
+
+def _skip_rest(stream: IO[bytes]) -> None:
+    while (piece := stream.readline(1 << 20)) and not piece.endswith(b"\n"):
+        pass
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

@@ -1,0 +1,58 @@
+"""What happens to records that cannot be read: refused with their place, or skipped and counted by reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
+from irpretrain.errors import InputError
+
+Policy = Literal["refuse", "skip"]
+Record = TypeVar("Record", Document, Query, Judgement)
+EXAMPLES = 20
+
+
+class Tally:
+    """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
+
+    def __init__(self, policy: Policy, setting: str) -> None:
+        """Start at zero; `setting` is the key of the configuration that holds `policy`, for the message."""
+        self.policy, self.setting = policy, setting
+        self.read = 0
+        self.skipped: Counter[str] = Counter()
+        self.malformed: Counter[str] = Counter()
+        self.examples: list[str] = []
+
+    def sound(self, path: Path, records: Iterable[Record | Skipped | Malformed]) -> Iterator[Record]:
+        """Yield the sound records of `path`; raise InputError at a malformed one, or count it."""
+        for record in records:
+            self.read += 1
+            if isinstance(record, Malformed):
+                self.report(path, record)
+            elif isinstance(record, Skipped):
+                self.skipped[record.reason] += 1
+            else:
+                yield record
+
+    def report(self, path: Path, fault: Malformed) -> None:
+        """Refuse or count one malformed record."""
+        if self.policy == "refuse":
+            where = "" if fault.line is not None else f" (record {fault.position})"
+            remedy = f"Mend the record, or set {self.setting}: skip to leave such records out and count them."
+            raise InputError(path, f"{fault}{where}", fault.line, remedy)
+        self.malformed[fault.reason] += 1
+        if len(self.examples) < EXAMPLES:
+            place = f"{path}:{fault.line}" if fault.line is not None else f"{path} (record {fault.position})"
+            self.examples.append(f"{place}: {fault}")
+
+    def counts(self) -> dict[str, Any]:
+        """Return the counts for the sidecar."""
+        return {
+            "read": self.read,
+            "skipped": dict(sorted(self.skipped.items())),
+            "malformed": dict(sorted(self.malformed.items())),
+            "malformed_examples": self.examples,
+        }

@@ -1,0 +1,1 @@
+"""Formats of relevance judgements: each module has `Options` and `read(path, options)`, which yields judgements."""

@@ -1,0 +1,30 @@
+"""Format `squad` of judgements: each question's own paragraph (or article) is relevant, nothing else is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.records import Judgement, Malformed, Skipped
+from irpretrain.corpora.squad import Unit, paragraph_id
+from irpretrain.corpora.squad_questions import Question, read_questions
+
+
+class Options(Section):
+    """Options of the format squad."""
+
+    unit: Unit = Field("paragraph", description="What a document is; must be the corpus's own choice.")
+
+
+def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
+    """Yield one judgement a question, in the order of the file."""
+    for entry in read_questions(path):
+        if not isinstance(entry, Question):
+            yield entry
+            continue
+        article = entry.article
+        document_id = paragraph_id(article, entry.paragraph) if options.unit == "paragraph" else article
+        yield Judgement(entry.position, entry.query_id, document_id, 1)

@@ -1,0 +1,58 @@
+"""Format `tsv` of judgements: tab-separated columns with a header (BEIR) or named in the options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field, field_validator
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.fields import pick
+from irpretrain.corpora.qrels.judgement import judgement
+from irpretrain.corpora.records import Judgement, Malformed, Skipped
+from irpretrain.corpora.tables import header, read_rows
+from irpretrain.corpora.tsv import check_names
+from irpretrain.errors import InputError
+
+QUERIES = ("query_id", "query-id", "qid", "topic")
+DOCUMENTS = ("document_id", "corpus-id", "corpus_id", "docid", "doc_id", "pid")
+RELEVANCES = ("relevance", "score", "rel", "label")
+
+
+class Options(Section):
+    """Options of the format tsv."""
+
+    columns: list[str] | None = Field(
+        None,
+        min_length=3,
+        description="Names of the columns, in order, where there is no header (query_id, document_id and "
+        "relevance must be among them); null: the first line is the header.",
+    )
+
+    @field_validator("columns")
+    @classmethod
+    def _check_columns(cls, columns: list[str] | None) -> list[str] | None:
+        return check_names(columns)
+
+
+def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
+    """Yield the judgements in the order of the file."""
+    columns = options.columns or header(path)
+    if not columns:
+        return
+    keys = [pick(columns, None, names) for names in (QUERIES, DOCUMENTS, RELEVANCES)]
+    for key, names in zip(keys, (QUERIES, DOCUMENTS, RELEVANCES), strict=True):
+        if key is None:
+            raise InputError(
+                path, f"none of the columns {', '.join(names)} is there; there are {', '.join(columns)}"
+            )
+    query_key, document_key, relevance_key = map(str, keys)
+    for row in read_rows(path, columns, options.columns is None):
+        if isinstance(row, Malformed):
+            yield row
+        else:
+            cells = {key: text.strip() for key, text in row.cells.items()}
+            yield judgement(
+                cells[query_key], cells[document_key], cells[relevance_key], row.position, row.line
+            )

@@ -1,0 +1,57 @@
+"""The formats by name. A new one is a file with `Options` and `read`, and a line here.
+
+Formats of documents have `read(path, options, wanted)` and `SUFFIXES`, the file names that count in a folder;
+formats of topics and judgements have `read(path, options)`. Their modules are imported by the configuration and
+must therefore import nothing heavy at the top.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Literal
+
+from irpretrain.config.base import Section
+
+Kind = Literal["documents", "topics", "judgements"]
+
+FORMATS: dict[Kind, dict[str, str]] = {
+    "documents": {
+        "wikipedia-dump": "irpretrain.corpora.wikipedia_dump",
+        "squad": "irpretrain.corpora.squad",
+        "jsonl": "irpretrain.corpora.jsonl",
+        "tsv": "irpretrain.corpora.tsv",
+        "parquet": "irpretrain.corpora.parquet_files",
+    },
+    "topics": {
+        "trec": "irpretrain.corpora.topics.trec",
+        "tsv": "irpretrain.corpora.topics.tsv",
+        "jsonl": "irpretrain.corpora.topics.jsonl",
+        "squad": "irpretrain.corpora.topics.squad",
+    },
+    "judgements": {
+        "trec": "irpretrain.corpora.qrels.trec",
+        "tsv": "irpretrain.corpora.qrels.tsv",
+        "squad": "irpretrain.corpora.qrels.squad",
+    },
+}
+"""Kind and name of a format → its module."""
+
+
+def format_module(kind: Kind, name: str) -> ModuleType:
+    """Return the module of the format `name`; ValueError lists the formats of this kind."""
+    known = FORMATS[kind]
+    if name not in known:
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise ValueError(f"{name!r} is no format of {kind}; {hint}allowed are {', '.join(known)}")
+    return import_module(known[name])
+
+
+def read_options(kind: Kind, name: str, given: dict[str, Any]) -> Section:
+    """Return the checked options of the format `name`; ValueError names every fault."""
+    from irpretrain.config.load import explain
+
+    options: type[Section] = format_module(kind, name).Options
+    return explain(options, given, f"format {name}")

@@ -1,0 +1,155 @@
+"""Format `squad`: SQuAD's JSON (Rajpurkar et al., EMNLP 2016) as a collection of paragraphs or of articles.
+
+A paragraph's identifier is `Super_Bowl_50/12`: the article's title with underscores for spaces, and the
+paragraph's index in it from 0. An article's identifier is `Super_Bowl_50`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
+from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+
+SUFFIXES = (".json",)
+Unit = Literal["paragraph", "article"]
+
+
+class Options(Section):
+    """Options of the format squad."""
+
+    unit: Unit = Field(
+        "paragraph", description="What a document is: a paragraph, or an article with all its paragraphs."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph; `context` and `questions` are as in the file."""
+
+    position: int
+    index: int
+    context: str
+    questions: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One article; its paragraphs may include malformed ones."""
+
+    position: int
+    identifier: str
+    title: str
+    paragraphs: list[Paragraph | Malformed]
+
+
+def read(
+    path: Path, options: Options, wanted: Wanted = everything
+) -> Iterator[Document | Skipped | Malformed]:
+    """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
+    for article in read_articles(path):
+        if isinstance(article, Malformed):
+            if wanted(article.position):
+                yield article
+        elif options.unit == "paragraph":
+            yield from (found for found in _paragraphs(article) if wanted(found.position))
+        elif wanted(article.position):
+            yield from _whole(article)
+
+
+def paragraph_id(article: str, index: int) -> str:
+    """Return the document identifier of a paragraph."""
+    return f"{article}/{index}"
+
+
+def read_articles(path: Path) -> Iterator[Article | Malformed]:
+    """Yield the articles of one file. The positions of paragraphs run through the whole file."""
+    content = _load(path)
+    if isinstance(content, Malformed):
+        yield content
+        return
+    paragraphs = 0
+    for position, entry in enumerate(content):
+        article = _article(entry, position, paragraphs)
+        if isinstance(article, Article):
+            paragraphs += len(article.paragraphs)
+        yield article
+
+
+def _load(path: Path) -> list[Any] | Malformed:
+    """Return the list of articles, or why the file is no SQuAD file. The whole file is held in memory (30 MB)."""
+    try:
+        with open_bytes(path) as stream:
+            content = json.loads(stream.read())
+    except DAMAGE as error:
+        refuse_if_disk_fault(path, error)
+        return Malformed(0, "damaged archive", str(error))
+    except RecursionError:
+        return Malformed(0, "not valid JSON", "nested too deeply")
+    except json.JSONDecodeError as error:
+        return Malformed(0, "not valid JSON", error.msg, error.lineno)
+    except ValueError as error:
+        return Malformed(0, "not valid JSON", str(error))
+    articles = content.get("data") if isinstance(content, dict) else None
+    if not isinstance(articles, list):
+        return Malformed(0, "not in SQuAD's format", "there is no list of articles under the key data")
+    return articles
+
+
+def _article(entry: Any, position: int, first: int) -> Article | Malformed:
+    given = entry if isinstance(entry, dict) else {}
+    title, paragraphs = given.get("title"), given.get("paragraphs")
+    if not isinstance(title, str) or not isinstance(paragraphs, list):
+        return Malformed(
+            first, "not in SQuAD's format", f"article {position} lacks a title or a list of paragraphs"
+        )
+    identifier = re.sub(r"\s+", "_", title.strip())
+    if fault := identifier_fault(identifier):
+        return Malformed(first, "bad identifier", f"article {position}: {fault}")
+    readable = clean_line(unquote(title).replace("_", " "))
+    found = [_paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)]
+    return Article(position, identifier, readable, found)
+
+
+def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph | Malformed:
+    context = entry.get("context") if isinstance(entry, dict) else None
+    questions = entry.get("qas", []) if isinstance(entry, dict) else None
+    if not isinstance(context, str) or not isinstance(questions, list):
+        detail = f"paragraph {index} of {article} lacks a context, or its qas is not a list"
+        return Malformed(position, "not in SQuAD's format", detail)
+    return Paragraph(position, index, context, questions)
+
+
+def _paragraphs(article: Article) -> Iterator[Document | Skipped | Malformed]:
+    for paragraph in article.paragraphs:
+        if isinstance(paragraph, Malformed):
+            yield paragraph
+        elif not paragraph.context.strip():
+            yield Skipped(paragraph.position, "empty document")
+        else:
+            identifier = paragraph_id(article.identifier, paragraph.index)
+            yield Document(paragraph.position, identifier, article.title, "", clean_text(paragraph.context))
+
+
+def _whole(article: Article) -> Iterator[Document | Skipped | Malformed]:
+    for paragraph in article.paragraphs:
+        if isinstance(paragraph, Malformed):
+            yield Malformed(article.position, paragraph.reason, paragraph.detail)
+            return
+    contexts = [p.context for p in article.paragraphs if isinstance(p, Paragraph) and p.context.strip()]
+    if not contexts:
+        yield Skipped(article.position, "empty document")
+    else:
+        yield Document(
+            article.position, article.identifier, article.title, "", clean_text("\n".join(contexts))
+        )

@@ -1,0 +1,1 @@
+"""Formats of topics: each module has `Options` and `read(path, options)`, which yields queries."""

@@ -1,0 +1,51 @@
+"""Format `jsonl` of topics: one JSON object a line is one query (BEIR)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.fields import as_identifier, pick
+from irpretrain.corpora.json_lines import JsonLine, read_objects
+from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.topics.query import query
+
+IDENTIFIERS = ("id", "_id", "qid", "query_id")
+TEXTS = ("text", "query", "title", "question")
+
+
+class Options(Section):
+    """Options of the format jsonl."""
+
+    id_field: str | None = Field(
+        None, description=f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
+    )
+    text_field: str | None = Field(
+        None, description=f"Text; null takes the first there is of {', '.join(TEXTS)}."
+    )
+
+
+def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+    """Yield the queries in the order of the file."""
+    for entry in read_objects(path):
+        yield entry if isinstance(entry, Malformed) else _query(entry, options)
+
+
+def _query(entry: JsonLine, options: Options) -> Query | Malformed:
+    record = entry.record
+    id_key, text_key = pick(record, options.id_field, IDENTIFIERS), pick(record, options.text_field, TEXTS)
+    if id_key is None or text_key is None:
+        wanted = (
+            (options.id_field or " or ".join(IDENTIFIERS))
+            if id_key is None
+            else (options.text_field or " or ".join(TEXTS))
+        )
+        return Malformed(entry.position, "field missing", f"there is no field {wanted}", entry.line)
+    identifier, text = as_identifier(record[id_key]), record[text_key]
+    if identifier is None or not isinstance(text, str):
+        wrong = id_key if identifier is None else text_key
+        return Malformed(entry.position, "field is not text", f"field {wrong}", entry.line)
+    return query(identifier, text, entry.position, entry.line)

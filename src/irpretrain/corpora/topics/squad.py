@@ -1,0 +1,24 @@
+"""Format `squad` of topics: SQuAD's questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.squad_questions import Question, read_questions
+from irpretrain.corpora.topics.query import query
+
+
+class Options(Section):
+    """The format has no options."""
+
+
+def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+    """Yield the questions in the order of the file."""
+    for entry in read_questions(path):
+        if isinstance(entry, Question):
+            yield query(entry.query_id, entry.text, entry.position)
+        else:
+            yield entry

@@ -1,0 +1,114 @@
+"""Format `trec` of topics: `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form.
+
+The XML form is `<topic number="1"> <query> <question> or <description> <narrative>` (Web, TREC-COVID). Tags of
+the older form are not closed. A tag's text ends at the next known tag.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.files import read_lines
+from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.topics.query import query
+
+Part = Literal["title", "description", "narrative"]
+
+_OPEN = re.compile(r"<(?:top|topic)\b([^<>]*)>", re.IGNORECASE)
+_CLOSE = re.compile(r"</(?:top|topic)\s*>", re.IGNORECASE)
+_NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(num|title|desc|narr|query|question|description|narrative)\b[^<>]*>", re.IGNORECASE)
+_LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
+_FURNITURE = re.compile(r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters)\b[^<>]*>|<!--.*?-->", re.IGNORECASE)
+_NAMES = {"query": "title", "desc": "description", "question": "description", "narr": "narrative"}
+
+
+class Options(Section):
+    """Options of the format trec."""
+
+    fields: list[Part] = Field(
+        ["title"], min_length=1, description="Parts of a topic that make up its query, in this order."
+    )
+
+
+@dataclass
+class _Topic:
+    line: int
+    number: str
+    lines: list[str] = field(default_factory=list)
+
+
+def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+    """Yield the topics in the order of the file."""
+    for position, topic in enumerate(_topics(path)):
+        if isinstance(topic, Malformed):
+            yield Malformed(position, topic.reason, topic.detail, topic.line)
+        else:
+            yield _query(topic, position, options.fields)
+
+
+def _topics(path: Path) -> Iterator[_Topic | Malformed]:
+    current: _Topic | None = None
+    for line in read_lines(path):
+        if isinstance(line, Malformed):
+            yield line
+            continue
+        rest = line.text
+        while rest:
+            if current is None:
+                opening = _OPEN.search(rest)
+                outside = _FURNITURE.sub("", rest[: opening.start()] if opening else rest).strip()
+                if outside:
+                    yield Malformed(0, "text outside a topic", outside[:40], line.number)
+                if opening is None:
+                    break
+                number = _NUMBER.search(opening.group(1))
+                current, rest = _Topic(line.number, number.group(1) if number else ""), rest[opening.end() :]
+            elif closing := _CLOSE.search(rest):
+                current.lines.append(rest[: closing.start()])
+                yield current
+                current, rest = None, rest[closing.end() :]
+            elif opening := _OPEN.search(rest):
+                yield Malformed(0, "topic is not closed", "another begins before it ends", current.line)
+                current, rest = None, rest[opening.start() :]
+            else:
+                current.lines.append(rest)
+                break
+    if current is not None:
+        yield Malformed(0, "topic is not closed", "the file ends in it", current.line)
+
+
+def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malformed:
+    parts = _parts("\n".join(topic.lines))
+    number = topic.number.strip() or parts.get("num", "")
+    if not number:
+        return Malformed(position, "topic without a number", "", topic.line)
+    missing = [name for name in fields if name not in parts]
+    if missing:
+        return Malformed(position, "topic lacks a part", f"topic {number} has no {missing[0]}", topic.line)
+    return query(number, " ".join(parts[name] for name in fields), position, topic.line)
+
+
+def _parts(text: str) -> dict[str, str]:
+    """Return the text under each tag; the first of a name counts."""
+    tags = list(_TAG.finditer(text))
+    ends = [tag.start() for tag in tags[1:]] + [len(text)]
+    found: dict[str, str] = {}
+    for tag, end in zip(tags, ends, strict=True):
+        if not tag.group(1):
+            name = tag.group(2).lower()
+            content = (
+                _LABEL.sub("", text[tag.end() : end], count=1)
+                if _LABEL.match(text, tag.end())
+                else text[tag.end() : end]
+            )
+            found.setdefault(_NAMES.get(name, name), html.unescape(content).strip())
+    return found

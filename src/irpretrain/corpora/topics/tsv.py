@@ -1,0 +1,28 @@
+"""Format `tsv` of topics: identifier, tab, text (MS MARCO)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.tables import read_rows
+from irpretrain.corpora.topics.query import query
+
+
+class Options(Section):
+    """Options of the format tsv."""
+
+    header: bool = Field(False, description="Whether the first line is a header, which is passed over.")
+
+
+def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+    """Yield the queries in the order of the file."""
+    for row in read_rows(path, ("id", "text"), options.header):
+        if isinstance(row, Malformed):
+            yield row
+        else:
+            yield query(row.cells["id"].strip(), row.cells["text"], row.position, row.line)

@@ -1,0 +1,53 @@
+"""Format `tsv`: one tab-separated line is one document (MS MARCO passages and documents)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field, field_validator
+
+from irpretrain.corpora import fields
+from irpretrain.corpora.fields import DocumentFields
+from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.tables import header, read_rows
+
+SUFFIXES = (".tsv", ".tab")
+
+
+class Options(DocumentFields):
+    """Options of the format tsv."""
+
+    columns: list[str] | None = Field(
+        None,
+        min_length=1,
+        description="Names of the columns, in order, where the files have no header; null: the first line is the "
+        "header.",
+    )
+
+    @field_validator("columns")
+    @classmethod
+    def _check_columns(cls, columns: list[str] | None) -> list[str] | None:
+        return check_names(columns)
+
+
+def check_names(columns: list[str] | None) -> list[str] | None:
+    """Refuse a list of columns in which a name occurs twice."""
+    if columns is not None and len(set(columns)) < len(columns):
+        raise ValueError("a column is named twice")
+    return columns
+
+
+def read(
+    path: Path, options: Options, wanted: Wanted = everything
+) -> Iterator[Document | Skipped | Malformed]:
+    """Yield the documents of one file; a document's position is its line number less 1."""
+    columns = options.columns or header(path)
+    if not columns:
+        return
+    fields.check_columns(path, options, columns)
+    for row in read_rows(path, columns, options.columns is None, wanted):
+        if isinstance(row, Malformed):
+            yield row
+        else:
+            yield fields.document(row.cells, options, row.position, row.line)
