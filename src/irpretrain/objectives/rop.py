@@ -1,50 +1,229 @@
 """Representative words prediction (ROP), the objective of PROP (Ma et al., WSDM 2021, section 3.1).
 
 Two word sets of equal size are drawn from a document's language model; the one with the higher likelihood is
-preferred. One ranking group is one pair: one document, two queries.
+preferred. One ranking group is one pair: one document, two queries. docs/methods/prop.md states every formula.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.text import TextConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from irpretrain.text.pair_sampler import Batch, PairSampler
+
+DOCUMENTS_PER_BATCH = 1024
 
 
 class Options(Section):
-    """How word sets are drawn and scored. Keys that PROP's paper and its released code set differently come from the preset."""
+    """How word sets are drawn and scored. Keys that PROP's paper and its code set differently come from the preset."""
 
     type: Literal["rop"] = Field(description="This objective.")
-    preset: Literal["paper", "released"] | None = Field(None, description="Preset of this objective alone; null takes the global one.")
+    preset: Literal["paper", "released"] | None = Field(
+        None, description="Preset of this objective alone; null takes the global one."
+    )
     sampling: Literal["document-language-model", "random"] = Field(
-        "document-language-model", description="random draws every word of the vocabulary with equal probability (PROP, Table 5)."
+        "document-language-model",
+        description="random draws every word of the vocabulary with equal probability, without sub-sampling "
+        "(PROP, Table 5); sets are scored by the document's language model either way.",
     )
-    pairs_per_document: int = Field(ge=1, description="Pairs drawn for each document.", json_schema_extra={"unit": "pairs"})
-    set_size_mean: float = Field(3.0, gt=0, description="Poisson mean of the size of a word set; sizes of zero are drawn again.", json_schema_extra={"unit": "words"})
-    set_size_most: int = Field(20, ge=1, description="Larger sizes are drawn again.", json_schema_extra={"unit": "words"})
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(description="Words that are never drawn and not counted in document length.")
+    pairs_per_document: int = Field(
+        ge=1, description="Pairs used of each document.", json_schema_extra={"unit": "pairs"}
+    )
+    generated_pairs: int | None = Field(
+        None,
+        ge=1,
+        description="Pairs drawn for each document, of which `pairs_per_document` are kept at random; null for as many "
+        "as are kept.",
+        json_schema_extra={"unit": "pairs"},
+    )
+    set_size_mean: float = Field(
+        3.0,
+        gt=0,
+        description="Poisson mean of the size of a word set; sizes of zero are drawn again.",
+        json_schema_extra={"unit": "words"},
+    )
+    set_size_most: int = Field(
+        20, ge=1, le=1000, description="Larger sizes are drawn again.", json_schema_extra={"unit": "words"}
+    )
+    stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
+        description="Words that are never drawn and not counted in document length."
+    )
     stemming: Literal["none", "porter"] = Field(
-        "none", description="porter: the model is over Porter stems; a drawn stem becomes one of its surface forms with probability ∝ log(count + 1)."
+        "none",
+        description="porter: the model is over Porter stems; a drawn stem becomes one of its surface forms with "
+        "probability ∝ log(count + 1).",
     )
-    background: Literal["word-counts", "document-frequencies"] = Field(description="What the collection model P(w|C) is estimated from.")
+    background: Literal["word-counts", "document-frequencies"] = Field(
+        description="What the collection model P(w|C) is estimated from."
+    )
     mu: float | Literal["mean-document-length"] = Field(
-        "mean-document-length", description="Dirichlet prior; by default the mean document length after the removal of stop words.", json_schema_extra={"unit": "words"}
+        "mean-document-length",
+        description="Dirichlet prior; by default the mean document length after the removal of stop words.",
+        json_schema_extra={"unit": "words"},
     )
-    minimum_count: int = Field(ge=1, description="Words with fewer occurrences in the collection are not in the vocabulary.", json_schema_extra={"unit": "words"})
-    subsampling_threshold: float = Field(ge=0, description="Threshold t of word2vec's sub-sampling of frequent words; 0 for none.")
-    subsampling_minimum_count: int = Field(ge=0, description="Words with fewer occurrences are always kept.", json_schema_extra={"unit": "words"})
+    minimum_count: int = Field(
+        ge=1,
+        description="Words with fewer occurrences in the collection are not in the vocabulary.",
+        json_schema_extra={"unit": "words"},
+    )
+    rare_words: Literal["excluded", "counted"] = Field(
+        description="Whether words under `minimum_count` count in document length, in its mean, and in the totals that "
+        "frequencies are divided by."
+    )
+    subsampling_threshold: float = Field(
+        ge=0, description="Threshold t of word2vec's sub-sampling of frequent words; 0 for none."
+    )
+    subsampling_minimum_count: int = Field(
+        ge=0, description="Words with fewer occurrences are always kept.", json_schema_extra={"unit": "words"}
+    )
     subsampling_keep: Literal["word2vec-paper", "word2vec-code"] = Field(
         description="Probability that a drawn word is kept: √(t/f), or √(t/f) + t/f as in word2vec's code; at most 1."
     )
     support: Literal["vocabulary", "document-and-sample"] = Field(
-        description="Words that can be drawn: the whole vocabulary, or the document's words and others drawn by document frequency up to `support_size`."
+        description="Words that can be drawn: the whole vocabulary, or the document's own words and others drawn by "
+        "document frequency."
     )
-    support_size: int = Field(500, ge=1, description="Size of document-and-sample; a document with more words of its own gets 100 others.", json_schema_extra={"unit": "words"})
+    support_size: int = Field(
+        500,
+        ge=1,
+        description="document-and-sample: with n < support_size words of its own, a document gets support_size - n "
+        "draws of others, else n + 100; what is drawn twice counts once.",
+        json_schema_extra={"unit": "words"},
+    )
     score_smoothing: Literal["normalised", "unnormalised"] = Field(
-        description="Score sets by P(w|D) of equation 3, or without its division by |D| + μ (the order of two sets of one size is the same)."
+        description="document-and-sample: score sets by P(w|D) divided by its sum over the support, or by P(w|D) as "
+        "equation 3 gives it. The order of two sets of one size is the same."
     )
-    ties: Literal["second", "drop"] = Field("second", description="Equal likelihoods: the second set is preferred (Algorithm 1, line 16), or the pair is dropped.")
-    short_document_pieces: int = Field(ge=0, description="Documents with fewer word pieces are skipped with probability `short_document_skip`.", json_schema_extra={"unit": "word pieces"})
+    ties: Literal["second", "drop"] = Field(
+        "second",
+        description="Equal likelihoods: the second set is preferred (Algorithm 1, line 16), or the pair is dropped.",
+    )
+    short_document_pieces: int = Field(
+        ge=0,
+        description="Documents with fewer word pieces are skipped with probability `short_document_skip`.",
+        json_schema_extra={"unit": "word pieces"},
+    )
     short_document_skip: float = Field(ge=0, le=1, description="Probability of skipping a short document.")
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Options:
+        if self.mu != "mean-document-length" and not 0 < self.mu < math.inf:
+            raise ValueError(f"mu: {self.mu} is not above 0; give a number of words or mean-document-length")
+        if self.generated_pairs is not None and self.generated_pairs < self.pairs_per_document:
+            raise ValueError(
+                f"generated_pairs: {self.generated_pairs} pairs are drawn but pairs_per_document keeps "
+                f"{self.pairs_per_document}; raise generated_pairs or set it to null"
+            )
+        return self
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: str | Path,
+    tokens: str | Path | Sequence[str | Path] | None,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+    resources: str | Path | None = None,
+) -> dict[str, Any]:
+    """Draw the word-set pairs of one corpus shard (PROP, Algorithm 1).
+
+    Args:
+        documents: a DOCUMENTS table, in corpus order.
+        statistics: merged WORD_COUNTS of the whole collection.
+        tokens: token store (or stores) that holds the shard's documents; needed only where short documents are
+            skipped.
+        options: this objective's options.
+        text: how fields become a text, and a text words; as the statistics were made with.
+        seed: seed of the random streams, which are named by (seed, "rop", document id).
+        output: a GROUPS table in corpus order: two literal queries, the preferred one first; one document, whole.
+        resources: directory that holds `stopwords/`; by default the source tree's.
+
+    Returns:
+        Counts: documents read, skipped by reason, pairs, ties, drawn words, words outside the document, sets with
+        a repeated word, set sizes observed and expected.
+    """
+    from irpretrain.atomic import atomic_file
+    from irpretrain.contracts import DOCUMENTS, GROUPS, ContractWriter
+    from irpretrain.progress import progress
+    from irpretrain.text.pair_sampler import PairSampler
+
+    sampler = PairSampler(statistics, options, text, seed, resources)
+    skip = _skip_probabilities(documents, tokens, options)
+    columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
+    batches = DOCUMENTS.stream(documents, columns=columns, rows=DOCUMENTS_PER_BATCH)
+    title = f"sample pairs {Path(output).stem}"
+    report = _Report()
+    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
+        for rows in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
+            batch = sampler.sample(rows, skip[: rows.num_rows])
+            skip = skip[rows.num_rows :]
+            writer.add(batch.groups(drop_ties=options.ties == "drop"))
+            report.add(batch)
+    return report.counts(options, sampler)
+
+
+def _skip_probabilities(
+    documents: str | Path, tokens: str | Path | Sequence[str | Path] | None, options: Options
+) -> np.ndarray:
+    """Return float64[documents]: `short_document_skip` for documents with few word pieces, 0 for others."""
+    import numpy as np
+
+    from irpretrain.contracts import DOCUMENTS
+    from irpretrain.errors import SetupError
+
+    if options.short_document_pieces == 0 or options.short_document_skip == 0:
+        return np.zeros(DOCUMENTS.count(documents))
+    if tokens is None:
+        raise SetupError(
+            "short_document_pieces needs a token store; give one, or set short_document_pieces to 0"
+        )
+    from irpretrain.text.word_pieces import TokenStore
+
+    store = TokenStore.open([tokens] if isinstance(tokens, str | Path) else list(tokens))
+    rows = store.rows(DOCUMENTS.read(documents, columns=["document_id"]).column("document_id"))
+    return np.where(store.lengths[rows] < options.short_document_pieces, options.short_document_skip, 0.0)
+
+
+class _Report:
+    """Adds up what happened in the batches."""
+
+    def __init__(self) -> None:
+        self._sums: Counter[str] = Counter()
+        self._sizes: Counter[int] = Counter()
+
+    def add(self, batch: Batch) -> None:
+        self._sums.update(batch.counts())
+        self._sizes.update(batch.set_sizes())
+
+    def counts(self, options: Options, sampler: PairSampler) -> dict[str, Any]:
+        sums, pairs = self._sums, self._sums["pairs_drawn"]
+        dropped = sums["ties"] if options.ties == "drop" else 0
+        return {
+            "documents": sums["documents"],
+            "skipped": {"no_vocabulary_words": sums["empty"], "short": sums["short"]},
+            "pairs": pairs - dropped,
+            "ties": sums["ties"],
+            "ties_dropped": dropped,
+            "words_drawn": sums["words_drawn"],
+            "words_outside_document": sums["words_outside"],
+            "sets_with_repeated_words": sums["sets_with_repeats"],
+            "set_sizes": {
+                str(size): {"pairs": self._sizes[size], "expected": round(float(pairs * probability), 3)}
+                for size, probability in enumerate(sampler.size_probabilities, 1)
+            },
+            "vocabulary": len(sampler.collection.terms),
+            "mu": sampler.collection.mu,
+        }

@@ -1,0 +1,70 @@
+"""Putting the shards' ranking groups into one file, in an order that does not depend on the shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from irpretrain.atomic import atomic_file
+from irpretrain.contracts import GROUPS, ContractWriter
+from irpretrain.errors import IntegrityError
+from irpretrain.progress import progress
+from irpretrain.sorted_merge import merge_rounds
+
+ORDER = ("part", "position", "sample")
+
+
+def merge_groups(
+    shards: Sequence[str | Path] | Sequence[Sequence[str | Path]], output: str | Path
+) -> dict[str, Any]:
+    """Merge GROUPS tables that are each in corpus order.
+
+    Args:
+        shards: one list of shard files a corpus, or a flat list for a single corpus. Corpora keep the order in
+            which they are given; within a corpus groups are sorted by (part, position, sample).
+        output: a GROUPS table; its bytes depend on neither number nor order of the shards of a corpus.
+
+    Returns:
+        Counts: corpora, shards, groups.
+    """
+    corpora = [[shard] if isinstance(shard, str | Path) else list(shard) for shard in shards]
+    if shards and all(isinstance(shard, str | Path) for shard in shards):
+        corpora = [[path for corpus in corpora for path in corpus]]
+    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
+        for corpus in corpora:
+            rounds = merge_rounds([GROUPS.stream(shard) for shard in corpus], _place)
+            for rows in progress(_in_order(rounds, corpus), "merge groups", "blocks"):
+                writer.add(rows)
+        groups = writer.rows
+    return {"corpora": len(corpora), "shards": sum(map(len, corpora)), "groups": groups}
+
+
+def _place(block: pa.RecordBatch, row: int) -> tuple[int, ...]:
+    return tuple(block.column(name)[row].as_py() for name in ORDER)
+
+
+def _in_order(rounds: Iterator[pa.Table], corpus: Sequence[str | Path]) -> Iterator[pa.Table]:
+    """Sort each round; refuse places that occur twice or go back, which a shard out of order would cause."""
+    last: tuple[int, ...] = (-1,)
+    for rows in rounds:
+        ordered = rows.sort_by([(name, "ascending") for name in ORDER]).combine_chunks()
+        for batch in ordered.to_batches():
+            if _place(batch, 0) <= last or _has_repeat(batch):
+                raise IntegrityError(
+                    corpus[0],
+                    "the groups of this corpus's shards overlap or are out of order",
+                    remedy="Delete the shards' groups and run the workflow again.",
+                )
+            last = _place(batch, batch.num_rows - 1)
+        yield ordered
+
+
+def _has_repeat(batch: pa.RecordBatch) -> bool:
+    import numpy as np
+
+    columns = [batch.column(name).to_numpy() for name in ORDER]
+    same = [np.diff(column) == 0 for column in columns]
+    return bool(np.any(np.logical_and.reduce(same)))

@@ -1,0 +1,231 @@
+"""The language models of a collection and of its documents, with Dirichlet smoothing (PROP, equation 3).
+
+    P(w|D) = (c(w,D) + μ P(w|C)) / (|D| + μ)
+
+The vocabulary V holds the words that are no stop words and occur at least `minimum_count` times. c(w,D), |D|,
+P(w|C) and the mean |D| are taken over V, so that P(·|D) sums to one; with `rare_words: counted`, words under the
+minimum count in |D|, in the mean and in the denominator of P(w|C) too, as in PROP's released code, and P(·|D) then
+sums to a little less. With stemming all of this is over Porter stems (of words that are no stop words), and each
+stem has its surface forms to choose from.
+
+`DocumentModel` is the plain reference: it spells a whole distribution out. Sampling at speed is in
+`irpretrain.text.word_sets`; the tests hold one against the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.contracts import WORD_COUNTS
+from irpretrain.errors import InputError
+from irpretrain.text.statistics import read_totals
+from irpretrain.text.stemming import porter_stems
+
+RARE = -1
+"""Number of a word that is under the minimum count."""
+
+STOP = -2
+"""Number of a stop word."""
+
+
+@dataclass(frozen=True)
+class SurfaceForms:
+    """The words that a drawn term can be written as; without stemming each term is its own and only form.
+
+    Attributes:
+        words: surface forms, those of one term side by side.
+        offsets: int64[terms + 1]; term t has the forms offsets[t] to offsets[t + 1].
+        cumulative: float64[forms], running probabilities within each term, ∝ log(count + 1); the last of each is 1.
+    """
+
+    words: pa.Array
+    offsets: np.ndarray
+    cumulative: np.ndarray
+
+
+@dataclass(frozen=True)
+class CollectionModel:
+    """Counts and probabilities of the vocabulary V, by term number; terms are in code-point order.
+
+    Attributes:
+        terms: words of V, or Porter stems.
+        counts: int64, occurrences c(w,C).
+        documents: int64, documents that hold the term.
+        background: float64, P(w|C).
+        mu: Dirichlet prior, in words.
+        total: occurrences of all words that count in lengths.
+        mean_length: mean |D| over all documents of the collection.
+        rare_words_count: whether words under the minimum count in |D|.
+        numbers: word → term number, or STOP; words that are missing are rare.
+        forms: surface forms of the terms.
+    """
+
+    terms: list[str]
+    counts: np.ndarray
+    documents: np.ndarray
+    background: np.ndarray
+    mu: float
+    total: int
+    mean_length: float
+    rare_words_count: bool
+    numbers: dict[str, int] = field(repr=False)
+    forms: SurfaceForms = field(repr=False)
+
+    def number(self, words: Sequence[str]) -> np.ndarray:
+        """Return the term number of each word (int64), RARE or STOP."""
+        return np.fromiter((self.numbers.get(word, RARE) for word in words), np.int64, len(words))
+
+    def document(self, words: Sequence[str]) -> DocumentModel:
+        """Return the language model of a document with these words."""
+        return DocumentModel(self, self.number(words))
+
+
+class DocumentModel:
+    """One document's smoothed language model, spelt out over V (PROP, equations 2 and 3).
+
+    Attributes:
+        counts: int64[V], c(w,D).
+        length: |D|, in words.
+        probabilities: float64[V], P(w|D).
+    """
+
+    def __init__(self, collection: CollectionModel, numbers: np.ndarray) -> None:
+        self.collection = collection
+        self.counts = np.bincount(numbers[numbers >= 0], minlength=len(collection.terms))
+        self.length = int(np.count_nonzero(numbers >= (RARE if collection.rare_words_count else 0)))
+        smoothed = self.counts + collection.mu * collection.background
+        self.probabilities = smoothed / (self.length + collection.mu)
+
+    def log_likelihood(self, terms: Sequence[int]) -> float:
+        """Return log P(S|D), the sum of log P(w|D) over a set of term numbers (equation 2)."""
+        return math.fsum(math.log(self.probabilities[term]) for term in terms)
+
+    def draw_probabilities(self, keep: np.ndarray) -> np.ndarray:
+        """Return the distribution of one draw under sub-sampling, ∝ P(w|D) k(w) (float64[V])."""
+        kept = self.probabilities * keep
+        return kept / kept.sum()
+
+
+def read_collection_model(
+    statistics: str | Path,
+    *,
+    stop_words: frozenset[str],
+    minimum_count: int,
+    background: Literal["word-counts", "document-frequencies"],
+    mu: float | Literal["mean-document-length"],
+    rare_words: Literal["excluded", "counted"],
+    stemming: Literal["none", "porter"],
+) -> CollectionModel:
+    """Build a collection's model from its merged WORD_COUNTS table; the options are those of `objectives.rop`.
+
+    Raises:
+        InputError: no word is left for the vocabulary.
+    """
+    stop = pa.array(sorted(stop_words), pa.string())
+    if stemming == "porter":
+        vocabulary = _stems(_words(statistics, stop), minimum_count)
+    else:
+        vocabulary = _surface_words(_words(statistics, stop), minimum_count)
+    if not vocabulary.terms:
+        raise InputError(
+            statistics,
+            f"no word outside the stop list occurs at least {minimum_count} times, so the vocabulary is empty",
+            remedy="Lower the objective's minimum_count, or give it more text.",
+        )
+    by_documents = background == "document-frequencies"
+    masses = vocabulary.documents if by_documents else vocabulary.counts
+    counted = rare_words == "counted"
+    total = vocabulary.all_counts if counted else int(vocabulary.counts.sum())
+    whole = (
+        (vocabulary.all_documents if by_documents else vocabulary.all_counts)
+        if counted
+        else int(masses.sum())
+    )
+    mean_length = total / max(read_totals(statistics).documents, 1)
+    return CollectionModel(
+        terms=vocabulary.terms,
+        counts=vocabulary.counts,
+        documents=vocabulary.documents,
+        background=masses / whole,
+        mu=mean_length if mu == "mean-document-length" else float(mu),
+        total=total,
+        mean_length=mean_length,
+        rare_words_count=counted,
+        numbers=vocabulary.numbers | dict.fromkeys(stop_words, STOP),
+        forms=vocabulary.forms,
+    )
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    terms: list[str]
+    counts: np.ndarray
+    documents: np.ndarray
+    numbers: dict[str, int]
+    forms: SurfaceForms
+    all_counts: int
+    all_documents: int
+
+
+def _words(statistics: str | Path, stop: pa.Array) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a WORD_COUNTS table that are no stop words."""
+    for batch in WORD_COUNTS.stream(statistics):
+        yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop)))
+
+
+def _surface_words(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
+    kept, all_counts, all_documents = [], 0, 0
+    for batch in batches:
+        all_counts += pc.sum(batch.column("count")).as_py() or 0
+        all_documents += pc.sum(batch.column("documents")).as_py() or 0
+        kept.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
+    table = pa.Table.from_batches(kept, WORD_COUNTS.schema).combine_chunks()
+    terms: list[str] = table["word"].to_pylist()
+    forms = SurfaceForms(pa.array(terms, pa.string()), np.arange(len(terms) + 1), np.ones(len(terms)))
+    numbers = {term: number for number, term in enumerate(terms)}
+    counts, documents = table["count"].to_numpy(), table["documents"].to_numpy()
+    return _Vocabulary(terms, counts, documents, numbers, forms, all_counts, all_documents)
+
+
+def _stems(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
+    """Add words up by stem. All distinct words are held: a rare word may belong to a frequent stem."""
+    counts: defaultdict[str, int] = defaultdict(int)
+    documents: defaultdict[str, int] = defaultdict(int)
+    surface: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+    for batch in batches:
+        words = batch.column("word").to_pylist()
+        columns = (batch.column(name).to_pylist() for name in ("count", "stem_documents"))
+        for word, stem, count, stem_documents in zip(words, porter_stems(words), *columns, strict=True):
+            counts[stem] += count
+            documents[stem] += stem_documents
+            surface[stem].append((word, count))
+    terms = sorted(stem for stem, count in counts.items() if count >= minimum_count)
+    return _Vocabulary(
+        terms,
+        np.array([counts[stem] for stem in terms], np.int64),
+        np.array([documents[stem] for stem in terms], np.int64),
+        {word: number for number, stem in enumerate(terms) for word, _ in surface[stem]},
+        _surface_forms([surface[stem] for stem in terms]),
+        sum(counts.values()),
+        sum(documents.values()),
+    )
+
+
+def _surface_forms(surface: Sequence[Sequence[tuple[str, int]]]) -> SurfaceForms:
+    words: list[str] = []
+    cumulative, offsets = [np.empty(0)], [0]
+    for forms in surface:
+        sums = np.cumsum([math.log(count + 1) for _, count in forms])
+        words.extend(word for word, _ in forms)
+        cumulative.append(sums / sums[-1])
+        offsets.append(len(words))
+    return SurfaceForms(pa.array(words, pa.string()), np.array(offsets, np.int64), np.concatenate(cumulative))

@@ -1,0 +1,233 @@
+"""From documents to pairs of word sets: cuts texts into words, runs the compiled draw, writes the sets as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import GROUPS, QUERY_PART, SPAN
+from irpretrain.randomness import stream_key
+from irpretrain.text.alias import alias_table
+from irpretrain.text.language_model import RARE, CollectionModel, read_collection_model
+from irpretrain.text.set_sizes import cumulative, set_size_probabilities
+from irpretrain.text.statistics import batch_texts
+from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.subsampling import keep_probabilities
+from irpretrain.text.word_sets import (
+    DOCUMENT_AND_SAMPLE,
+    EMPTY,
+    RANDOM,
+    SHORT,
+    VOCABULARY,
+    Documents,
+    Pairs,
+    Rules,
+    Tables,
+    draw_pairs,
+)
+from irpretrain.text.words import word_finder
+
+if TYPE_CHECKING:
+    from irpretrain.objectives.rop import Options
+
+STAGE = "rop"
+"""Name of the random streams: (seed, "rop", document id)."""
+
+
+class PairSampler:
+    """Draws the pairs of documents of one collection.
+
+    Attributes:
+        collection: the collection's language model.
+        keep: float64[V], k(w) of sub-sampling.
+        size_probabilities: float64[set_size_most], P(size) for sizes from 1.
+    """
+
+    def __init__(
+        self,
+        statistics: str | Path,
+        options: Options,
+        text: TextConfig,
+        seed: int,
+        resources: str | Path | None = None,
+    ) -> None:
+        self.collection: CollectionModel = read_collection_model(
+            statistics,
+            stop_words=load_stop_words(options.stop_list, resources),
+            minimum_count=options.minimum_count,
+            background=options.background,
+            mu=options.mu,
+            rare_words=options.rare_words,
+            stemming=options.stemming,
+        )
+        self.keep = keep_probabilities(
+            self.collection.counts,
+            self.collection.total,
+            options.subsampling_threshold,
+            options.subsampling_keep,
+            options.subsampling_minimum_count,
+        )
+        self.size_probabilities = set_size_probabilities(options.set_size_mean, options.set_size_most)
+        self._text, self._seed = text, seed
+        self._tables = self._make_tables()
+        self._rules = Rules(
+            support=_support(options),
+            mu=self.collection.mu,
+            support_size=options.support_size,
+            normalise_support=options.score_smoothing == "normalised",
+            generated=options.generated_pairs or options.pairs_per_document,
+            kept=options.pairs_per_document,
+        )
+
+    def _make_tables(self) -> Tables:
+        collection = self.collection
+        kept_background = collection.background * self.keep
+        background, frequency = alias_table(kept_background), alias_table(collection.documents)
+        return Tables(
+            background=collection.background,
+            keep=self.keep,
+            background_thresholds=background[0],
+            background_aliases=background[1],
+            background_mass=float(kept_background.sum()),
+            frequency_thresholds=frequency[0],
+            frequency_aliases=frequency[1],
+            sizes=cumulative(self.size_probabilities),
+            form_offsets=collection.forms.offsets,
+            form_cumulative=collection.forms.cumulative,
+        )
+
+    def sample(self, rows: pa.RecordBatch, skip: np.ndarray) -> Batch:
+        """Draw the pairs of a batch of documents.
+
+        Args:
+            rows: document_id, part, position and the text's fields.
+            skip: float64[rows], probability of skipping each document.
+        """
+        identifiers = rows.column("document_id").to_pylist()
+        terms, offsets, lengths = self._number(batch_texts(rows, self._text))
+        keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64).reshape(
+            -1, 2
+        )
+        documents = Documents(terms, offsets, lengths, keys, np.asarray(skip, np.float64))
+        return Batch(rows, draw_pairs(documents, self._tables, self._rules), self.collection.forms.words)
+
+    def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (term numbers end to end, offsets, |D|) of some texts."""
+        find, number = word_finder(self._text.words), self.collection.numbers.get
+        words = [find(text) for text in texts]
+        sizes = np.fromiter(map(len, words), np.int64, len(words))
+        numbers = np.fromiter(
+            map(number, chain.from_iterable(words), repeat(RARE)), np.int64, int(sizes.sum())
+        )
+        ends = np.concatenate(([0], np.cumsum(sizes)))
+        known = np.concatenate(([0], np.cumsum(numbers >= 0)))
+        counted = RARE if self.collection.rare_words_count else 0
+        lengths = np.diff(np.concatenate(([0], np.cumsum(numbers >= counted)))[ends])
+        return numbers[numbers >= 0], known[ends], lengths
+
+
+def _support(options: Options) -> int:
+    if options.sampling == "random":
+        return RANDOM
+    return DOCUMENT_AND_SAMPLE if options.support == "document-and-sample" else VOCABULARY
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The pairs of a batch of documents.
+
+    Attributes:
+        rows: the documents' identifiers and places.
+        pairs: what was drawn.
+        forms: words by form number.
+    """
+
+    rows: pa.RecordBatch
+    pairs: Pairs
+    forms: pa.Array
+
+    def groups(self, drop_ties: bool) -> pa.Table:
+        """Return the pairs as a GROUPS table, numbered from 0 within each document."""
+        pairs = self.pairs
+        table = pa.Table.from_arrays(
+            [
+                self.rows.column("part").take(pairs.document),
+                self.rows.column("position").take(pairs.document),
+                pa.array(np.zeros(len(pairs.document), np.int32)),
+                self._queries(),
+                self._documents(),
+                _lists(pa.array(pairs.scores.ravel(), pa.float32()), 2, GROUPS.schema.field("scores").type),
+            ],
+            schema=GROUPS.schema,
+        )
+        document = pairs.document
+        if drop_ties:
+            differ = ~self._ties()
+            table, document = table.filter(pa.array(differ)), document[differ]
+        return table.set_column(
+            2, GROUPS.schema.field("sample"), pa.array(_place_in_run(document), pa.int32())
+        )
+
+    def _queries(self) -> pa.Array:
+        sizes = np.repeat(self.pairs.sizes, 2)
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+        texts = pc.binary_join(
+            pa.ListArray.from_arrays(offsets, self.forms.take(pa.array(self.pairs.forms))), " "
+        )
+        zeros = pa.array(np.zeros(len(sizes), np.int32))
+        parts = pa.StructArray.from_arrays(
+            [texts, pa.repeat("", len(sizes)), zeros, zeros], fields=[QUERY_PART.field(i) for i in range(4)]
+        )
+        return _lists(parts, 2, GROUPS.schema.field("queries").type)
+
+    def _documents(self) -> pa.Array:
+        size = len(self.pairs.document)
+        identifiers = self.rows.column("document_id").take(self.pairs.document)
+        start, end = pa.array(np.zeros(size, np.int32)), pa.array(np.full(size, -1, np.int32))
+        spans = pa.StructArray.from_arrays(
+            [identifiers, start, end], fields=[SPAN.field(i) for i in range(3)]
+        )
+        return _lists(spans, 1, GROUPS.schema.field("documents").type)
+
+    def _ties(self) -> np.ndarray:
+        return self.pairs.scores[:, 0] == self.pairs.scores[:, 1]
+
+    def counts(self) -> dict[str, int]:
+        """Return sums for the report; pairs with a tie are among pairs_drawn."""
+        pairs = self.pairs
+        return {
+            "documents": self.rows.num_rows,
+            "empty": int(np.count_nonzero(pairs.fate == EMPTY)),
+            "short": int(np.count_nonzero(pairs.fate == SHORT)),
+            "pairs_drawn": len(pairs.document),
+            "ties": int(np.count_nonzero(self._ties())),
+            "words_drawn": 2 * int(pairs.sizes.sum()),
+            "words_outside": int(pairs.outside.sum()),
+            "sets_with_repeats": int(pairs.repeated.sum()),
+        }
+
+    def set_sizes(self) -> dict[int, int]:
+        """Return size → pairs of that size."""
+        sizes, pairs = np.unique(self.pairs.sizes, return_counts=True)
+        return dict(zip(sizes.tolist(), pairs.tolist(), strict=True))
+
+
+def _lists(values: pa.Array, size: int, kind: pa.DataType) -> pa.Array:
+    """Return `values` as lists of `size` entries each."""
+    offsets = pa.array(np.arange(0, len(values) + 1, size, dtype=np.int32))
+    return pa.ListArray.from_arrays(offsets, values, type=kind)
+
+
+def _place_in_run(document: np.ndarray) -> np.ndarray:
+    """Return the place of each entry within its run of equal entries, from 0."""
+    starts = np.flatnonzero(np.diff(document, prepend=-1))
+    lengths = np.diff(starts, append=len(document))
+    return np.arange(len(document)) - np.repeat(starts, lengths)

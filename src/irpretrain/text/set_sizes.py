@@ -1,0 +1,25 @@
+"""Sizes of word sets: a Poisson law of which zeros and large values are drawn again.
+
+PROP (section 3.1) prints λ^x e^-λ / x for x = 1, 2, …; the factorial is missing there. The standard Poisson law is
+meant, restricted to 1 … most, which is what rejection of other values gives.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def set_size_probabilities(mean: float, most: int) -> np.ndarray:
+    """Return P(size) for the sizes 1 … `most` (float64[most]) of a Poisson law with the given mean."""
+    sizes = range(1, most + 1)
+    logs = np.array([size * math.log(mean) - math.lgamma(size + 1) for size in sizes])
+    weights = np.exp(logs - logs.max())
+    return weights / weights.sum()
+
+
+def cumulative(probabilities: np.ndarray) -> np.ndarray:
+    """Return running sums whose last entry is exactly 1, for draws by inversion."""
+    sums = np.cumsum(probabilities)
+    return sums / sums[-1]

@@ -1,0 +1,208 @@
+"""Collection statistics: how often each word occurs, in how many documents; exact sums over shards.
+
+A shard is read once. Its words are numbered as they come, counted in compiled code, and written sorted; when a
+shard has more distinct words than fit the cap, sorted runs go to disk and are merged. Merging streams, so a
+collection's vocabulary never has to fit into memory. All counts are integers: the result does not depend on how
+documents were dealt to shards.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from irpretrain.atomic import atomic_file
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
+from irpretrain.errors import IntegrityError
+from irpretrain.progress import progress
+from irpretrain.sorted_merge import merge_rounds
+from irpretrain.text.compose import compose
+from irpretrain.text.stemming import porter_stems
+from irpretrain.text.words import word_finder
+
+DOCUMENTS_PER_BATCH = 1024
+WORDS_IN_MEMORY = 4_000_000
+"""Distinct words of a shard that are held at a time (about 1.5 GB); beyond it a sorted run goes to disk."""
+
+SUMS = ("count", "documents", "stem_documents")
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums of a collection: its documents (empty ones too) and the occurrences of all words."""
+
+    documents: int
+    words: int
+
+
+def count_words(
+    documents: str | Path, text: TextConfig, output: str | Path, words_in_memory: int = WORDS_IN_MEMORY
+) -> dict[str, Any]:
+    """Count the words of one corpus shard.
+
+    Args:
+        documents: a DOCUMENTS table.
+        text: how fields become a text, and a text words.
+        output: a WORD_COUNTS table, sorted by word; its totals are in the file's key-value metadata.
+        words_in_memory: most distinct words held at a time.
+
+    Returns:
+        Counts: documents, documents_without_words, words, distinct_words.
+    """
+    tally, totals, empty = _Tally(), Totals(0, 0), 0
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=Path(output).parent, prefix=".words-") as folder:
+        runs: list[Path] = []
+        batches = read_texts(documents, text)
+        title = f"count words {Path(documents).parent.name}"
+        for batch in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
+            words, without = tally.add(batch, text)
+            totals, empty = Totals(totals.documents + len(batch), totals.words + words), empty + without
+            if len(tally.numbers) > words_in_memory:
+                runs.append(Path(folder) / f"run-{len(runs)}.parquet")
+                WORD_COUNTS.write(runs[-1], tally.table())
+                tally = _Tally()
+        rest = tally.table()
+        tables = [rest] if not runs else _merged([*map(_blocks, runs), iter(rest.to_batches())])
+        distinct = _write(tables, totals, output)
+    return {
+        "documents": totals.documents,
+        "documents_without_words": empty,
+        "words": totals.words,
+        "distinct_words": distinct,
+    }
+
+
+def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, Any]:
+    """Add up the WORD_COUNTS tables of shards, in any order, into one table sorted by word.
+
+    Returns:
+        Counts: shards, documents, words, distinct_words.
+    """
+    parts = [read_totals(shard) for shard in shards]
+    totals = Totals(sum(part.documents for part in parts), sum(part.words for part in parts))
+    rounds = progress(_merged([_blocks(shard) for shard in shards]), "merge word counts", "blocks")
+    distinct = _write(rounds, totals, output)
+    return {
+        "shards": len(shards),
+        "documents": totals.documents,
+        "words": totals.words,
+        "distinct_words": distinct,
+    }
+
+
+def read_totals(path: str | Path) -> Totals:
+    """Return the totals kept in a WORD_COUNTS table's metadata."""
+    WORD_COUNTS.check(path)
+    facts = pq.read_metadata(path).metadata or {}
+    if b"documents" not in facts or b"words" not in facts:
+        raise IntegrityError(path, "the totals are missing", remedy="Delete it and run the workflow again.")
+    return Totals(int(facts[b"documents"]), int(facts[b"words"]))
+
+
+def read_texts(documents: str | Path, text: TextConfig) -> Iterator[list[str]]:
+    """Yield the texts of a DOCUMENTS table in batches, in its order."""
+    for batch in DOCUMENTS.stream(
+        documents, columns=list(dict.fromkeys(text.fields)), rows=DOCUMENTS_PER_BATCH
+    ):
+        yield batch_texts(batch, text)
+
+
+def batch_texts(batch: pa.RecordBatch, text: TextConfig) -> list[str]:
+    """Return the text of each document of a batch that holds the configured fields."""
+    columns = [batch.column(field).to_pylist() for field in text.fields]
+    return [
+        compose(dict(zip(text.fields, values, strict=True)), text) for values in zip(*columns, strict=True)
+    ]
+
+
+class _Tally:
+    """Running counts of the words met so far."""
+
+    def __init__(self) -> None:
+        self.numbers: defaultdict[str, int] = defaultdict()
+        self.numbers.default_factory = self.numbers.__len__  # a new word gets the next number
+        self._stem_numbers: dict[str, int] = {}
+        self._stem_of = np.empty(0, np.int64)
+        self._sums = {name: np.empty(0, np.int64) for name in SUMS}
+        self._last = {name: np.empty(0, np.int64) for name in ("word", "stem")}
+        self._seen = 0
+
+    def add(self, texts: list[str], text: TextConfig) -> tuple[int, int]:
+        """Count the words of some texts; return (words, texts without words)."""
+        from irpretrain.text.word_tally import add_documents
+
+        find, number = word_finder(text.words), self.numbers.__getitem__
+        known = len(self.numbers)
+        documents = [list(map(number, find(one))) for one in texts]
+        lengths = np.fromiter(map(len, documents), np.int64, len(documents))
+        words = np.fromiter(chain.from_iterable(documents), np.int64, int(lengths.sum()))
+        self._grow(known)
+        add_documents(
+            words,
+            np.concatenate(([0], np.cumsum(lengths))),
+            self._stem_of,
+            self._sums["count"],
+            self._sums["documents"],
+            self._sums["stem_documents"],
+            self._last["word"],
+            self._last["stem"],
+            self._seen,
+        )
+        self._seen += len(texts)
+        return len(words), int(np.count_nonzero(lengths == 0))
+
+    def _grow(self, known: int) -> None:
+        """Make room for the words numbered from `known`, and look up their stems."""
+        new = list(islice(reversed(self.numbers), len(self.numbers) - known))[::-1]
+        stems = [self._stem_numbers.setdefault(stem, len(self._stem_numbers)) for stem in porter_stems(new)]
+        size = len(self.numbers)
+        if size > len(self._stem_of):
+            capacity = max(size, 2 * len(self._stem_of), 1024)
+            self._stem_of = _extend(self._stem_of, capacity, 0)
+            self._sums = {name: _extend(sums, capacity, 0) for name, sums in self._sums.items()}
+            self._last = {name: _extend(last, capacity, -1) for name, last in self._last.items()}
+        self._stem_of[known:size] = stems
+
+    def table(self) -> pa.Table:
+        """Return the counts so far as a WORD_COUNTS table, sorted by word."""
+        size = len(self.numbers)
+        columns = [
+            pa.array(list(self.numbers), pa.string()),
+            *(pa.array(sums[:size]) for sums in self._sums.values()),
+        ]
+        return pa.Table.from_arrays(columns, schema=WORD_COUNTS.schema).sort_by("word")
+
+
+def _extend(values: np.ndarray, size: int, filler: int) -> np.ndarray:
+    return np.concatenate((values, np.full(size - len(values), filler, np.int64)))
+
+
+def _blocks(path: str | Path) -> Iterator[pa.RecordBatch]:
+    return WORD_COUNTS.stream(path)
+
+
+def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:
+    """Yield the rows of sorted streams with equal words added up, sorted by word."""
+    for rows in merge_rounds(streams, lambda block, row: block.column(0)[row].as_py()):
+        added = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUMS])
+        yield added.rename_columns([name.removesuffix("_sum") for name in added.column_names]).sort_by("word")
+
+
+def _write(tables: Iterator[pa.Table] | list[pa.Table], totals: Totals, output: str | Path) -> int:
+    """Write tables that are sorted throughout, with their totals; return the number of words."""
+    with atomic_file(output) as temporary, ContractWriter(WORD_COUNTS, temporary) as writer:
+        for table in tables:
+            writer.add(table)
+        writer.note({"documents": str(totals.documents), "words": str(totals.words)})
+        return writer.rows

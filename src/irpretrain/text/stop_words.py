@@ -1,0 +1,57 @@
+"""Stop lists: words that are never drawn and do not count in document length.
+
+The lists lie in `resources/stopwords`; their sources are in its README. An entry with an apostrophe ("doesn't")
+is cut as any text is: each of its pieces is a stop word. All such entries are NLTK's, and NLTK lists the pieces
+("doesn", "t") itself, so cutting makes no difference between the two kinds of words.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from irpretrain.errors import IntegrityError, SetupError
+from irpretrain.text.words import find_words
+
+StopList = Literal["none", "inquery", "nltk+inquery"]
+ENTRIES = {"inquery": 418, "nltk": 179}
+"""Number of entries that each file must have."""
+
+
+def resources_directory() -> Path:
+    """Return `resources/` of the source tree that this package was installed from."""
+    return Path(__file__).resolve().parents[3] / "resources"
+
+
+def load_stop_words(name: StopList, resources: str | Path | None = None) -> frozenset[str]:
+    """Return the stop words of a list, or of two lists joined by `+`.
+
+    Args:
+        name: none, inquery or nltk+inquery.
+        resources: the project's resources directory; by default the one beside the package's source.
+
+    Raises:
+        SetupError: the file is not there.
+        IntegrityError: the file does not have the number of entries that it should.
+    """
+    if name == "none":
+        return frozenset()
+    directory = Path(resources) if resources is not None else resources_directory()
+    entries = [entry for part in name.split("+") for entry in _read(directory / "stopwords" / f"{part}.txt")]
+    return frozenset(word for entry in entries for word in find_words(entry, "alphanumeric"))
+
+
+def _read(path: Path) -> list[str]:
+    if not path.exists():
+        raise SetupError(
+            f"{path}: there is no such stop list; run from the project's folder or name its resources/"
+        )
+    entries = path.read_text(encoding="utf-8").split()
+    expected = ENTRIES[path.stem]
+    if len(entries) != expected or len(set(entries)) != expected:
+        raise IntegrityError(
+            path,
+            f"this stop list should have {expected} different entries, but has {len(set(entries))}",
+            remedy="Restore the file from the repository.",
+        )
+    return entries

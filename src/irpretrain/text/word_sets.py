@@ -1,0 +1,348 @@
+"""Algorithm 1 of PROP, compiled: pairs of word sets from documents' language models.
+
+Exact draws without rejection. Under sub-sampling a word is drawn in proportion to P(w|D) k(w), that is to
+
+    c(w,D) k(w)  +  μ P(w|C) k(w).
+
+The first part lives on the document's own words (running sums, one binary search), the second is the same for all
+documents (one alias table); the part is chosen by their masses. So a draw costs no more than a few dozen
+nanoseconds, whatever the size of the vocabulary.
+
+Each document has its own Philox stream. It yields, in this order: whether a short document is skipped; the words
+sampled into `document-and-sample`; for each generated pair its size and then the two sets, word by word, the surface
+forms of a set after its words; which pairs are kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from irpretrain.text.alias import draw_alias
+from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
+
+VOCABULARY, DOCUMENT_AND_SAMPLE, RANDOM = 0, 1, 2
+"""What words are drawn from: P(w|D) over V; P(w|D) over the document's words and a sample; V uniformly."""
+
+PAIRED, EMPTY, SHORT = 0, 1, 2
+"""What became of a document."""
+
+OTHERS_OF_LONG_DOCUMENT = 100
+
+
+class Tables(NamedTuple):
+    """What is the same for all documents; by term number unless said otherwise.
+
+    Attributes:
+        background: float64, P(w|C).
+        keep: float64, k(w).
+        background_thresholds, background_aliases: alias table of P(w|C) k(w).
+        background_mass: Σ P(w|C) k(w).
+        frequency_thresholds, frequency_aliases: alias table of document frequencies.
+        sizes: float64[most], running probabilities of the set sizes 1 … most.
+        form_offsets, form_cumulative: surface forms, see `language_model.SurfaceForms`.
+    """
+
+    background: np.ndarray
+    keep: np.ndarray
+    background_thresholds: np.ndarray
+    background_aliases: np.ndarray
+    background_mass: float
+    frequency_thresholds: np.ndarray
+    frequency_aliases: np.ndarray
+    sizes: np.ndarray
+    form_offsets: np.ndarray
+    form_cumulative: np.ndarray
+
+
+class Rules(NamedTuple):
+    """Options of the draw.
+
+    Attributes:
+        support: VOCABULARY, DOCUMENT_AND_SAMPLE or RANDOM.
+        mu: Dirichlet prior.
+        support_size: size of DOCUMENT_AND_SAMPLE.
+        normalise_support: divide by the support's total before scoring, instead of |D| + μ.
+        generated, kept: pairs drawn for a document, and how many of them are used.
+    """
+
+    support: int
+    mu: float
+    support_size: int
+    normalise_support: bool
+    generated: int
+    kept: int
+
+
+class Documents(NamedTuple):
+    """A batch of documents.
+
+    Attributes:
+        terms: int64, term numbers of all documents end to end, in any order within a document; sorted in place.
+        offsets: int64[documents + 1].
+        lengths: int64[documents], |D|.
+        keys: uint64[documents, 2], Philox keys.
+        skip: float64[documents], probability of skipping the document.
+    """
+
+    terms: np.ndarray
+    offsets: np.ndarray
+    lengths: np.ndarray
+    keys: np.ndarray
+    skip: np.ndarray
+
+
+class Pairs(NamedTuple):
+    """The kept pairs of a batch, the preferred set first.
+
+    Attributes:
+        document: int64[pairs], which document of the batch.
+        sizes: int64[pairs], words in each of the two sets.
+        scores: float64[pairs, 2], log-likelihoods of the preferred and the other set.
+        forms: int64, surface forms of preferred and other set of each pair, end to end, in the order drawn.
+        outside: int64[pairs], words of both sets that the document does not hold.
+        repeated: int64[pairs], how many of the two sets hold a term more than once.
+        fate: int64[documents], PAIRED, EMPTY or SHORT.
+    """
+
+    document: np.ndarray
+    sizes: np.ndarray
+    scores: np.ndarray
+    forms: np.ndarray
+    outside: np.ndarray
+    repeated: np.ndarray
+    fate: np.ndarray
+
+
+@njit(cache=True)
+def _first_above(sums: np.ndarray, size: int, value: float) -> int:
+    """Return the first index below `size` whose running sum exceeds `value` (the last index if none does)."""
+    low, high = 0, size - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if sums[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True)
+def _count_terms(terms: np.ndarray, distinct: np.ndarray, counts: np.ndarray) -> int:
+    """Sort `terms`, write its distinct terms and their counts, return how many there are."""
+    terms.sort()
+    size = 0
+    for index in range(len(terms)):
+        if index == 0 or terms[index] != terms[index - 1]:
+            distinct[size], counts[size] = terms[index], 0
+            size += 1
+        counts[size - 1] += 1
+    return size
+
+
+@njit(cache=True)
+def _count_of(term: int, distinct: np.ndarray, counts: np.ndarray, size: int) -> int:
+    """Return c(w,D)."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) >> 1
+        if distinct[middle] < term:
+            low = middle + 1
+        else:
+            high = middle
+    return counts[low] if low < size and distinct[low] == term else 0
+
+
+@njit(cache=True)
+def _document_sums(
+    distinct: np.ndarray, counts: np.ndarray, size: int, tables: Tables, sums: np.ndarray
+) -> None:
+    """Write running sums of c(w,D) k(w) over the document's terms."""
+    total = 0.0
+    for index in range(size):
+        total += counts[index] * tables.keep[distinct[index]]
+        sums[index] = total
+
+
+@njit(cache=True)
+def _sample_support(
+    distinct: np.ndarray,
+    counts: np.ndarray,
+    size: int,
+    tables: Tables,
+    rules: Rules,
+    state: np.ndarray,
+    seen: np.ndarray,
+    mark: int,
+    sums: np.ndarray,
+) -> tuple[int, float]:
+    """Add terms by document frequency behind the document's own; return the support's size and its Σ c + μ P(w|C).
+
+    `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support.
+    """
+    others = rules.support_size - size if size < rules.support_size else size + OTHERS_OF_LONG_DOCUMENT
+    for index in range(size):
+        seen[distinct[index]] = mark
+    support = size
+    for _ in range(others):
+        term = draw_alias(tables.frequency_thresholds, tables.frequency_aliases, state)
+        if seen[term] != mark:
+            seen[term] = mark
+            distinct[support], counts[support] = term, 0
+            support += 1
+    total, kept = 0.0, 0.0
+    for index in range(support):
+        term = distinct[index]
+        weight = counts[index] + rules.mu * tables.background[term]
+        total += weight
+        kept += weight * tables.keep[term]
+        sums[index] = kept
+    return support, total
+
+
+@njit(cache=True)
+def _draw_term(
+    distinct: np.ndarray, support: int, sums: np.ndarray, tables: Tables, rules: Rules, state: np.ndarray
+) -> int:
+    """Return one term drawn from the document's distribution."""
+    if rules.support == RANDOM:
+        size = len(tables.background)
+        return min(int(next_uniform(state) * size), size - 1)
+    own = sums[support - 1]
+    if rules.support == DOCUMENT_AND_SAMPLE:
+        return distinct[_first_above(sums, support, next_uniform(state) * own)]
+    place = next_uniform(state) * (own + rules.mu * tables.background_mass)
+    if place < own:
+        return distinct[_first_above(sums, support, place)]
+    return draw_alias(tables.background_thresholds, tables.background_aliases, state)
+
+
+@njit(cache=True)
+def _sum_sorted(values: np.ndarray, size: int) -> float:
+    """Return the sum of the first `size` values in ascending order, so that equal multisets have equal sums."""
+    for index in range(1, size):
+        value, place = values[index], index
+        while place > 0 and values[place - 1] > value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
+    total = 0.0
+    for index in range(size):
+        total += values[index]
+    return total
+
+
+@njit(cache=True)
+def _has_repeat(terms: np.ndarray, size: int) -> bool:
+    for index in range(size):
+        for other in range(index):
+            if terms[index] == terms[other]:
+                return True
+    return False
+
+
+@njit(cache=True)
+def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
+    """Return a surface form of the term; a term with one form takes no uniform."""
+    start, end = tables.form_offsets[term], tables.form_offsets[term + 1]
+    if end - start == 1:
+        return start
+    return start + _first_above(tables.form_cumulative[start:end], end - start, next_uniform(state))
+
+
+@njit(cache=True)
+def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
+    """Draw the pairs of a batch of documents (PROP, Algorithm 1); order within a pair is by likelihood.
+
+    Where both sets are equally likely, the second one drawn comes first (line 16 of the algorithm).
+    """
+    batch, most = len(documents.lengths), len(tables.sizes)
+    capacity = batch * rules.kept
+    pair_document, sizes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    scores = np.empty((capacity, 2))
+    outside, repeated = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    forms, fate = np.empty(capacity * 2 * most, np.int64), np.empty(batch, np.int64)
+    longest = 0
+    for index in range(batch):
+        longest = max(longest, documents.offsets[index + 1] - documents.offsets[index])
+    room = 2 * longest + max(rules.support_size, OTHERS_OF_LONG_DOCUMENT) + 1
+    distinct, counts, sums = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
+    seen = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
+    state, drawn = np.empty(STATE_WORDS, np.uint64), np.empty((2, most), np.int64)
+    written = np.empty((2, most), np.int64)
+    logs, score = np.empty(most), np.empty(2)
+    pairs = words = 0
+    for document in range(batch):
+        terms = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
+        start_stream(state, documents.keys[document, 0], documents.keys[document, 1])
+        skipped = next_uniform(state) < documents.skip[document]
+        fate[document] = EMPTY if len(terms) == 0 else (SHORT if skipped else PAIRED)
+        if fate[document] != PAIRED:
+            continue
+        size = support = _count_terms(terms, distinct, counts)
+        norm = documents.lengths[document] + rules.mu
+        if rules.support == DOCUMENT_AND_SAMPLE:
+            support, total = _sample_support(
+                distinct, counts, size, tables, rules, state, seen, document, sums
+            )
+            norm = total if rules.normalise_support else norm
+        else:
+            _document_sums(distinct, counts, size, tables, sums)
+        first_pair, first_word = pairs, words
+        for generated in range(rules.generated):
+            length = _first_above(tables.sizes, most, next_uniform(state)) + 1
+            beyond = repeats = 0
+            for side in range(2):
+                for place in range(length):
+                    term = _draw_term(distinct, support, sums, tables, rules, state)
+                    count = _count_of(term, distinct, counts, size)
+                    drawn[side, place] = term
+                    logs[place] = np.log((count + rules.mu * tables.background[term]) / norm)
+                    beyond += count == 0
+                score[side] = _sum_sorted(logs, length)
+                repeats += _has_repeat(drawn[side], length)
+                for place in range(length):
+                    written[side, place] = _draw_form(drawn[side, place], tables, state)
+            preferred = 0 if score[0] > score[1] else 1
+            # Uniform choice of `kept` among the generated pairs, in one pass (Knuth's reservoir).
+            slot = generated
+            if generated >= rules.kept:
+                slot = int(next_uniform(state) * (generated + 1))
+                if slot >= rules.kept:
+                    continue
+            pair = first_pair + slot
+            base = first_word + slot * 2 * most
+            pair_document[pair], sizes[pair] = document, length
+            outside[pair], repeated[pair] = beyond, repeats
+            for side in range(2):
+                source = preferred if side == 0 else 1 - preferred
+                scores[pair, side] = score[source]
+                for place in range(length):
+                    forms[base + side * length + place] = written[source, place]
+        pairs = first_pair + rules.kept
+        words = _close_gaps(forms, sizes, first_pair, pairs, first_word, most)
+    return Pairs(
+        pair_document[:pairs],
+        sizes[:pairs],
+        scores[:pairs],
+        forms[:words],
+        outside[:pairs],
+        repeated[:pairs],
+        fate,
+    )
+
+
+@njit(cache=True)
+def _close_gaps(
+    forms: np.ndarray, sizes: np.ndarray, first_pair: int, end_pair: int, first_word: int, most: int
+) -> int:
+    """Move a document's sets, which lie in slots of 2 × most words, end to end; return where they end."""
+    end = first_word
+    for pair in range(first_pair, end_pair):
+        start = first_word + (pair - first_pair) * 2 * most
+        for place in range(2 * sizes[pair]):
+            forms[end] = forms[start + place]
+            end += 1
+    return end
