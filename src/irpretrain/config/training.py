@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section
 
@@ -55,6 +55,12 @@ class MaskingConfig(Section):
     replace_by_random: float = Field(
         0.1, ge=0, le=1, description="Share that become a random word piece; the rest stay."
     )
+
+    @model_validator(mode="after")
+    def _check_shares(self) -> MaskingConfig:
+        if self.replace_by_mask + self.replace_by_random > 1 + 1e-9:
+            raise ValueError("replace_by_mask and replace_by_random add up to more than 1; lower one of them")
+        return self
 
 
 class ComputeConfig(Section):
@@ -134,6 +140,15 @@ class PretrainingConfig(Section):
         10, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"}
     )
 
+    @model_validator(mode="after")
+    def _check(self) -> PretrainingConfig:
+        _check_lengths(self.max_length, self.query_length)
+        if late := [step for step in self.snapshots if not 1 <= step <= self.steps]:
+            raise ValueError(
+                f"snapshots: {late[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
+            )
+        return self
+
 
 class FinetuningConfig(Section):
     """Fine-tuning of a re-ranker on judged queries, under cross-validation."""
@@ -184,3 +199,16 @@ class FinetuningConfig(Section):
         default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+
+    @model_validator(mode="after")
+    def _check(self) -> FinetuningConfig:
+        _check_lengths(self.max_length, self.query_length)
+        return self
+
+
+def _check_lengths(max_length: int, query_length: int) -> None:
+    if query_length + 3 >= max_length:
+        raise ValueError(
+            f"query_length {query_length} and three special tokens leave no room for a document in max_length "
+            f"{max_length}; lower query_length or raise max_length"
+        )

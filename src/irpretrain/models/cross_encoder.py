@@ -244,7 +244,7 @@ def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequen
     random_state = torch.get_rng_state()
     try:
         with _quiet():
-            classifier, information = BertForSequenceClassification.from_pretrained(
+            loaded: Any = BertForSequenceClassification.from_pretrained(
                 directory,
                 config=config,
                 dtype=torch.float32,
@@ -258,10 +258,11 @@ def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequen
         raise InputError(
             directory,
             f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
-            remedy="The directory must hold model.safetensors; convert other formats first (weights are never unpickled).",
+            remedy="The directory must hold model.safetensors; other formats must be converted first.",
         ) from None
     finally:
         torch.set_rng_state(random_state)
+    classifier, information = loaded
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return classifier, set(information["missing_keys"]) | mismatched
 

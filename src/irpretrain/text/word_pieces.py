@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +61,9 @@ class WordPieceTokenizer:
                 f"the vocabulary lacks {', '.join(missing)}",
                 remedy="The encoder must have BERT's special tokens.",
             )
-        self.pad_token_id, self.unk_token_id, self.cls_token_id, self.sep_token_id, self.mask_token_id = ids
+        self.pad_token_id, self.unk_token_id, self.cls_token_id, self.sep_token_id, self.mask_token_id = (
+            int(number) for number in ids if number is not None
+        )
         self.fingerprint = hashlib.sha256(backend.to_str().encode()).hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
@@ -72,8 +74,8 @@ class WordPieceTokenizer:
     def special(self) -> np.ndarray:
         """Return the ids that are no text (bool [size]): special and other added tokens, and unused entries."""
         marked = np.zeros(self.size, dtype=bool)
-        for number, token in self._backend.get_added_tokens_decoder().items():
-            marked[number] |= token.special
+        for number, added in self._backend.get_added_tokens_decoder().items():
+            marked[number] |= added.special
         for token, number in self._backend.get_vocab().items():
             marked[number] |= token in SPECIAL_TOKENS or token.startswith("[unused")
         return marked
@@ -380,7 +382,7 @@ class _Shard:
         try:
             self.record: dict[str, Any] = json.loads((directory / "store.json").read_text())
             # An empty file cannot be memory-mapped.
-            mode = "r" if self.record["word_pieces"] else None
+            mode: Literal["r"] | None = "r" if self.record["word_pieces"] else None
             self.tokens = np.load(directory / "tokens.npy", mmap_mode=mode)
             self.word_starts = np.load(directory / "word_starts.npy", mmap_mode=mode)
             self.offsets = np.load(directory / "offsets.npy")

@@ -1,0 +1,93 @@
+"""Checkpoints of a job: whole or absent, checked by hash, the last two kept, gone after success.
+
+They lie in `<root>/<hash of configuration and inputs>/`, so a changed configuration or input never meets old
+state. A checkpoint's name carries the SHA-256 of its bytes: a damaged one is noticed and the one before is used.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from irpretrain.atomic import atomic_file, write_text
+from irpretrain.provenance import content_hash
+
+NAME = re.compile(r"step-(\d+)-([0-9a-f]{16})\.pt")
+KEPT = 2
+
+
+class Checkpoints:
+    """The checkpoints of one job.
+
+    Args:
+        root: folder of all jobs' checkpoints.
+        job: everything that the job's results depend on, JSON-able; its hash names the folder.
+        title: for messages.
+    """
+
+    def __init__(self, root: str | Path, job: dict[str, Any], title: str) -> None:
+        self.key = content_hash(job)
+        self.directory = Path(root) / self.key
+        self._job, self._title = job, title
+
+    def save(self, step: int, state: dict[str, Any]) -> None:
+        """Write the state after `step` (steps or epochs done) and remove all but the last two."""
+        if not (self.directory / "job.json").exists():
+            write_text(
+                self.directory / "job.json",
+                json.dumps(self._job, indent=1, sort_keys=True, default=str) + "\n",
+            )
+        buffer = io.BytesIO()
+        torch.save({**state, "step": step, "job": self.key}, buffer)
+        data = buffer.getbuffer()
+        with atomic_file(self.directory / f"step-{step:08d}-{sha256(data).hexdigest()[:16]}.pt") as temporary:
+            temporary.write_bytes(data)
+        for _, path in self._all()[KEPT:]:
+            path.unlink()
+
+    def load(self) -> dict[str, Any] | None:
+        """Return the newest whole state (its `step` says how many are done), or None where there is none.
+
+        A damaged checkpoint is reported, removed, and passed over.
+        """
+        for step, path in self._all():
+            state = self._read(path)
+            if state is not None:
+                print(f"[{self._title}] resumes after {step} from {path}", file=sys.stderr, flush=True)
+                return state
+            print(
+                f"[{self._title}] the checkpoint {path} is damaged; it is removed and an earlier state is used",
+                file=sys.stderr,
+                flush=True,
+            )
+            path.unlink()
+        return None
+
+    def discard(self) -> None:
+        """Remove the job's folder, after its results are written."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _all(self) -> list[tuple[int, Path]]:
+        """All checkpoints, newest first."""
+        if not self.directory.exists():
+            return []
+        found = [
+            (int(match[1]), path) for path in self.directory.iterdir() if (match := NAME.fullmatch(path.name))
+        ]
+        return sorted(found, reverse=True)
+
+    def _read(self, path: Path) -> dict[str, Any] | None:
+        data = path.read_bytes()
+        match = NAME.fullmatch(path.name)
+        if match is None or sha256(data).hexdigest()[:16] != match[2]:
+            return None
+        state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        return state if state.get("job") == self.key else None

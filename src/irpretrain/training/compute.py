@@ -1,0 +1,56 @@
+"""Threads, device and precision of a training job, and what makes its arithmetic repeatable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from irpretrain.config.training import ComputeConfig
+from irpretrain.errors import ConfigError
+
+NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+@contextmanager
+def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
+    """Yield the device, with the configured threads and, on the CPU, deterministic algorithms only.
+
+    The process's settings come back afterwards. Equal results need equal `threads`: sums are split by thread.
+
+    Raises:
+        ConfigError: a GPU is asked for and there is none, or fp16 without a GPU.
+    """
+    device = choose_device(options)
+    before = (
+        torch.get_num_threads(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
+    )
+    torch.set_num_threads(options.threads)
+    torch.use_deterministic_algorithms(device.type == "cpu")
+    # Filling fresh memory only finds faults of kernels; it costs a pass over every tensor.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    try:
+        yield device
+    finally:
+        torch.set_num_threads(before[0])
+        torch.use_deterministic_algorithms(before[1])
+        torch.utils.deterministic.fill_uninitialized_memory = before[2]  # type: ignore[attr-defined]
+
+
+def choose_device(options: ComputeConfig) -> torch.device:
+    """Return the device that the options ask for."""
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("compute.device: cuda was asked for, but torch finds no GPU; set cpu or auto")
+    use_gpu = options.device != "cpu" and torch.cuda.is_available()
+    if options.precision == "fp16" and not use_gpu:
+        raise ConfigError("compute.precision: fp16 needs a GPU; set fp32 or bf16")
+    return torch.device("cuda" if use_gpu else "cpu")
+
+
+def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
+    """Return the context in which matrix products have the configured precision."""
+    narrow = NARROW.get(options.precision)
+    return torch.autocast(device.type, dtype=narrow, enabled=narrow is not None)

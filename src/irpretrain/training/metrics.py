@@ -1,0 +1,167 @@
+"""What is measured at each step: a JSON line a step for machines, a status line now and then for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+
+
+@dataclass
+class TaskMetrics:
+    """One task in one step. Losses are unweighted means over the step (MLM: nats a position)."""
+
+    weight: float
+    mlm_weight: float
+    ranking_loss: float = 0.0
+    mlm_loss: float = 0.0
+    correct_pairs: int = 0
+    pairs: int = 0
+
+    @property
+    def weighted_loss(self) -> float:
+        """The task's part of the loss."""
+        return self.weight * self.ranking_loss + self.mlm_weight * self.mlm_loss
+
+    def record(self) -> dict[str, float | None]:
+        """Return what is written; None for what was not computed."""
+        return {
+            "ranking_loss": self.ranking_loss if self.weight > 0 else None,
+            "mlm_loss": self.mlm_loss if self.mlm_weight > 0 else None,
+            "pair_accuracy": self.correct_pairs / self.pairs if self.pairs else None,
+        }
+
+
+@dataclass
+class StepMetrics:
+    """One optimiser step.
+
+    Attributes:
+        step: counted from 1.
+        loss: the weighted sum that was minimised.
+        tasks: by name.
+        learning_rate: of this step.
+        gradient_norm: of all gradients together, before clipping.
+        tokens: word pieces and special tokens without padding.
+        seconds: wall time.
+    """
+
+    step: int
+    loss: float
+    tasks: dict[str, TaskMetrics] = field(default_factory=dict)
+    learning_rate: float = 0.0
+    gradient_norm: float = 0.0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def pair_accuracy(self) -> float | None:
+        """Share of (preferred, other) pairs of all tasks whose scores are in the right order."""
+        pairs = sum(task.pairs for task in self.tasks.values())
+        return sum(task.correct_pairs for task in self.tasks.values()) / pairs if pairs else None
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON line of this step."""
+        return {
+            "step": self.step,
+            "loss": self.loss,
+            "pair_accuracy": self.pair_accuracy,
+            "learning_rate": self.learning_rate,
+            "gradient_norm": self.gradient_norm,
+            "tokens": self.tokens,
+            "tokens_per_second": round(self.tokens / max(self.seconds, 1e-9), 1),
+            "seconds": round(self.seconds, 4),
+            "tasks": {name: task.record() for name, task in self.tasks.items()},
+        }
+
+
+class MetricsLog:
+    """A JSONL file that grows by a line a step and, after a crash, holds each step once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+    def truncate(self, step: int) -> None:
+        """Keep only whole lines of steps up to `step`."""
+        lines = [line for line, record in self._read() if record["step"] <= step]
+        write_text(self._path, "".join(lines))
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Add a line."""
+        with open(self._path, "a", encoding="utf-8") as handle:
+            handle.write(json.dumps(record) + "\n")
+
+    def flush(self) -> None:
+        """Bring all lines to the disk; called before a checkpoint relies on them."""
+        if self._path.exists():
+            with open(self._path, "rb") as handle:
+                os.fsync(handle.fileno())
+
+    def publish(self, target: str | Path) -> None:
+        """Write all lines to `target`, atomically."""
+        write_text(target, "".join(line for line, _ in self._read()))
+
+    def _read(self) -> list[tuple[str, dict[str, Any]]]:
+        """Whole lines and their records; a line cut short by a crash is left out."""
+        if not self._path.exists():
+            return []
+        found = []
+        for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True):
+            try:
+                record = json.loads(line) if line.endswith("\n") else None
+            except ValueError:
+                record = None
+            if isinstance(record, dict) and "step" in record:
+                found.append((line, record))
+        return found
+
+
+class StatusLine:
+    """Prints step, losses, pair accuracy, tokens/s and time left every so many steps, and at the last.
+
+    Figures are means since the last line.
+    """
+
+    def __init__(self, title: str, steps: int, every: int) -> None:
+        self._title, self._steps, self._every = title, steps, every
+        self._waiting: list[StepMetrics] = []
+
+    def add(self, metrics: StepMetrics) -> None:
+        """Take note of a step, and print if it is time."""
+        self._waiting.append(metrics)
+        if metrics.step % self._every == 0 or metrics.step == self._steps:
+            print(self._line(), file=sys.stderr, flush=True)
+            self._waiting = []
+
+    def _line(self) -> str:
+        recent = self._waiting
+        seconds = max(sum(m.seconds for m in recent), 1e-9)
+        last = recent[-1]
+        parts = [f"step {last.step}/{self._steps}", f"loss {_mean([m.loss for m in recent]):.4f}"]
+        accuracy = [m.pair_accuracy for m in recent if m.pair_accuracy is not None]
+        if accuracy:
+            parts.append(f"pair accuracy {_mean(accuracy):.3f}")
+        mlm = [t.mlm_loss for m in recent for t in m.tasks.values() if t.mlm_weight > 0]
+        if mlm:
+            parts.append(f"MLM {_mean(mlm):.3f}")
+        parts.append(f"{sum(m.tokens for m in recent) / seconds:,.0f} tokens/s")
+        parts.append(f"{_duration((self._steps - last.step) * seconds / len(recent))} left")
+        return f"[{self._title}] " + ", ".join(parts)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,86 @@
+"""AdamW as BERT uses it: no decay of biases and LayerNorm, warm-up, linear decay, clipping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from irpretrain.config.training import OptimiserConfig
+
+NEVER_CORRECTED = 1e9
+"""A step count at which Adam's bias correction, 1 − βᵗ, is 1 in floating point. Adding 1 to it changes nothing in
+single precision, so torch's fused kernel serves for Adam without bias correction too."""
+
+
+class AdamW(torch.optim.AdamW):
+    """Torch's fused AdamW, with the option of no bias correction (BERT's own optimiser has none)."""
+
+    def __init__(self, groups: list[dict[str, object]], options: OptimiserConfig) -> None:
+        super().__init__(
+            groups, lr=options.learning_rate, betas=options.betas, eps=options.epsilon, fused=True
+        )
+        if not options.bias_correction:
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    self.state[parameter] = {
+                        "step": torch.tensor(NEVER_CORRECTED, dtype=torch.float32, device=parameter.device),
+                        "exp_avg": torch.zeros_like(parameter),
+                        "exp_avg_sq": torch.zeros_like(parameter),
+                    }
+
+
+def make_optimiser(model: nn.Module, options: OptimiserConfig) -> AdamW:
+    """Return the optimiser of all parameters; decay applies to weights of two dimensions, not to biases and
+    LayerNorm."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    decayed = [parameter for parameter in parameters if parameter.dim() > 1]
+    others = [parameter for parameter in parameters if parameter.dim() <= 1]
+    groups = [
+        {"params": decayed, "weight_decay": options.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    return AdamW(groups, options)
+
+
+def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
+    """Return the rate of optimiser step `step` (from 0) of `steps`.
+
+    It rises linearly to the peak over the first round(warmup · steps) steps, none of which is idle, and falls
+    linearly so that it would reach 0 one step after the last (decay linear), or stays (decay none).
+    """
+    rising = round(options.warmup * steps)
+    if step < rising:
+        return options.learning_rate * (step + 1) / (rising + 1)
+    if options.decay == "none":
+        return options.learning_rate
+    return options.learning_rate * (steps - step) / (steps - rising)
+
+
+def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
+    """Set the rate of all parameters."""
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+
+
+def gradient_norm(parameters: Iterable[Tensor]) -> Tensor:
+    """Return the Euclidean norm of all gradients together."""
+    return torch.nn.utils.get_total_norm([p.grad for p in parameters if p.grad is not None])
+
+
+def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Tensor:
+    """Clip the gradients in place; return the norm of all of them before.
+
+    clip_by all scales all gradients by one factor; tensor treats each parameter by itself, as the released PROP.
+    """
+    with_gradient = [p for p in parameters if p.grad is not None]
+    norm = gradient_norm(with_gradient)
+    if options.clip is None:
+        return norm
+    if options.clip_by == "all":
+        torch.nn.utils.clip_grads_with_norm_(with_gradient, options.clip, norm)
+    else:
+        for parameter in with_gradient:
+            torch.nn.utils.clip_grad_norm_(parameter, options.clip)
+    return norm

@@ -1,0 +1,199 @@
+"""Pre-training: from an encoder (or an earlier model) and ranking groups to a cross-encoder.
+
+PROP (section 3.1) is one task with the ranking and the MLM loss; its ablations set one of the two weights to 0.
+Several tasks are summed, one batch of each in every step.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from irpretrain.atomic import atomic_directory, write_text
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import PretrainingConfig, TaskConfig
+from irpretrain.errors import ConfigError
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.provenance import sha256
+from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
+from irpretrain.training.batches import BatchBuilder, GroupTable
+from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.compute import reproducible
+from irpretrain.training.masking import Masker
+from irpretrain.training.metrics import MetricsLog, StatusLine
+from irpretrain.training.trainer import Task, Trainer
+
+WITHOUT_EFFECT: dict[str, Any] = {"checkpoint_every": True, "log_every": True, "compute": {"gpus"}}
+"""Options that change no weight, so a run may be resumed with others."""
+
+
+def pretrain(
+    encoder: str | Path,
+    start: str | Path | None,
+    groups: Sequence[str | Path],
+    tokens: Sequence[str | Path],
+    tasks: Sequence[TaskConfig],
+    options: PretrainingConfig,
+    encoder_options: EncoderConfig,
+    seed: int,
+    output: str | Path,
+    metrics: str | Path,
+    checkpoints: str | Path,
+    title: str = "pre-train",
+) -> dict[str, Any]:
+    """Pre-train a cross-encoder; goes on from the newest checkpoint of the same job, bit for bit.
+
+    Args:
+        encoder: Hugging Face directory of the encoder.
+        start: directory of a saved cross-encoder to start from instead (further pre-training); its heads and
+            layers are kept.
+        groups: GROUPS tables, one a task.
+        tokens: token stores of the collection.
+        tasks: objectives and weights. Without tasks the model is saved with its fresh heads.
+        options: steps, batches, loss, head, optimiser, masking, compute.
+        encoder_options: layers to keep, and the expected size of the vocabulary.
+        seed: of fresh parameters, data order, masking and dropout.
+        output: model directory to write, with `snapshots/step-<n>/` inside.
+        metrics: JSONL file to write, a line a step.
+        checkpoints: folder of all jobs' checkpoints.
+        title: what status lines call this job.
+
+    Returns:
+        Counts: steps, groups seen and available, tokens, last losses.
+
+    Raises:
+        TrainingError: loss is not a number, or memory ran out.
+        ConfigError, InputError: options or inputs cannot be used.
+    """
+    if len(groups) != len(tasks):
+        raise ValueError(f"{len(tasks)} tasks need as many group tables, not {len(groups)}")
+    with reproducible(options.compute) as device:
+        model = _first_model(encoder, start, options, encoder_options, seed)
+        if not tasks:
+            model.save(output)
+            write_text(metrics, "")
+            return {"steps": 0}
+        if options.max_length > model.config.max_position_embeddings:
+            raise ConfigError(
+                f"pretraining.max_length: {options.max_length} is longer than the encoder's "
+                f"{model.config.max_position_embeddings} positions; lower it"
+            )
+        store = TokenStore.open(tokens)
+        job = {
+            "stage": "pretrain",
+            "from": sha256(start or encoder),
+            "groups": [sha256(path) for path in groups],
+            "tokens": store.fingerprint,
+            "tasks": [task.model_dump() for task in tasks],
+            "options": options.model_dump(exclude=WITHOUT_EFFECT),
+            "layers": encoder_options.layers,
+            "seed": seed,
+            "device": device.type,
+            "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+        }
+        tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
+        work = _tasks(groups, tasks, options, store, tokenizer, seed)
+        trainer = Trainer(
+            model, options.optimiser, options.compute, device, seed, options.steps, options.accumulation
+        )
+        folder = Checkpoints(checkpoints, job, title)
+        log = MetricsLog(folder.directory / "metrics.jsonl")
+        counts = _train(trainer, work, options, folder, log, title)
+        _write_model(model, folder.directory / "snapshots", options.snapshots, Path(output))
+        log.publish(metrics)
+        folder.discard()
+        return counts
+
+
+def snapshot_name(step: int) -> str:
+    """Return the name of the directory of the weights after `step` steps."""
+    return f"step-{step:06d}"
+
+
+def _first_model(
+    encoder: str | Path,
+    start: str | Path | None,
+    options: PretrainingConfig,
+    encoder_options: EncoderConfig,
+    seed: int,
+) -> CrossEncoder:
+    if start is not None:
+        return CrossEncoder.load(start, options.dropout, seed)
+    return CrossEncoder.from_encoder(encoder, options.head, encoder_options.layers, options.dropout, seed)
+
+
+def _tasks(
+    groups: Sequence[str | Path],
+    tasks: Sequence[TaskConfig],
+    options: PretrainingConfig,
+    store: TokenStore,
+    tokenizer: WordPieceTokenizer,
+    seed: int,
+) -> list[Task]:
+    builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
+    made = []
+    for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
+        # The number keeps the streams apart when one objective is used twice.
+        name = f"{task.objective}/{number}"
+        table = GroupTable(path, store, options.batch_groups, seed, name)
+        masker = Masker(options.masking, tokenizer, seed, options.max_length, name=name)
+        made.append(
+            Task(
+                name=task.objective if number == 0 else f"{task.objective}#{number}",
+                source=table,
+                builder=builder,
+                loss=options.loss,
+                margin=options.margin,
+                weight=task.weight,
+                mlm_weight=task.mlm_weight,
+                masker=masker if task.mlm_weight > 0 else None,
+            )
+        )
+    return made
+
+
+def _train(
+    trainer: Trainer,
+    tasks: list[Task],
+    options: PretrainingConfig,
+    checkpoints: Checkpoints,
+    log: MetricsLog,
+    title: str,
+) -> dict[str, Any]:
+    done, tokens, last = 0, 0, None
+    if (state := checkpoints.load()) is not None:
+        trainer.restore(state)
+        done, tokens = int(state["step"]), int(state["tokens"])
+    log.truncate(done)
+    status = StatusLine(title, options.steps, options.log_every)
+    for step in range(done, options.steps):
+        last = trainer.step(step, tasks)
+        tokens += last.tokens
+        log.append(last.record())
+        status.add(last)
+        if last.step in options.snapshots:
+            trainer.model.save(checkpoints.directory / "snapshots" / snapshot_name(last.step))
+        if last.step % options.checkpoint_every == 0 or last.step == options.steps:
+            log.flush()
+            checkpoints.save(last.step, {**trainer.state(), "tokens": tokens})
+    available = {task.name: len(task.source) for task in tasks if isinstance(task.source, GroupTable)}
+    return {
+        "steps": options.steps,
+        "groups_a_task": options.steps * options.batch_groups,
+        "groups_available": available,
+        "epochs": {name: round(options.steps * options.batch_groups / n, 4) for name, n in available.items()},
+        "tokens": tokens,
+    }
+
+
+def _write_model(model: CrossEncoder, snapshots: Path, steps: Sequence[int], output: Path) -> None:
+    """Write the model and its snapshots as one directory, so that it appears whole."""
+    with atomic_directory(output) as folder:
+        model.write_files(folder)
+        for step in steps:
+            shutil.copytree(snapshots / snapshot_name(step), folder / "snapshots" / snapshot_name(step))
