@@ -1,0 +1,75 @@
+"""How figures look and how they are saved: one style, colour-blind safe, the same bytes every time."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import atomic_file
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's palette, told apart under every common colour-vision deficiency."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+STYLE: dict[str, Any] = {
+    "svg.hashsalt": "irpretrain",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 11,
+    "axes.titlesize": 12,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#d9dee5",
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+
+
+def new_figure(panels: int = 1, width: float = 7.2, height: float = 4.2) -> tuple[Any, list[Any]]:
+    """Return a matplotlib figure with `panels` axes side by side, at most three a row; sizes in inches."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    columns = min(panels, 3)
+    rows = -(-panels // columns)
+    with rc_context(STYLE):
+        wide = width if columns == 1 else 4.4 * columns
+        figure = Figure(figsize=(wide, height * rows), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = [figure.add_subplot(rows, columns, place + 1) for place in range(panels)]
+    return figure, axes
+
+
+def titled(figure: Any, title: str, remark: str = "") -> None:
+    """Set the figure's title and, in smaller letters under it, what must be known to read it."""
+    letters = int(figure.get_figwidth() * 13)
+    lines = [textwrap.fill(title, letters), *([textwrap.fill(remark, int(letters * 1.25))] if remark else [])]
+    figure.suptitle(lines[0], fontsize=13, x=0.01, ha="left")
+    if remark:
+        figure.supxlabel(lines[1], fontsize=9, x=0.01, ha="left", color="#444444")
+
+
+def empty_figure(title: str, reason: str) -> Any:
+    """Return a figure that says why there is nothing to draw."""
+    from matplotlib import rc_context
+
+    figure, (axis,) = new_figure(height=2.6)
+    with rc_context(STYLE):
+        axis.axis("off")
+        axis.text(0.5, 0.5, textwrap.fill(f"No data: {reason}", 70), ha="center", va="center", color="#444444")
+        titled(figure, title)
+    return figure
+
+
+def save(figure: Any, directory: str | Path, name: str) -> None:
+    """Write `<directory>/<name>.svg` and `.png` without dates or version names."""
+    from matplotlib import rc_context
+
+    with rc_context(STYLE):
+        for format_, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
+            with atomic_file(Path(directory) / f"{name}.{format_}") as temporary:
+                figure.savefig(temporary, format=format_, dpi=140, metadata=metadata)

@@ -1,0 +1,78 @@
+"""The last thing a run prints: the headline table as plain text, and where the report lies."""
+
+from __future__ import annotations
+
+import csv
+from itertools import groupby
+from pathlib import Path
+
+from irpretrain.report.naming import regime_label
+
+WIDTH = 96
+"""Most columns of the terminal that are used."""
+LABEL = 30
+MEASURES_SHOWN = 2
+
+
+def print_headline(results: str | Path) -> None:
+    """Print the headline table of a results directory and the path of its report."""
+    print("\n" + headline(results))
+
+
+def headline(results: str | Path) -> str:
+    """Return what `print_headline` prints: `WIDTH` columns at most.
+
+    Args:
+        results: the directory with `tables/headline.csv` and `report.html`; a table that is not there yet is
+            passed over.
+    """
+    table = Path(results) / "tables" / "headline.csv"
+    parts = []
+    if table.exists():
+        with open(table, encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+        for panel, cells in groupby(rows, key=lambda row: row["panel"]):
+            parts.append(_panel(panel, list(cells)))
+        if rows:
+            parts.append("* significantly better than BM25   † than the encoder with a fresh score head")
+    parts.append(f"Report:  {Path(results) / 'report.html'}\nTables:  {Path(results) / 'tables'}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _panel(title: str, cells: list[dict[str, str]]) -> str:
+    regimes = list(dict.fromkeys(cell["regime"] for cell in cells))
+    measures = list(dict.fromkeys(cell["measure"] for cell in cells))[:MEASURES_SHOWN]
+    found = {(cell["row"], cell["regime"], cell["measure"]): cell for cell in cells}
+    labels = {cell["row"]: cell["label"] for cell in cells}
+    queries = next((cell["queries"] for cell in cells if cell["queries"]), "no")
+    widths = [len(measures[0]) + 18, *(9 for _ in measures[1:])]
+    groups = [regime_label(regime) for regime in regimes]
+    lines = [
+        f"{title}, {queries} queries",
+        " " * LABEL + "".join(group.center(sum(widths)) for group in groups),
+        "Model".ljust(LABEL) + "".join(m.rjust(w) for _ in regimes for m, w in zip(measures, widths, strict=True)),
+        "-" * min(WIDTH, LABEL + len(regimes) * sum(widths)),
+    ]
+    for row, label in labels.items():
+        texts = [
+            _value(found.get((row, regime, measure)), place == 0).rjust(width)
+            for regime in regimes
+            for place, (measure, width) in enumerate(zip(measures, widths, strict=True))
+        ]
+        lines.append(_short(label).ljust(LABEL) + "".join(texts))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _value(cell: dict[str, str] | None, with_interval: bool) -> str:
+    if cell is None or not cell["ours"]:
+        return "not run"
+    text = f"{float(cell['ours']):.3f}{cell['marks']:<2}"
+    if not with_interval or not cell["low"]:
+        return text
+    return f"{text} [{float(cell['low']):.3f}, {float(cell['high']):.3f}]"
+
+
+def _short(label: str) -> str:
+    """The label without what stands in brackets, cut to its column."""
+    name = label.partition(" (")[0]
+    return name if len(name) < LABEL else name[: LABEL - 2] + "…"

@@ -1,0 +1,110 @@
+"""What was sampled: sizes of the word sets against the Poisson, and words inside and outside the document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, new_figure, titled
+
+
+@dataclass
+class SampleCounts:
+    """Counts of the shards of one collection and objective, added up."""
+
+    sizes: dict[int, int] = field(default_factory=dict)
+    expected: dict[int, float] = field(default_factory=dict)
+    words_drawn: int = 0
+    words_outside: int = 0
+    ties: int = 0
+    documents: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs drawn."""
+        return sum(self.sizes.values())
+
+    def add(self, counts: dict[str, Any]) -> None:
+        """Add one shard's counts, as `objectives.rop` reports them."""
+        for size, found in counts.get("set_sizes", {}).items():
+            self.sizes[int(size)] = self.sizes.get(int(size), 0) + int(found["pairs"])
+            self.expected[int(size)] = self.expected.get(int(size), 0.0) + float(found["expected"])
+        self.words_drawn += int(counts.get("words_drawn", 0))
+        self.words_outside += int(counts.get("words_outside_document", 0))
+        self.ties += int(counts.get("ties", 0))
+        self.documents += int(counts.get("documents", 0))
+        for reason, number in counts.get("skipped", {}).items():
+            self.skipped[reason] = self.skipped.get(reason, 0) + int(number)
+
+
+def sample_counts(sidecars: Sequence[str | Path]) -> dict[str, SampleCounts]:
+    """Return "<collection> / <objective>" → counts, from the shards' sidecars.
+
+    Args:
+        sidecars: files `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`; those of other
+            stages, which hold no sampled words, are passed over.
+    """
+    found: dict[str, SampleCounts] = {}
+    for path in sorted(str(p) for p in sidecars):
+        counts = json.loads(Path(path).read_text(encoding="utf-8")).get("counts", {})
+        if "words_drawn" in counts:
+            name = " / ".join(Path(path).parts[-3:-1])
+            found.setdefault(name, SampleCounts()).add(counts)
+    return dict(sorted(found.items()))
+
+
+def set_size_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
+    """Draw the observed sizes as bars and the expected ones as points."""
+    from matplotlib import rc_context
+
+    title = f"{paper}: sizes of the sampled word sets against the Poisson without zero"
+    drawn = {name: found for name, found in counts.items() if found.pairs}
+    if not drawn:
+        return empty_figure(title, "no word sets were sampled in this run")
+    figure, axes = new_figure(len(drawn))
+    with rc_context(STYLE):
+        for axis, (name, found) in zip(axes, drawn.items(), strict=True):
+            # Sizes that neither occur nor are expected once would only stretch the axis.
+            sizes = [s for s in sorted(found.sizes) if found.sizes[s] or found.expected[s] >= 1]
+            axis.bar(sizes, [found.sizes[s] for s in sizes], color=COLOURS[5], label="observed")
+            axis.plot(
+                sizes, [found.expected[s] for s in sizes], color=COLOURS[1], marker="D", linestyle="none", label="expected"
+            )
+            axis.set_xticks(sizes)
+            axis.set_xlabel("words in a set")
+            axis.set_ylabel("pairs")
+            axis.set_title(f"{name}, {found.pairs:,} pairs", fontsize=10)
+            axis.grid(axis="x", visible=False)
+            axis.legend()
+        titled(figure, title)
+    return figure
+
+
+def words_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
+    """Draw the shares of drawn words that do and do not occur in their document."""
+    from matplotlib import rc_context
+
+    title = f"{paper}: sampled words inside and outside their document"
+    drawn = {name: found for name, found in counts.items() if found.words_drawn}
+    if not drawn:
+        return empty_figure(title, "no word sets were sampled in this run")
+    figure, (axis,) = new_figure(height=1.6 + 0.6 * len(drawn))
+    with rc_context(STYLE):
+        names = list(drawn)[::-1]
+        outside = [100 * drawn[n].words_outside / drawn[n].words_drawn for n in names]
+        inside = [100 - share for share in outside]
+        axis.barh(names, inside, color=COLOURS[0], label="inside")
+        axis.barh(names, outside, left=inside, color=COLOURS[4], hatch="//", edgecolor="white", label="outside")
+        for place, (name, share) in enumerate(zip(names, outside, strict=True)):
+            text = f"{share:.1f} % of {drawn[name].words_drawn:,} outside"
+            axis.text(50, place, text, ha="center", va="center", fontsize=10, bbox={"fc": "white", "ec": "none", "pad": 2})
+        axis.set_xlim(0, 100)
+        axis.set_xlabel("% of drawn words")
+        axis.grid(axis="y", visible=False)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, 1.28), ncols=2)
+        titled(figure, title)
+    return figure
