@@ -43,7 +43,8 @@ class MaskedLanguageModelHead(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `_initialise`
+            self.dense = nn.Linear(config.hidden_size, config.hidden_size)
         self.activation = ACT2FN[config.hidden_act]
         self.layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
@@ -241,9 +242,8 @@ def _read_config(directory: Path, dropout: float | None) -> BertConfig:
 
 def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequenceClassification, set[str]]:
     """Return the classifier in single precision and the names of the parameters the directory lacks."""
-    random_state = torch.get_rng_state()
     try:
-        with _quiet():
+        with _quiet(), torch.random.fork_rng(devices=[]):
             loaded: Any = BertForSequenceClassification.from_pretrained(
                 directory,
                 config=config,
@@ -260,11 +260,20 @@ def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequen
             f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
             remedy="The directory must hold model.safetensors; other formats must be converted first.",
         ) from None
-    finally:
-        torch.set_rng_state(random_state)
     classifier, information = loaded
+    _align(classifier)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return classifier, set(information["missing_keys"]) | mismatched
+
+
+def _align(module: nn.Module) -> None:
+    """Copy parameters out of the memory-mapped file.
+
+    They lie there at any address, and matrix products round differently at addresses that are not multiples of
+    the vector width: without this, a loaded model and the one that was saved differ in the last bit.
+    """
+    for parameter in module.parameters():
+        parameter.data = parameter.data.clone()
 
 
 def _refuse_missing(directory: Path, missing: set[str]) -> None:

@@ -1,0 +1,198 @@
+"""The cross-encoder: heads, loading, and equality with what Hugging Face computes from the same directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertForMaskedLM
+from transformers import BertConfig as HuggingFaceConfig
+
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.provenance import sha256
+
+MakeEncoder = Callable[..., Path]
+
+
+def inputs(directory: Path) -> dict[str, torch.Tensor]:
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    return tokenizer(
+        ["word01 cab", "word02"], ["word03 bad", "word04 word05 word06"], padding=True, return_tensors="pt"
+    )
+
+
+def scores(model: CrossEncoder, directory: Path) -> torch.Tensor:
+    with torch.no_grad():
+        return model.eval()(**inputs(directory))[0]
+
+
+@pytest.mark.parametrize("head", ["mlp", "pooled"])
+def test_hugging_face_loads_it_with_equal_scores(tmp_path: Path, tiny_encoder: Path, head: str) -> None:
+    model = CrossEncoder.from_encoder(tiny_encoder, head)
+    model.save(tmp_path / "model")
+    reference = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model").eval()
+    for parameter in reference.parameters():  # out of the file's memory map, where rounding differs
+        parameter.data = parameter.data.clone()
+    with torch.no_grad():
+        expected = reference(**inputs(tmp_path / "model")).logits
+    assert expected.shape == (2, 1)
+    assert expected[0] != expected[1]
+    assert torch.equal(scores(model, tiny_encoder), expected.squeeze(-1))
+    assert torch.equal(scores(CrossEncoder.load(tmp_path / "model"), tiny_encoder), expected.squeeze(-1))
+    # sentence-transformers must rank by the raw score, not by a sigmoid of it.
+    assert reference.config.sentence_transformers["activation_fn"] == "torch.nn.modules.linear.Identity"
+
+
+def test_heads_keep_or_replace_the_pooler(tiny_encoder: Path) -> None:
+    from safetensors.torch import load_file
+
+    own = load_file(tiny_encoder / "model.safetensors")["pooler.dense.weight"]
+    pooled, mlp = (CrossEncoder.from_encoder(tiny_encoder, head) for head in ("pooled", "mlp"))
+    assert torch.equal(pooled.classifier.bert.pooler.dense.weight, own)
+    assert not torch.equal(mlp.classifier.bert.pooler.dense.weight, own)
+    assert torch.equal(mlp.classifier.classifier.weight, pooled.classifier.classifier.weight)
+
+
+def test_fresh_parameters_depend_on_the_seed_alone(tiny_encoder: Path) -> None:
+    torch.manual_seed(1)
+    first = CrossEncoder.from_encoder(tiny_encoder, seed=3)
+    torch.rand(17)
+    second = CrossEncoder.from_encoder(tiny_encoder, seed=3)
+    other = CrossEncoder.from_encoder(tiny_encoder, seed=4)
+    assert all(torch.equal(a, second.state_dict()[name]) for name, a in first.state_dict().items())
+    for name in (
+        "classifier.classifier.weight",
+        "classifier.bert.pooler.dense.weight",
+        "mlm_head.dense.weight",
+    ):
+        assert not torch.equal(first.state_dict()[name], other.state_dict()[name])
+    assert torch.equal(
+        first.classifier.bert.encoder.layer[1].output.dense.weight,
+        other.classifier.bert.encoder.layer[1].output.dense.weight,
+    )
+
+
+def test_fresh_parameters_are_berts(make_encoder: MakeEncoder) -> None:
+    model = CrossEncoder.from_encoder(make_encoder(hidden_size=128, intermediate_size=32))
+    weight = model.mlm_head.dense.weight
+    assert abs(float(weight.detach().std()) - 0.02) < 0.001
+    assert abs(float(weight.detach().mean())) < 0.001
+    for bias in (model.mlm_head.bias, model.mlm_head.dense.bias, model.classifier.classifier.bias):
+        assert not bias.any()
+    assert (model.mlm_head.layer_norm.weight == 1).all()
+
+
+def test_loading_does_not_touch_the_random_state(tiny_encoder: Path) -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    CrossEncoder.from_encoder(tiny_encoder)
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_mlm_logits_are_those_of_hugging_face(tmp_path: Path, tiny_encoder: Path) -> None:
+    torch.manual_seed(11)
+    config = HuggingFaceConfig.from_pretrained(tiny_encoder)
+    reference = BertForMaskedLM(config).eval()
+    torch.nn.init.normal_(reference.cls.predictions.bias)
+    directory = tmp_path / "with-mlm-head"
+    reference.save_pretrained(directory)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (directory / name).write_bytes((tiny_encoder / name).read_bytes())
+    model = CrossEncoder.from_encoder(directory).eval()
+    batch = inputs(tiny_encoder)
+    masked = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
+    masked[0, 4] = masked[1, 2] = masked[1, 3] = True
+    with torch.no_grad():
+        expected = reference(**batch).logits[masked]
+        _, found = model(**batch, masked=masked)
+    assert found.shape == (3, 105)
+    assert torch.allclose(found, expected, atol=1e-6)
+    model.save(tmp_path / "saved")
+    with torch.no_grad():
+        _, again = CrossEncoder.load(tmp_path / "saved").eval()(**batch, masked=masked)
+    assert torch.equal(again, found)
+
+
+def test_padding_does_not_change_a_score(tiny_encoder: Path) -> None:
+    model = CrossEncoder.from_encoder(tiny_encoder).eval()
+    batch = {name: tensor[:1, :7] for name, tensor in inputs(tiny_encoder).items()}
+    longer = {name: torch.nn.functional.pad(tensor, (0, 5)) for name, tensor in batch.items()}
+    with torch.no_grad():
+        assert torch.allclose(model(**batch)[0], model(**longer)[0], atol=1e-6)
+
+
+def test_layers_are_cut(tmp_path: Path, tiny_encoder: Path) -> None:
+    model = CrossEncoder.from_encoder(tiny_encoder, layers=1)
+    assert len(model.classifier.bert.encoder.layer) == 1
+    model.save(tmp_path / "short")
+    assert (
+        AutoModelForSequenceClassification.from_pretrained(tmp_path / "short").config.num_hidden_layers == 1
+    )
+    with pytest.raises(ConfigError, match=r"3 layers asked for, but .* has 2"):
+        CrossEncoder.from_encoder(tiny_encoder, layers=3)
+
+
+def test_dropout_is_set_everywhere(tiny_encoder: Path) -> None:
+    model = CrossEncoder.from_encoder(tiny_encoder, dropout=0.3)
+    rates = {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)}
+    assert rates == {0.3}
+
+
+def test_saved_files_are_equal_and_name_no_directory(tmp_path: Path, tiny_encoder: Path) -> None:
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "a")
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "b" / "c")
+    CrossEncoder.load(tmp_path / "a").save(tmp_path / "d")
+    assert sha256(tmp_path / "a") == sha256(tmp_path / "b" / "c") == sha256(tmp_path / "d")
+    assert str(tmp_path) not in "".join(p.read_text() for p in (tmp_path / "a").glob("*.json"))
+
+
+def test_a_longer_layer_norm_name_of_old_checkpoints_is_read(tmp_path: Path, tiny_encoder: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(tiny_encoder / "model.safetensors")
+    old = {
+        "bert."
+        + name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): tensor
+        for name, tensor in weights.items()
+    }
+    (tmp_path / "old").mkdir()
+    save_file(old, tmp_path / "old" / "model.safetensors", metadata={"format": "pt"})
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / "old" / name).write_bytes((tiny_encoder / name).read_bytes())
+    model = CrossEncoder.from_encoder(tmp_path / "old")
+    assert torch.equal(
+        scores(model, tiny_encoder), scores(CrossEncoder.from_encoder(tiny_encoder), tiny_encoder)
+    )
+
+
+def test_missing_parameters_are_named(tmp_path: Path, tiny_encoder: Path) -> None:
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "model")
+    with pytest.raises(InputError, match=r"2 parameters are missing .* classifier\.bias"):
+        CrossEncoder.load(tiny_encoder)
+    (tmp_path / "model" / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(InputError, match="weights cannot be read"):
+        CrossEncoder.load(tmp_path / "model")
+
+
+def test_pickled_weights_are_refused(tmp_path: Path, tiny_encoder: Path) -> None:
+    from safetensors.torch import load_file
+
+    weights = load_file(tiny_encoder / "model.safetensors")
+    (tmp_path / "config.json").write_bytes((tiny_encoder / "config.json").read_bytes())
+    torch.save(weights, tmp_path / "pytorch_model.bin")
+    with pytest.raises(InputError, match=r"must hold model\.safetensors"):
+        CrossEncoder.from_encoder(tmp_path)
+
+
+def test_other_architectures_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "roberta"}')
+    with pytest.raises(InputError, match="only the BERT architecture"):
+        CrossEncoder.from_encoder(tmp_path)
+    with pytest.raises(InputError, match=r"no config\.json"):
+        CrossEncoder.from_encoder(tmp_path / "nothing")

@@ -1,0 +1,146 @@
+"""The token store: what is in it is what the tokenizer says, in any number of shards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.provenance import sha256
+from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+
+MakeStore = Callable[..., Path]
+
+
+def words(store: TokenStore, tokenizer_directory: Path, row: int) -> str:
+    tokenizer = load_tokenizer(tokenizer_directory)
+    return " ".join(tokenizer.token(int(number)) for number in store.tokens(row))
+
+
+def test_store_holds_word_pieces_and_word_starts(make_store: MakeStore, tiny_encoder: Path) -> None:
+    store = TokenStore.open([make_store({"d1": "cab word07", "d2": "", "d3": "Bad xyz"})])
+    assert words(store, tiny_encoder, 0) == "c ##a ##b word07"
+    assert store.word_starts(0).tolist() == [True, False, False, True]
+    assert store.lengths.tolist() == [4, 0, 4]
+    assert len(store.tokens(1)) == 0
+    assert words(store, tiny_encoder, 2) == "b ##a ##d [UNK]"
+    assert store.tokens(0).dtype == np.uint16
+    assert store.vocabulary_size == 105
+
+
+def test_no_special_token_gets_in_by_text(make_store: MakeStore, tiny_encoder: Path) -> None:
+    store = TokenStore.open([make_store({"d1": "a [MASK] b [SEP]"})])
+    found = set(store.tokens(0).tolist())
+    tokenizer = load_tokenizer(tiny_encoder)
+    assert not found & {tokenizer.mask_token_id, tokenizer.sep_token_id}
+
+
+def test_rows_go_through_shards_in_order(make_store: MakeStore) -> None:
+    first = make_store({"d1": "a", "d2": "a b"}, "first")
+    second = make_store({"d3": "a b c"}, "second")
+    store = TokenStore.open([first, second])
+    assert len(store) == 3
+    assert store.rows(["d3", "d1", "d2", "d3"]).tolist() == [2, 0, 1, 2]
+    assert store.find(["d9", "d2"]).tolist() == [-1, 1]
+    assert [len(store.tokens(row)) for row in range(3)] == store.lengths.tolist() == [1, 2, 3]
+    with pytest.raises(IndexError):
+        store.tokens(3)
+
+
+def test_unknown_document_is_named(make_store: MakeStore) -> None:
+    store = TokenStore.open([make_store({"d1": "a"})])
+    with pytest.raises(InputError, match=r"2 documents are not in the token store, such as d7, d8"):
+        store.rows(["d1", "d7", "d8"])
+
+
+def test_a_document_in_two_stores_is_refused(make_store: MakeStore) -> None:
+    stores = [make_store({"d1": "a"}, "one"), make_store({"d1": "b"}, "two")]
+    with pytest.raises(IntegrityError, match="1 document identifiers occur twice"):
+        TokenStore.open(stores)
+
+
+def test_cap_keeps_the_first_pieces(make_store: MakeStore, tiny_encoder: Path) -> None:
+    path = make_store({"d1": "cab word07", "d2": "a"}, max_word_pieces=2)
+    store = TokenStore.open([path])
+    assert words(store, tiny_encoder, 0) == "c ##a"
+    record = json.loads((path / "store.json").read_text())
+    assert (record["documents"], record["truncated"], record["word_pieces"]) == (2, 1, 3)
+
+
+def test_empty_shard(make_store: MakeStore) -> None:
+    store = TokenStore.open([make_store({}, "none"), make_store({"d1": "a b"}, "one")])
+    assert store.rows(["d1"]).tolist() == [0]
+    assert len(TokenStore.open([make_store({}, "none")])) == 0
+
+
+def test_equal_documents_give_equal_bytes(make_store: MakeStore) -> None:
+    documents = {f"d{i}": " ".join(["cab", "word01"] * (i % 7)) for i in range(1500)}
+    assert sha256(make_store(documents, "one")) == sha256(make_store(documents, "two"))
+
+
+def test_stores_of_different_tokenizers_do_not_mix(make_store: MakeStore) -> None:
+    first, second = make_store({"d1": "a"}, "one"), make_store({"d2": "b"}, "two")
+    record = json.loads((second / "store.json").read_text())
+    (second / "store.json").write_text(json.dumps({**record, "tokenizer": "another"}))
+    with pytest.raises(IntegrityError, match="another tokenizer"):
+        TokenStore.open([first, second])
+
+
+def test_broken_store_is_named(make_store: MakeStore, tmp_path: Path) -> None:
+    with pytest.raises(IntegrityError, match="not a token store"):
+        TokenStore.open([tmp_path / "nothing"])
+    path = make_store({"d1": "a b"})
+    np.save(path / "word_starts.npy", np.zeros(1, dtype=bool))
+    with pytest.raises(IntegrityError, match="do not fit together"):
+        TokenStore.open([path])
+
+
+def test_vocabulary_size_is_checked(tiny_encoder: Path) -> None:
+    assert load_tokenizer(tiny_encoder, 105).size == 105
+    with pytest.raises(InputError, match=r"105 entries, expected were 30,522"):
+        load_tokenizer(tiny_encoder, 30522)
+
+
+def test_vocabulary_of_another_encoder_is_refused(make_encoder: Callable[..., Path]) -> None:
+    directory = make_encoder()
+    lines = (directory / "vocab.txt").read_text().splitlines()
+    (directory / "vocab.txt").write_text("\n".join([*lines, "another"]) + "\n")
+    with pytest.raises(InputError, match="does not have it there"):
+        load_tokenizer(directory)
+
+
+def test_missing_tokenizer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"neither tokenizer\.json nor vocab\.txt"):
+        load_tokenizer(tmp_path)
+
+
+def test_bare_vocabulary_loads_the_same_tokenizer(
+    make_encoder: Callable[..., Path], tiny_encoder: Path
+) -> None:
+    directory = make_encoder()
+    (directory / "tokenizer.json").unlink()
+    texts = ["cab word07 Bad", "word79 xyz"]
+    bare, whole = load_tokenizer(directory), load_tokenizer(tiny_encoder)
+    assert [a.tolist() for a in bare.encode(texts)] == [b.tolist() for b in whole.encode(texts)]
+
+
+def test_store_equals_the_hugging_face_tokenizer(make_store: MakeStore, tiny_encoder: Path) -> None:
+    from transformers import AutoTokenizer
+
+    texts = {"d1": "cab word07, bad.", "d2": "WORD11 jig   fab"}
+    store = TokenStore.open([make_store(texts)])
+    reference = AutoTokenizer.from_pretrained(tiny_encoder)
+    for row, text in enumerate(texts.values()):
+        assert store.tokens(row).tolist() == reference(text, add_special_tokens=False)["input_ids"]
+
+
+def test_reading_word_pieces_imports_no_torch() -> None:
+    code = "import sys, irpretrain.text.word_pieces as m; import tokenizers; print('torch' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
