@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from irpretrain.atomic import atomic_file
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import numbered_lines
 
@@ -39,17 +38,6 @@ def read_qrels(path: str | Path) -> Qrels:
                 path, f"document {document!r} has grade {grade}, and {earlier} in an earlier line", line
             )
     return qrels
-
-
-def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> int:
-    """Write judgements atomically in the order of the mapping; return how many there are."""
-    count = 0
-    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        for query, grades in qrels.items():
-            for document, grade in grades.items():
-                file.write(f"{query} 0 {document} {grade}\n")
-                count += 1
-    return count
 
 
 def relevant(grades: Mapping[str, int]) -> set[str]:

@@ -17,7 +17,9 @@ from irpretrain.errors import IRPretrainError, SetupError
 
 NEEDED_VERSION = 21
 FAULT = re.compile(r"(Exception|Error)\b|^\s+at \S+\(")
-"""An error of Java: its name, or a line of its stack trace (some are named otherwise, such as TooManyClauses)."""
+"""An error of Java: its name, or a line of its stack trace (some are named otherwise, such as
+TooManyClauses).
+"""
 
 LINES_IN_MESSAGE = 6
 
