@@ -11,8 +11,10 @@ from irpretrain.atomic import atomic_file
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito's palette, told apart under every common colour-vision deficiency."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LEGEND_OFFSET = 0.5
+"""Inches from the axis to a legend below it: room for tick labels and the axis label."""
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "svg.hashsalt": "irpretrain",
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -21,6 +23,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#d9dee5",
     "legend.frameon": False,
     "figure.facecolor": "white",
@@ -28,7 +31,7 @@ STYLE: dict[str, Any] = {
 }
 
 
-def new_figure(panels: int = 1, width: float = 7.2, height: float = 4.2) -> tuple[Any, list[Any]]:
+def new_figure(panels: int = 1, width: float = 7.2, height: float = 4.8) -> tuple[Any, list[Any]]:
     """Return a matplotlib figure with `panels` axes side by side, at most three a row; sizes in inches."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -46,11 +49,19 @@ def new_figure(panels: int = 1, width: float = 7.2, height: float = 4.2) -> tupl
 
 def titled(figure: Any, title: str, remark: str = "") -> None:
     """Set the figure's title and, in smaller letters under it, what must be known to read it."""
-    letters = int(figure.get_figwidth() * 13)
-    lines = [textwrap.fill(title, letters), *([textwrap.fill(remark, int(letters * 1.25))] if remark else [])]
+    letters = int(figure.get_figwidth() * 10)
+    lines = [textwrap.fill(title, letters), *([textwrap.fill(remark, int(letters * 1.35))] if remark else [])]
     figure.suptitle(lines[0], fontsize=13, x=0.01, ha="left")
     if remark:
         figure.supxlabel(lines[1], fontsize=9, x=0.01, ha="left", color="#444444")
+
+
+def legend_below(axis: Any) -> None:
+    """Put the legend under the axis, where it covers no data."""
+    from matplotlib.transforms import ScaledTranslation
+
+    below_label = axis.transAxes + ScaledTranslation(0, -LEGEND_OFFSET, axis.figure.dpi_scale_trans)
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below_label, fontsize=10)
 
 
 def empty_figure(title: str, reason: str) -> Any:
@@ -60,7 +71,9 @@ def empty_figure(title: str, reason: str) -> Any:
     figure, (axis,) = new_figure(height=2.6)
     with rc_context(STYLE):
         axis.axis("off")
-        axis.text(0.5, 0.5, textwrap.fill(f"No data: {reason}", 70), ha="center", va="center", color="#444444")
+        axis.text(
+            0.5, 0.5, textwrap.fill(f"No data: {reason}", 70), ha="center", va="center", color="#444444"
+        )
         titled(figure, title)
     return figure
 

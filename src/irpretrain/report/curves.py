@@ -12,7 +12,7 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.errors import InputError
-from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, new_figure, titled
+from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
 from irpretrain.report.comparisons import interval
 from irpretrain.report.naming import (
     FIRST_STAGES,
@@ -23,6 +23,7 @@ from irpretrain.report.naming import (
     regime_label,
 )
 from irpretrain.report.published import Published, PublishedFigure
+from irpretrain.report.remarks import number_of_queries
 from irpretrain.report.scores import RunName, Scores
 
 POINTS = 100
@@ -64,12 +65,17 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
         for place, (strategy, (model, steps, losses)) in enumerate(curves.items()):
             label = f"{SAMPLING.get(strategy, strategy)} ({model})"
             axis.plot(
-                *binned(steps, losses), color=COLOURS[place], marker=MARKERS[place], markevery=0.1, markersize=5, label=label
+                *binned(steps, losses),
+                color=COLOURS[place],
+                marker=MARKERS[place],
+                markevery=0.1,
+                markersize=5,
+                label=label,
             )
         axis.set_xlabel("pre-training steps")
         axis.set_ylabel(f"ROP loss ({config.pretraining.loss})")
         axis.set_ylim(bottom=0)
-        axis.legend()
+        legend_below(axis)
         models = [model for model, _, _ in curves.values()]
         titled(figure, title, _training_remark(config, models) + _absent(figure_data, curves, "pre-trained"))
     return figure
@@ -95,7 +101,10 @@ def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
                 step = int(record["step"])
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise InputError(
-                    path, f"not a line of training metrics ({error!r})", number, "Delete it and run the workflow again."
+                    path,
+                    f"not a line of training metrics ({error!r})",
+                    number,
+                    "Delete it and run the workflow again.",
                 ) from None
             known = [loss for loss in losses if loss is not None]
             if known:
@@ -130,7 +139,9 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
         if curves:
             panels[pair] = (measure, curves)
     if not panels:
-        return empty_figure(title, "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)")
+        return empty_figure(
+            title, "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
+        )
     labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in panels))
     figure, axes = new_figure(len(panels))
     with rc_context(STYLE):
@@ -149,12 +160,18 @@ def _measure(scores: Scores, dataset: str, wanted: str) -> str:
     return wanted if wanted in known else known[0]
 
 
-def _snapshot_curves(config: Config, scores: Scores, pair: tuple[str, str], measure: str) -> dict[str, list[int]]:
+def _snapshot_curves(
+    config: Config, scores: Scores, pair: tuple[str, str], measure: str
+) -> dict[str, list[int]]:
     """Model → steps with a zero-shot score, the last one the end of its training; models with snapshots only."""
     found: dict[str, list[int]] = {}
     for run in scores.names():
         name, _, step = run.model.partition("@")
-        if step and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot") and scores.get(run, measure):
+        if (
+            step
+            and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot")
+            and scores.get(run, measure)
+        ):
             found.setdefault(name, []).append(int(step))
     curves = {}
     for name, steps in found.items():
@@ -165,7 +182,12 @@ def _snapshot_curves(config: Config, scores: Scores, pair: tuple[str, str], meas
 
 
 def _draw_snapshots(
-    axis: Any, config: Config, scores: Scores, pair: tuple[str, str], measure: str, curves: dict[str, list[int]]
+    axis: Any,
+    config: Config,
+    scores: Scores,
+    pair: tuple[str, str],
+    measure: str,
+    curves: dict[str, list[int]],
 ) -> None:
     for place, (model, steps) in enumerate(curves.items()):
         runs = [_snapshot_run(scores, pair, model, step) for step in steps]
@@ -176,14 +198,19 @@ def _draw_snapshots(
         _draw_level(axis, scores, RunName(*pair, control, "zero-shot"), measure, "fresh score head", ":")
     axis.set_xlabel("pre-training steps")
     axis.set_ylabel(measure)
-    axis.set_title(dataset_label(config, *pair))
+    axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
     axis.set_xlim(left=0)
-    axis.legend(fontsize=9)
+    legend_below(axis)
 
 
 def _snapshot_run(scores: Scores, pair: tuple[str, str], model: str, step: int) -> RunName:
     snapshot = RunName(*pair, f"{model}@{step}", "zero-shot")
     return snapshot if snapshot in scores.names() else RunName(*pair, model, "zero-shot")
+
+
+def queries_text(scores: Scores, dataset: str) -> str:
+    """Return "200 test queries"."""
+    return f"{number_of_queries(scores, dataset):,} test queries"
 
 
 def _draw_with_interval(
@@ -197,18 +224,35 @@ def _draw_with_interval(
     label: str,
 ) -> None:
     found = [scores.get(run, measure) for run in runs]
-    known = [(place, results, run) for place, results, run in zip(places, found, runs, strict=True) if results]
+    known = [
+        (place, results, run) for place, results, run in zip(places, found, runs, strict=True) if results
+    ]
     bounds = [
-        interval(results, config.evaluation, config.seed, "/".join((run.dataset, run.candidates, run.model, run.regime, measure)))
+        interval(
+            results,
+            config.evaluation,
+            config.seed,
+            "/".join((run.dataset, run.candidates, run.model, run.regime, measure)),
+        )
         for _, results, run in known
     ]
     x = [place for place, _, _ in known]
     style = {"color": COLOURS[colour % len(COLOURS)]}
-    axis.plot(x, [results.mean for _, results, _ in known], marker=MARKERS[colour % len(MARKERS)], label=label, **style)
-    axis.fill_between(x, [low for low, _ in bounds], [high for _, high in bounds], alpha=0.15, linewidth=0, **style)
+    axis.plot(
+        x,
+        [results.mean for _, results, _ in known],
+        marker=MARKERS[colour % len(MARKERS)],
+        label=label,
+        **style,
+    )
+    axis.fill_between(
+        x, [low for low, _ in bounds], [high for _, high in bounds], alpha=0.15, linewidth=0, **style
+    )
 
 
-def _draw_level(axis: Any, scores: Scores, run: RunName, measure: str, label: str, dashes: Any, colour: str = "#444444") -> bool:
+def _draw_level(
+    axis: Any, scores: Scores, run: RunName, measure: str, label: str, dashes: Any, colour: str = "#444444"
+) -> bool:
     results = scores.get(run, measure)
     if results is not None:
         axis.axhline(results.mean, color=colour, linestyle=dashes, linewidth=1.4, label=label)
@@ -224,13 +268,17 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
     model = next((m for m in figure_data.models["solid"] if m in config.models), None)
     pairs = [pair for pair in scores.pairs() if model and _few_shot(scores, pair, model)]
     if model is None or not pairs:
-        return empty_figure(title, f"no experiment fine-tunes {figure_data.models['solid'][-1]} in a few-shot regime")
+        return empty_figure(
+            title, f"no experiment fine-tunes {figure_data.models['solid'][-1]} in a few-shot regime"
+        )
     figure, axes = new_figure(len(pairs))
     with rc_context(STYLE):
         for axis, pair in zip(axes, pairs, strict=True):
             _draw_few_shot(axis, figure_data, config, scores, pair, model)
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
-        titled(figure, f"{title}, on {labels}", f"Zero queries: zero-shot. {_training_remark(config, [model])}")
+        titled(
+            figure, f"{title}, on {labels}", f"Zero queries: zero-shot. {_training_remark(config, [model])}"
+        )
     return figure
 
 
@@ -246,14 +294,17 @@ def _draw_few_shot(
     queries = [0, *_few_shot(scores, pair, model)]
     runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
     _draw_with_interval(axis, config, scores, runs, queries, measure, 0, model_label(config, model))
-    dashes = {place: style for place, style in enumerate(((0, (5, 3)), (0, (1, 2)), (0, (5, 2, 1, 2))))}
+    dashes = ((0, (5, 3)), (0, (1, 2)), (0, (5, 2, 1, 2)))
     for place, other in enumerate(figure_data.models["dashed"]):
         first = scores.first_stage(pair[0], other) if other in FIRST_STAGES else None
         run = first or RunName(*pair, other, "full")
-        label = FIRST_STAGES.get(other) or f"{config.models[other].label} ({other}), {regime_label('full')} on all queries"
+        label = (
+            FIRST_STAGES.get(other)
+            or f"{config.models[other].label} ({other}), {regime_label('full')} on all queries"
+        )
         _draw_level(axis, scores, run, measure, label, dashes[place % 3], COLOURS[1 + place])
     axis.set_xlabel("training queries")
     axis.set_ylabel(measure)
     axis.set_xticks(queries)
-    axis.set_title(dataset_label(config, *pair))
-    axis.legend(fontsize=9)
+    axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
+    legend_below(axis)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 
 from irpretrain.atomic import write_text
@@ -49,7 +50,9 @@ class Graph:
         return sorted(a for a, b in self.edges if b == node)
 
 
-def write_dag(rulegraph: str | Path, output: str | Path, leave_out: Iterable[str] = ("all", "prop")) -> dict[str, int]:
+def write_dag(
+    rulegraph: str | Path, output: str | Path, leave_out: Iterable[str] = ("all", "prop")
+) -> dict[str, int]:
     """Draw what `snakemake --rulegraph` printed (dot or mermaid) and write it as SVG.
 
     Args:
@@ -161,14 +164,16 @@ class _Layout:
     def _sort_layer(self, depth: int, neighbours: dict[int, list[int]]) -> None:
         place = {node: i / max(1, len(nodes)) for nodes in self.layers for i, node in enumerate(nodes)}
         centre = {
-            node: sum(place[n] for n in neighbours[node]) / len(neighbours[node]) if neighbours[node] else place[node]
+            node: sum(place[n] for n in neighbours[node]) / len(neighbours[node])
+            if neighbours[node]
+            else place[node]
             for node in self.layers[depth]
         }
         self.layers[depth].sort(key=lambda node: centre[node])
 
     def _crossings(self) -> int:
         count = 0
-        for upper, lower in zip(self.layers, self.layers[1:], strict=False):
+        for upper, lower in pairwise(self.layers):
             place = {node: i for i, node in enumerate(lower)}
             ends = [place[b] for a in upper for b in sorted(self.down[a], key=place.__getitem__)]
             count += sum(1 for i, end in enumerate(ends) for other in ends[:i] if other > end)
@@ -191,9 +196,7 @@ class _Layout:
                 for node in nodes:
                     around = self.up[node] + self.down[node]
                     wanted.append(sum(x[n] for n in around) / len(around) if around else x[node])
-                apart = [
-                    (self.width(a) + self.width(b)) / 2 + GAP for a, b in zip(nodes, nodes[1:], strict=False)
-                ]
+                apart = [(self.width(a) + self.width(b)) / 2 + GAP for a, b in pairwise(nodes)]
                 x.update(zip(nodes, spread(wanted, apart), strict=True))
         return x
 

@@ -50,7 +50,8 @@ def _panel(title: str, cells: list[dict[str, str]]) -> str:
     lines = [
         f"{title}, {queries} queries",
         " " * LABEL + "".join(group.center(sum(widths)) for group in groups),
-        "Model".ljust(LABEL) + "".join(m.rjust(w) for _ in regimes for m, w in zip(measures, widths, strict=True)),
+        "Model".ljust(LABEL)
+        + "".join(m.rjust(w) for _ in regimes for m, w in zip(measures, widths, strict=True)),
         "-" * min(WIDTH, LABEL + len(regimes) * sum(widths)),
     ]
     for row, label in labels.items():

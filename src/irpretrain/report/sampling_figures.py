@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, new_figure, titled
+from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, legend_below, new_figure, titled
 
 
 @dataclass
@@ -72,14 +72,19 @@ def set_size_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
             sizes = [s for s in sorted(found.sizes) if found.sizes[s] or found.expected[s] >= 1]
             axis.bar(sizes, [found.sizes[s] for s in sizes], color=COLOURS[5], label="observed")
             axis.plot(
-                sizes, [found.expected[s] for s in sizes], color=COLOURS[1], marker="D", linestyle="none", label="expected"
+                sizes,
+                [found.expected[s] for s in sizes],
+                color=COLOURS[1],
+                marker="D",
+                linestyle="none",
+                label="expected",
             )
-            axis.set_xticks(sizes)
+            axis.set_xticks(sizes if len(sizes) <= 12 else sizes[::2])
             axis.set_xlabel("words in a set")
             axis.set_ylabel("pairs")
             axis.set_title(f"{name}, {found.pairs:,} pairs", fontsize=10)
             axis.grid(axis="x", visible=False)
-            axis.legend()
+            legend_below(axis)
         titled(figure, title)
     return figure
 
@@ -98,10 +103,20 @@ def words_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
         outside = [100 * drawn[n].words_outside / drawn[n].words_drawn for n in names]
         inside = [100 - share for share in outside]
         axis.barh(names, inside, color=COLOURS[0], label="inside")
-        axis.barh(names, outside, left=inside, color=COLOURS[4], hatch="//", edgecolor="white", label="outside")
+        axis.barh(
+            names, outside, left=inside, color=COLOURS[4], hatch="//", edgecolor="white", label="outside"
+        )
         for place, (name, share) in enumerate(zip(names, outside, strict=True)):
             text = f"{share:.1f} % of {drawn[name].words_drawn:,} outside"
-            axis.text(50, place, text, ha="center", va="center", fontsize=10, bbox={"fc": "white", "ec": "none", "pad": 2})
+            axis.text(
+                50,
+                place,
+                text,
+                ha="center",
+                va="center",
+                fontsize=10,
+                bbox={"fc": "white", "ec": "none", "pad": 2},
+            )
         axis.set_xlim(0, 100)
         axis.set_xlabel("% of drawn words")
         axis.grid(axis="y", visible=False)
