@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from irpretrain.compiled import compiled
 from irpretrain.text.philox import next_uniform
 
 
@@ -16,7 +16,7 @@ def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return _fill(np.asarray(weights, np.float64) * (len(weights) / total))
 
 
-@njit(cache=True)
+@compiled
 def _fill(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = len(scaled)
     aliases = np.arange(size).astype(np.int32)
@@ -50,7 +50,7 @@ def _fill(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return thresholds, aliases
 
 
-@njit(cache=True)
+@compiled
 def draw_alias(thresholds: np.ndarray, aliases: np.ndarray, state: np.ndarray) -> int:
     """Return one index; takes one uniform of the Philox stream `state` (cell by its integer, side by its rest)."""
     place = next_uniform(state) * len(thresholds)

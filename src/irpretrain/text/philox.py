@@ -11,7 +11,8 @@ words), block (4), number of words used of the block, one spare.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from irpretrain.compiled import compiled
 
 STATE_WORDS = 9
 
@@ -27,7 +28,7 @@ _DROPPED_BITS = np.uint64(11)
 _UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 
-@njit(cache=True, inline="always")
+@compiled
 def _multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
     """Return the upper 64 bits of the 128-bit product of two unsigned 64-bit words."""
     a_low, a_high = a & _LOW, a >> _HALF
@@ -37,7 +38,7 @@ def _multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
     return a_high * b_high + (middle >> _HALF) + (other >> _HALF)
 
 
-@njit(cache=True)
+@compiled
 def start_stream(state: np.ndarray, key_0: np.uint64, key_1: np.uint64) -> None:
     """Set `state` (uint64[9]) to the start of the stream with this key."""
     state[:] = np.uint64(0)
@@ -45,7 +46,7 @@ def start_stream(state: np.ndarray, key_0: np.uint64, key_1: np.uint64) -> None:
     state[7] = _FOUR
 
 
-@njit(cache=True)
+@compiled
 def _fill_block(state: np.ndarray) -> None:
     state[2] += _ONE
     key_0, key_1 = state[0], state[1]
@@ -60,7 +61,7 @@ def _fill_block(state: np.ndarray) -> None:
     state[7] = np.uint64(0)
 
 
-@njit(cache=True)
+@compiled
 def next_word(state: np.ndarray) -> np.uint64:
     """Return the stream's next unsigned 64-bit word."""
     if state[7] == _FOUR:
@@ -70,13 +71,13 @@ def next_word(state: np.ndarray) -> np.uint64:
     return word
 
 
-@njit(cache=True)
+@compiled
 def next_uniform(state: np.ndarray) -> float:
     """Return a double in [0, 1), the one that NumPy's `Generator.random` makes of the same word."""
     return np.float64(next_word(state) >> _DROPPED_BITS) * _UNIT
 
 
-@njit(cache=True)
+@compiled
 def raw_words(key_0: np.uint64, key_1: np.uint64, count: int) -> np.ndarray:
     """Return the first `count` words of a stream (uint64[count]); for tests and for vectorised use."""
     state = np.empty(STATE_WORDS, np.uint64)
@@ -87,7 +88,7 @@ def raw_words(key_0: np.uint64, key_1: np.uint64, count: int) -> np.ndarray:
     return words
 
 
-@njit(cache=True)
+@compiled
 def uniforms(key_0: np.uint64, key_1: np.uint64, count: int) -> np.ndarray:
     """Return the first `count` uniforms of a stream (float64[count])."""
     state = np.empty(STATE_WORDS, np.uint64)

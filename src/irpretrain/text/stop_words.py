@@ -1,8 +1,8 @@
 """Stop lists: words that are never drawn and do not count in document length.
 
-The lists lie in `resources/stopwords`; their sources are in its README. An entry with an apostrophe ("doesn't")
-is cut as any text is: each of its pieces is a stop word. All such entries are NLTK's, and NLTK lists the pieces
-("doesn", "t") itself, so cutting makes no difference between the two kinds of words.
+The lists lie in `resources/stopwords`; their sources are in its README. An entry with an apostrophe is cut as any
+text is, and each of its pieces is a stop word: INQUERY's only one, "doesn't", removes "doesn" and "t", so its 418
+entries are 419 words. NLTK lists the pieces of its contractions itself.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from irpretrain.compiled import compiled
 from irpretrain.text.alias import draw_alias
 from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
 
@@ -116,7 +116,7 @@ class Pairs(NamedTuple):
     fate: np.ndarray
 
 
-@njit(cache=True)
+@compiled
 def _first_above(sums: np.ndarray, size: int, value: float) -> int:
     """Return the first index below `size` whose running sum exceeds `value` (the last index if none does)."""
     low, high = 0, size - 1
@@ -129,7 +129,7 @@ def _first_above(sums: np.ndarray, size: int, value: float) -> int:
     return low
 
 
-@njit(cache=True)
+@compiled
 def _count_terms(terms: np.ndarray, distinct: np.ndarray, counts: np.ndarray) -> int:
     """Sort `terms`, write its distinct terms and their counts, return how many there are."""
     terms.sort()
@@ -142,7 +142,7 @@ def _count_terms(terms: np.ndarray, distinct: np.ndarray, counts: np.ndarray) ->
     return size
 
 
-@njit(cache=True)
+@compiled
 def _count_of(term: int, distinct: np.ndarray, counts: np.ndarray, size: int) -> int:
     """Return c(w,D)."""
     low, high = 0, size
@@ -155,7 +155,7 @@ def _count_of(term: int, distinct: np.ndarray, counts: np.ndarray, size: int) ->
     return counts[low] if low < size and distinct[low] == term else 0
 
 
-@njit(cache=True)
+@compiled
 def _document_sums(
     distinct: np.ndarray, counts: np.ndarray, size: int, tables: Tables, sums: np.ndarray
 ) -> None:
@@ -166,7 +166,7 @@ def _document_sums(
         sums[index] = total
 
 
-@njit(cache=True)
+@compiled
 def _sample_support(
     distinct: np.ndarray,
     counts: np.ndarray,
@@ -202,7 +202,7 @@ def _sample_support(
     return support, total
 
 
-@njit(cache=True)
+@compiled
 def _draw_term(
     distinct: np.ndarray, support: int, sums: np.ndarray, tables: Tables, rules: Rules, state: np.ndarray
 ) -> int:
@@ -219,7 +219,7 @@ def _draw_term(
     return draw_alias(tables.background_thresholds, tables.background_aliases, state)
 
 
-@njit(cache=True)
+@compiled
 def _sum_sorted(values: np.ndarray, size: int) -> float:
     """Return the sum of the first `size` values in ascending order, so that equal multisets have equal sums."""
     for index in range(1, size):
@@ -234,7 +234,7 @@ def _sum_sorted(values: np.ndarray, size: int) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled
 def _has_repeat(terms: np.ndarray, size: int) -> bool:
     for index in range(size):
         for other in range(index):
@@ -243,7 +243,7 @@ def _has_repeat(terms: np.ndarray, size: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
     """Return a surface form of the term; a term with one form takes no uniform."""
     start, end = tables.form_offsets[term], tables.form_offsets[term + 1]
@@ -252,7 +252,7 @@ def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
     return start + _first_above(tables.form_cumulative[start:end], end - start, next_uniform(state))
 
 
-@njit(cache=True)
+@compiled
 def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
     """Draw the pairs of a batch of documents (PROP, Algorithm 1); order within a pair is by likelihood.
 
@@ -334,7 +334,7 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
     )
 
 
-@njit(cache=True)
+@compiled
 def _close_gaps(
     forms: np.ndarray, sizes: np.ndarray, first_pair: int, end_pair: int, first_word: int, most: int
 ) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from irpretrain.compiled import compiled
 
 
-@njit(cache=True)
+@compiled
 def add_documents(
     words: np.ndarray,
     offsets: np.ndarray,

@@ -1,0 +1,143 @@
+"""Collection and document models, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.errors import InputError
+from irpretrain.text.language_model import RARE, STOP, CollectionModel, read_collection_model
+from irpretrain.text.set_sizes import set_size_probabilities
+from irpretrain.text.statistics import count_words
+from irpretrain.text.subsampling import keep_probabilities
+
+TEXT = TextConfig(words="alphanumeric")
+TEXTS = ["apple apple banana cherry durian", "banana banana cherry elder elder"]
+
+
+def model_of(folder: Path, texts: list[str], **options: Any) -> CollectionModel:
+    rows = [
+        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
+        for i, text in enumerate(texts)
+    ]
+    DOCUMENTS.write(folder / "documents.parquet", rows)
+    count_words(folder / "documents.parquet", TEXT, folder / "words.parquet")
+    defaults: dict[str, Any] = {
+        "stop_words": frozenset(),
+        "minimum_count": 1,
+        "background": "word-counts",
+        "mu": "mean-document-length",
+        "rare_words": "excluded",
+        "stemming": "none",
+    }
+    return read_collection_model(folder / "words.parquet", **(defaults | options))
+
+
+def probabilities(model: CollectionModel, text: str) -> dict[str, float]:
+    document = model.document(text.split())
+    return dict(zip(model.terms, document.probabilities.tolist(), strict=True))
+
+
+def test_dirichlet_smoothing_by_hand(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TEXTS)
+    assert model.mu == 5.0  # ten words in two documents
+    expected = {"apple": 0.3, "banana": 0.25, "cherry": 0.2, "durian": 0.15, "elder": 0.1}
+    assert probabilities(model, TEXTS[0]) == pytest.approx(expected, rel=1e-15)
+
+
+def test_likelihood_by_hand(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TEXTS)
+    document = model.document(TEXTS[0].split())
+    terms = [model.terms.index(word) for word in ("apple", "elder", "apple")]
+    assert document.log_likelihood(terms) == pytest.approx(math.log(0.3 * 0.1 * 0.3), rel=1e-15)
+
+
+def test_a_given_mu_replaces_the_mean_length(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TEXTS, mu=15.0)
+    # (2 + 15 · 0.2) / (5 + 15) and (0 + 15 · 0.2) / 20
+    assert probabilities(model, TEXTS[0])["apple"] == pytest.approx(0.25)
+    assert probabilities(model, TEXTS[0])["elder"] == pytest.approx(0.15)
+
+
+def test_document_frequencies_as_background(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TEXTS, background="document-frequencies")
+    # apple 1, banana 2, cherry 2, durian 1, elder 1 documents
+    assert model.background.tolist() == pytest.approx([1 / 7, 2 / 7, 2 / 7, 1 / 7, 1 / 7])
+
+
+def test_stop_words_and_rare_words_leave_the_vocabulary(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TEXTS, stop_words=frozenset({"banana"}), minimum_count=2)
+    assert model.terms == ["apple", "cherry", "elder"]
+    assert model.number(["banana", "durian", "unseen", "elder"]).tolist() == [STOP, RARE, RARE, 2]
+    assert (model.total, model.mu) == (6, 3.0)  # over V: 2 apples, 2 cherries, 2 elders
+    document = model.document(TEXTS[0].split())
+    assert document.length == 3  # two apples and a cherry
+    assert document.probabilities.tolist() == pytest.approx([3 / 6, 2 / 6, 1 / 6])
+
+
+def test_rare_words_can_count_in_lengths_and_totals(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TEXTS, stop_words=frozenset({"banana"}), minimum_count=2, rare_words="counted")
+    assert (model.total, model.mu) == (7, 3.5)  # durian too
+    assert model.background.tolist() == pytest.approx([2 / 7, 2 / 7, 2 / 7])
+    document = model.document(TEXTS[0].split())
+    assert document.length == 4
+    assert document.probabilities[0] == pytest.approx((2 + 3.5 * 2 / 7) / 7.5)
+
+
+def test_stems_add_their_words_up_and_remember_them(tmp_path: Path) -> None:
+    texts = ["run runs the running", "running cats", "cat"]
+    model = model_of(
+        tmp_path, texts, stemming="porter", stop_words=frozenset({"the"}), background="document-frequencies"
+    )
+    assert model.terms == ["cat", "run"]
+    assert model.counts.tolist() == [2, 4]
+    assert model.documents.tolist() == [2, 2]
+    assert model.number(["cats", "runs", "the"]).tolist() == [0, 1, STOP]
+    forms = model.forms
+    assert forms.words.to_pylist() == ["cat", "cats", "run", "running", "runs"]
+    assert forms.offsets.tolist() == [0, 2, 5]
+    # log(count + 1): run 1, running 2, runs 1
+    total = math.log(2) + math.log(3) + math.log(2)
+    expected = np.cumsum([math.log(2), math.log(3), math.log(2)]) / total
+    np.testing.assert_allclose(forms.cumulative, [0.5, 1.0, *expected], rtol=1e-15)
+
+
+def test_a_rare_form_of_a_frequent_stem_is_kept(tmp_path: Path) -> None:
+    model = model_of(tmp_path, ["run run runs", "sole"], stemming="porter", minimum_count=3)
+    assert model.terms == ["run"]
+    assert model.number(["runs", "sole"]).tolist() == [0, RARE]
+
+
+def test_probabilities_sum_to_one(tmp_path: Path) -> None:
+    model = model_of(tmp_path, ["a b b c c c", "c d d e é 9", ""], minimum_count=2)
+    for text in ("a b b c", "", "zzz", "c " * 50):
+        assert sum(probabilities(model, text).values()) == pytest.approx(1.0, rel=1e-14)
+
+
+def test_an_empty_vocabulary_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"at least 99 times.*\n.*[Ll]ower the objective's minimum_count"):
+        model_of(tmp_path, TEXTS, minimum_count=99)
+
+
+def test_keep_probabilities_by_hand() -> None:
+    counts = np.array([1, 10, 100, 1000])  # of 10,000 words, threshold 0.001: t/f = 10, 1, 0.1, 0.01
+    paper = keep_probabilities(counts, 10_000, 1e-3, "word2vec-paper")
+    assert paper.tolist() == pytest.approx([1.0, 1.0, math.sqrt(0.1), 0.1])
+    code = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code")
+    assert code.tolist() == pytest.approx([1.0, 1.0, math.sqrt(0.1) + 0.1, 0.11])
+    spared = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=101)
+    assert spared.tolist() == pytest.approx([1.0, 1.0, 1.0, 0.11])
+    assert keep_probabilities(counts, 10_000, 0, "word2vec-paper").tolist() == [1.0] * 4
+
+
+def test_set_sizes_are_the_poisson_law_without_zero_and_large_values() -> None:
+    law = [math.exp(-3) * 3**size / math.factorial(size) for size in range(1, 6)]
+    np.testing.assert_allclose(set_size_probabilities(3.0, 5), np.array(law) / sum(law), rtol=1e-14)
+    assert set_size_probabilities(3.0, 1000).sum() == pytest.approx(1.0)
+    assert set_size_probabilities(700.0, 1000).max() < 0.1

@@ -1,0 +1,114 @@
+"""Counting and merging, against a Counter and for every way of dealing documents to shards."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.errors import IntegrityError
+from irpretrain.text.statistics import Totals, count_words, merge_counts, read_totals
+from irpretrain.text.stemming import porter_stems
+from irpretrain.text.words import find_words
+
+TEXT = TextConfig(words="alphanumeric")
+
+
+def write(path: Path, texts: list[str]) -> Path:
+    rows = [
+        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
+        for i, text in enumerate(texts)
+    ]
+    DOCUMENTS.write(path, rows)
+    return path
+
+
+def counted(path: Path) -> list[tuple[str, int, int, int]]:
+    return [tuple(row.values()) for row in WORD_COUNTS.read(path).to_pylist()]  # type: ignore[misc]
+
+
+def test_a_small_shard(tmp_path: Path) -> None:
+    documents = write(tmp_path / "documents.parquet", ["Run runs RUN", "", "running: a run", "!"])
+    counts = count_words(documents, TEXT, tmp_path / "words.parquet")
+    assert counts == {"documents": 4, "documents_without_words": 2, "words": 6, "distinct_words": 4}
+    # The stem "run" is in two documents; each counts for the first of its words there.
+    assert counted(tmp_path / "words.parquet") == [
+        ("a", 1, 1, 1),
+        ("run", 3, 2, 1),
+        ("running", 1, 1, 1),
+        ("runs", 1, 1, 0),
+    ]
+    assert read_totals(tmp_path / "words.parquet") == Totals(documents=4, words=6)
+
+
+def test_title_and_url_count_where_the_configuration_says(tmp_path: Path) -> None:
+    rows = [{"document_id": "d", "part": 0, "position": 0, "title": "T", "url": "u.org", "body": "b"}]
+    DOCUMENTS.write(tmp_path / "documents.parquet", rows)
+    text = TextConfig(words="letters", fields=["url", "title", "body"])
+    count_words(tmp_path / "documents.parquet", text, tmp_path / "words.parquet")
+    assert [row[0] for row in counted(tmp_path / "words.parquet")] == ["b", "org", "t", "u"]
+
+
+def test_a_shard_without_documents(tmp_path: Path) -> None:
+    documents = write(tmp_path / "documents.parquet", [])
+    count_words(documents, TEXT, tmp_path / "words.parquet")
+    assert counted(tmp_path / "words.parquet") == []
+    merge_counts([tmp_path / "words.parquet"], tmp_path / "merged.parquet")
+    assert read_totals(tmp_path / "merged.parquet") == Totals(0, 0)
+
+
+def test_a_table_without_totals_is_refused(tmp_path: Path) -> None:
+    WORD_COUNTS.write(tmp_path / "words.parquet", [])
+    with pytest.raises(IntegrityError, match="totals are missing"):
+        read_totals(tmp_path / "words.parquet")
+
+
+TEXTS = st.lists(st.text("ab1 éZ-'", max_size=30), max_size=12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXTS, st.integers(1, 5), st.integers(1, 4))
+def test_any_sharding_gives_the_bytes_of_one_shard_and_the_counts_of_a_counter(
+    texts: list[str], shards: int, words_in_memory: int
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        count_words(write(folder / "all.parquet", texts), TEXT, folder / "whole.parquet")
+        merge_counts([folder / "whole.parquet"], folder / "one.parquet")
+        paths = []
+        for shard in range(shards):
+            documents = write(folder / f"documents-{shard}.parquet", texts[shard::shards])
+            paths.append(folder / f"words-{shard}.parquet")
+            count_words(documents, TEXT, paths[-1], words_in_memory)
+        merge_counts(paths[::-1], folder / "many.parquet")
+        assert (folder / "one.parquet").read_bytes() == (folder / "many.parquet").read_bytes()
+        rows = counted(folder / "many.parquet")
+
+    words = [find_words(text, "alphanumeric") for text in texts]
+    occurrences = Counter(word for one in words for word in one)
+    assert {row[0]: row[1] for row in rows} == occurrences
+    assert {row[0]: row[2] for row in rows} == Counter(word for one in words for word in set(one))
+    assert [row[0] for row in rows] == sorted(occurrences)
+    by_stem: Counter[str] = Counter()
+    for row, stem in zip(rows, porter_stems([row[0] for row in rows]), strict=True):
+        by_stem[stem] += row[3]
+    assert by_stem == Counter(stem for one in words for stem in set(porter_stems(one)))
+
+
+def test_many_blocks_merge_to_one_sorted_table(tmp_path: Path) -> None:
+    words = [f"w{i:05d}" for i in range(40_000)]
+    shards = [words[::2], words[1::3], words]
+    paths = []
+    for shard, kept in enumerate(shards):
+        documents = write(tmp_path / "documents.parquet", [" ".join(kept)])
+        paths.append(tmp_path / f"{shard}.parquet")
+        count_words(documents, TEXT, paths[-1])
+    merge_counts(paths, tmp_path / "merged.parquet")
+    expected = Counter(word for kept in shards for word in kept)
+    assert [row[:2] for row in counted(tmp_path / "merged.parquet")] == sorted(expected.items())
