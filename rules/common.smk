@@ -79,10 +79,14 @@ def collection_counts(wildcards):
     return [path.replace("/documents-", "/words-") for path in collection_documents(wildcards)]
 
 
+def shards_of_groups(groups):
+    """The shard files that a merged file of ranking groups is made of."""
+    base = Path(groups).with_suffix("")
+    return [f"{base}/{c}-{s}.parquet" for c in CFG.collections[base.parent.name] for s in shards_of(c)]
+
+
 def group_shards(wildcards):
-    corpora = CFG.collections[wildcards.collection]
-    base = f"results/groups/{wildcards.collection}/{wildcards.objective}"
-    return [f"{base}/{c}-{s}.parquet" for c in corpora for s in shards_of(c)]
+    return shards_of_groups(f"results/groups/{wildcards.collection}/{wildcards.objective}.parquet")
 
 
 def encoder_directory(wildcards=None):

@@ -28,6 +28,7 @@ rule check_collection:
         documents=collection_documents,
     output:
         checked="results/corpora/collection-{collection}.json",
+        meta="results/corpora/collection-{collection}.json.meta.json",
     log:
         "results/logs/corpora/collection-{collection}.log",
     resources:

@@ -50,6 +50,7 @@ rule make_folds:
         queries="results/datasets/{dataset}/queries.parquet",
     output:
         folds="results/datasets/{dataset}/folds.json",
+        meta="results/datasets/{dataset}/folds.json.meta.json",
     params:
         dataset=lambda wildcards: dump(CFG.datasets[wildcards.dataset]),
         seed=CFG.seed,

@@ -1,0 +1,20 @@
+"""The papers' figures from our runs."""
+
+from pathlib import Path
+
+from irpretrain.config import Config
+from irpretrain.report.figures import make_figures
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        make_figures(
+            list(snakemake.input.published),
+            Config(**snakemake.params.config),
+            snakemake.input.scores,
+            snakemake.input.per_query,
+            list(snakemake.input.metrics),
+            list(snakemake.input.groups),
+            Path(snakemake.output.figures[0]).parent,
+        )
+    )

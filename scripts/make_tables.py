@@ -1,0 +1,19 @@
+"""The papers' tables, ours beside the published numbers."""
+
+from pathlib import Path
+
+from irpretrain.config import Config
+from irpretrain.report.tables import make_tables
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        make_tables(
+            list(snakemake.input.published),
+            Config(**snakemake.params.config),
+            snakemake.input.scores,
+            snakemake.input.per_query,
+            Path(snakemake.output.tables[0]).parent,
+            snakemake.output.verdicts,
+        )
+    )

@@ -1,0 +1,19 @@
+"""Put tables, figures, counts, costs and provenance into one HTML page."""
+
+from irpretrain.config import Config
+from irpretrain.report.html import write_report
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        write_report(
+            config=Config(**snakemake.params.config),
+            published=list(snakemake.input.published),
+            scores=snakemake.input.scores,
+            per_query=snakemake.input.per_query,
+            results="results",
+            dag=snakemake.input.dag,
+            manifest=snakemake.input.manifest,
+            output=snakemake.output.report,
+        )
+    )
