@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
 from irpretrain.errors import InputError
 
@@ -39,14 +40,15 @@ class Tally:
 
     def report(self, path: Path, fault: Malformed) -> None:
         """Refuse or count one malformed record."""
+        what = clean_line(str(fault))  # it may quote what no terminal or log can show
         if self.policy == "refuse":
             where = "" if fault.line is not None else f" (record {fault.position})"
             remedy = f"Mend the record, or set {self.setting}: skip to leave such records out and count them."
-            raise InputError(path, f"{fault}{where}", fault.line, remedy)
+            raise InputError(path, f"{what}{where}", fault.line, remedy)
         self.malformed[fault.reason] += 1
         if len(self.examples) < EXAMPLES:
             place = f"{path}:{fault.line}" if fault.line is not None else f"{path} (record {fault.position})"
-            self.examples.append(f"{place}: {fault}")
+            self.examples.append(f"{place}: {what}")
 
     def counts(self) -> dict[str, Any]:
         """Return the counts for the sidecar."""

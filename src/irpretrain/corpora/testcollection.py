@@ -108,8 +108,12 @@ def _read_judgements(config: FileConfig, source: str | Path, tally: Tally) -> Ju
     path, read = one_file(source), Judgements()
     for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
         pairs = read.setdefault(entry.query_id, {})
-        earlier = pairs.setdefault(entry.document_id, entry.relevance)
-        if entry.document_id in pairs and earlier != entry.relevance:
+        earlier = pairs.get(entry.document_id)
+        if earlier is None:
+            pairs[entry.document_id] = entry.relevance
+        elif earlier == entry.relevance:
+            tally.skipped["repeated judgement"] += 1
+        else:
             detail = (
                 f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
             )

@@ -11,6 +11,8 @@ from typing import IO
 from xml.parsers import expat
 
 CHUNK = 1 << 20
+DEEPEST = 64
+"""Elements within each other; dumps have six."""
 LONGEST_SMALL_FIELD = 10_000
 """Characters of a title or number that are kept; the rest of a longer one is dropped."""
 
@@ -102,6 +104,8 @@ class DumpReader:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
             return DamagedDump(expat.ErrorString(error.code), error.lineno)
+        except DamagedDump as error:
+            return error
         return None
 
     def _make_parser(self) -> expat.XMLParserType:
@@ -120,10 +124,9 @@ class DumpReader:
         raise ForbiddenXml(self._parser.CurrentLineNumber)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if len(self._path) < 64:  # dumps are at most six deep
-            self._path.append(name)
-        else:
-            raise ForbiddenXml(self._parser.CurrentLineNumber)
+        if len(self._path) == DEEPEST:
+            raise DamagedDump("elements are nested too deeply", self._parser.CurrentLineNumber)
+        self._path.append(name)
         parent = self._path[-2] if len(self._path) > 1 else ""
         if name == "page":
             self._page, self._oversized = {}, False

@@ -100,15 +100,12 @@ def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malforme
 def _parts(text: str) -> dict[str, str]:
     """Return the text under each tag; the first of a name counts."""
     tags = list(_TAG.finditer(text))
-    ends = [tag.start() for tag in tags[1:]] + [len(text)]
+    ends = [*(tag.start() for tag in tags[1:]), len(text)]
     found: dict[str, str] = {}
-    for tag, end in zip(tags, ends, strict=True):
+    for tag, end in zip(tags, ends, strict=False):
         if not tag.group(1):
+            label = _LABEL.match(text, tag.end(), end)
+            content = text[label.end() if label else tag.end() : end]
             name = tag.group(2).lower()
-            content = (
-                _LABEL.sub("", text[tag.end() : end], count=1)
-                if _LABEL.match(text, tag.end())
-                else text[tag.end() : end]
-            )
             found.setdefault(_NAMES.get(name, name), html.unescape(content).strip())
     return found

@@ -1,0 +1,59 @@
+"""Identifiers are unique in a collection."""
+
+import json
+
+import pytest
+
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora import collection
+from irpretrain.corpora.collection import check_collection
+from irpretrain.errors import InputError
+
+
+def shard(path, *names, part=0):
+    rows = (
+        {"document_id": name, "part": part, "position": n, "title": "", "url": "", "body": "x"}
+        for n, name in enumerate(names)
+    )
+    DOCUMENTS.write(path, rows)
+    return path
+
+
+def test_unique_identifiers(tmp_path):
+    paths = [shard(tmp_path / "a/0", "d1", "d2"), shard(tmp_path / "a/1"), shard(tmp_path / "b/0", "e1")]
+    counts = check_collection(paths, tmp_path / "check.json")
+    assert counts["documents"] == 3
+    assert counts["corpora"] == {str(tmp_path / "a"): 2, str(tmp_path / "b"): 1}
+    assert json.loads((tmp_path / "check.json").read_text()) == counts
+
+
+def test_a_repeated_identifier_names_both_places(tmp_path):
+    paths = [shard(tmp_path / "a/0", "d1", "d2", "d3"), shard(tmp_path / "b/0", "e1", "d2", "d1", part=4)]
+    with pytest.raises(InputError) as caught:
+        check_collection(paths, tmp_path / "check.json")
+    message = str(caught.value)
+    assert "'d1' occurs 2 times" in message
+    assert f"{tmp_path / 'a/0'} (file 0, record 0)" in message
+    assert f"{tmp_path / 'b/0'} (file 4, record 2)" in message
+    assert "1 more ids are repeated" in message
+    assert "Two corpora of a collection share identifiers" in message
+    assert not (tmp_path / "check.json").exists()
+
+
+def test_repeated_within_one_corpus(tmp_path):
+    with pytest.raises(InputError, match="must be unique; mend the corpus"):
+        check_collection([shard(tmp_path / "a/0", "d1", "d1")])
+
+
+def test_equal_hashes_of_different_identifiers_are_no_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(collection, "hash", lambda name: 0, raising=False)
+    assert check_collection([shard(tmp_path / "a/0", "d1", "d2")])["documents"] == 2
+    with pytest.raises(InputError, match="'d2' occurs 3 times"):
+        check_collection([shard(tmp_path / "a/0", "d1", "d2", "d2", "d2")])
+
+
+def test_empty_collections_and_corpora(tmp_path):
+    with pytest.raises(InputError, match="no shards"):
+        check_collection([])
+    with pytest.raises(InputError, match=r"b: the corpus has no documents"):
+        check_collection([shard(tmp_path / "a/0", "d1"), shard(tmp_path / "b/0"), shard(tmp_path / "b/1")])

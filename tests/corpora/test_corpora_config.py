@@ -1,0 +1,74 @@
+"""Formats and their options are checked when the configuration is loaded, without heavy imports."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import yaml
+
+from irpretrain.config import parse_config
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.corpora.registry import FORMATS
+from irpretrain.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+
+
+def parse(*path, value):
+    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    section = given
+    for key in path[:-1]:
+        section = section[key]
+    section[path[-1]] = value
+    return parse_config(given)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("corpora", "squad-dev", "format"), "squat", "did you mean squad?"),
+        (("corpora", "squad-dev", "options"), {"unit": "word"}, "unit"),
+        (("corpora", "squad-dev", "options"), {"units": "article"}, "did you mean unit"),
+        (("corpora", "enwiki-excerpt", "options"), {"longest_page": 0}, "longest_page"),
+        (
+            ("datasets", "squad", "queries", "format"),
+            "parquet",
+            "no format of topics; allowed are trec, tsv, jsonl, squad",
+        ),
+        (("datasets", "squad", "qrels", "options"), {"unit": "page"}, "datasets.squad.qrels.options"),
+        (("datasets", "squad", "queries", "options"), {"unit": "article"}, "unit: unknown key"),
+    ],
+)
+def test_wrong_formats_and_options(path, value, message):
+    with pytest.raises(ConfigError) as caught:
+        parse(*path, value=value)
+    assert message in str(caught.value)
+    assert ".".join(path[:2]) in str(caught.value)
+
+
+def test_options_are_filled_in_and_survive_a_round_trip():
+    corpus = CorpusConfig(format="tsv", path="x", options={"columns": ["id", "text"]})
+    assert corpus.options["body_fields"] is None
+    assert CorpusConfig(**corpus.model_dump()) == corpus
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, names in FORMATS.items() for name in names]
+)
+def test_every_format_keeps_the_interface(kind, name):
+    module = import_module(FORMATS[kind][name])
+    assert module.Options
+    assert callable(module.read)
+    assert kind != "documents" or module.SUFFIXES
+
+
+def test_loading_the_configuration_imports_nothing_heavy():
+    heavy = "torch transformers numba matplotlib pyarrow mwparserfromhell"
+    code = (
+        "import sys; from irpretrain.config import load_config; load_config('config.yaml');"
+        f"sys.exit(' '.join(m for m in '{heavy}'.split() if m in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

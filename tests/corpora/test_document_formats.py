@@ -1,0 +1,145 @@
+"""The formats jsonl, tsv and parquet of documents."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from irpretrain.corpora import jsonl, parquet_files, tsv
+from irpretrain.corpora.records import Document, Malformed, Skipped
+from irpretrain.errors import InputError
+
+
+def read_json(tmp_path, *records, **options):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(r if isinstance(r, str) else json.dumps(r) for r in records))
+    return list(jsonl.read(path, jsonl.Options(**options)))
+
+
+def test_json_documents_with_common_field_names(tmp_path):
+    found = read_json(
+        tmp_path,
+        {"_id": "d1", "title": " A \n title", "text": "one two\r\nthree"},
+        {"id": 7, "contents": "four", "url": "http://a"},
+        {"docid": "d3", "title": None, "body": "five\u0000six"},
+    )
+    assert found == [
+        Document(0, "d1", "A title", "", "one two\nthree"),
+        Document(1, "7", "", "http://a", "four"),
+        Document(2, "d3", "", "", "five six"),
+    ]
+
+
+def test_json_documents_with_named_fields(tmp_path):
+    record = {"key": "d1", "id": "no", "head": "h", "lead": "one", "rest": "two", "text": "no", "gap": None}
+    names = {"id_field": "key", "title_field": "head", "body_fields": ["lead", "gap", "rest"]}
+    assert read_json(tmp_path, record, **names) == [Document(0, "d1", "h", "", "one\ntwo")]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "detail"),
+    [
+        ("{", "not valid JSON", "Expecting"),
+        ("[" * 100_000, "not valid JSON", "nested too deeply"),
+        ("1" * 5000, "not valid JSON", "integer string"),
+        ("[1]", "not a JSON object", "[1]"),
+        ({"text": "a"}, "no identifier", "there are text"),
+        ({"id": ["a"], "text": "a"}, "bad identifier", "not a list"),
+        ({"id": True, "text": "a"}, "bad identifier", "not true or false"),
+        ({"id": "a b", "text": "a"}, "bad identifier", "white space"),
+        ({"id": "", "text": "a"}, "bad identifier", "empty"),
+        ({"id": "a"}, "no text", "none of the fields text, body, contents, content is there; there are id"),
+        ({"id": "a", "text": 3}, "field is not text", "field text is a number"),
+        ({"id": "a", "text": "a", "title": ["t"]}, "field is not text", "field title is a list"),
+    ],
+)
+def test_malformed_json_documents(tmp_path, line, reason, detail):
+    (found,) = read_json(tmp_path, line)
+    assert isinstance(found, Malformed)
+    assert (found.reason, found.line, found.position) == (reason, 1, 0)
+    assert detail in found.detail
+
+
+def test_a_document_without_text_is_skipped(tmp_path):
+    assert read_json(tmp_path, {"id": "a", "text": " \n"}) == [Skipped(0, "empty document")]
+    assert read_json(tmp_path, {"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
+
+
+def test_only_wanted_positions_are_parsed(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 0, "text": "a"}\nbroken\n{"id": 2, "text": "c"}\n')
+    assert [d.document_id for d in jsonl.read(path, jsonl.Options(), lambda position: position != 1)] == [
+        "0",
+        "2",
+    ]
+
+
+def test_tsv_with_header_and_with_named_columns(tmp_path):
+    (tmp_path / "a.tsv").write_text('docid\ttitle\ttext\nd1\tA\tone "two\nd2\tB\n')
+    found = list(tsv.read(tmp_path / "a.tsv", tsv.Options()))
+    assert found[0] == Document(1, "d1", "A", "", 'one "two')
+    assert (found[1].reason, found[1].detail, found[1].line) == (
+        "wrong number of columns",
+        "2 instead of 3",
+        3,
+    )
+    with gzip.open(tmp_path / "b.tsv.gz", "wt") as handle:
+        handle.write("d1\thttp://a\tA\tone\n")
+    options = tsv.Options(columns=["id", "url", "title", "body"])
+    assert list(tsv.read(tmp_path / "b.tsv.gz", options)) == [Document(0, "d1", "A", "http://a", "one")]
+
+
+def test_tsv_headers_that_cannot_be_used(tmp_path):
+    path = tmp_path / "a.tsv"
+    for text, message in (
+        ("id\tid\ttext\n", "names a column twice"),
+        ("name\ttext\n", "none of the fields id, _id"),
+        ("id\tprose\n", r"body_fields"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=message):
+            list(tsv.read(path, tsv.Options()))
+    with pytest.raises(InputError, match="there is no column prose; there are id, text"):
+        list(tsv.read(path, tsv.Options(columns=["id", "text"], body_fields=["prose"])))
+    path.write_bytes(b"\xff\xff\n")
+    with pytest.raises(InputError, match=r":1: the header cannot be read"):
+        list(tsv.read(path, tsv.Options()))
+    path.write_text("")
+    assert list(tsv.read(path, tsv.Options())) == []
+    with pytest.raises(ValueError, match="named twice"):
+        tsv.Options(columns=["id", "id"])
+
+
+def test_parquet_documents(tmp_path):
+    table = pa.table(
+        {"id": [1, 2, None], "text": ["one", "", "x"], "title": ["A", None, "B"], "extra": [0.1, 0.2, 0.3]}
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    found = list(parquet_files.read(tmp_path / "a.parquet", parquet_files.Options()))
+    assert found[0] == Document(0, "1", "A", "", "one")
+    assert found[1] == Skipped(1, "empty document")
+    assert (found[2].reason, found[2].position) == ("bad identifier", 2)
+
+
+def test_parquet_rows_are_read_in_groups_and_by_position(tmp_path):
+    rows = 3000
+    table = pa.table({"id": [str(n) for n in range(rows)], "body": ["text"] * rows})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=700)
+    found = list(
+        parquet_files.read(tmp_path / "a.parquet", parquet_files.Options(), lambda p: p % 1000 == 999)
+    )
+    assert [(d.position, d.document_id) for d in found] == [(999, "999"), (1999, "1999"), (2999, "2999")]
+
+
+def test_parquet_that_cannot_be_used(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 nothing PAR1")
+    (found,) = parquet_files.read(tmp_path / "a.parquet", parquet_files.Options())
+    assert found.reason == "damaged Parquet file"
+    pq.write_table(pa.table({"name": ["a"]}), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match="none of the fields id"):
+        list(parquet_files.read(tmp_path / "b.parquet", parquet_files.Options()))
+    pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"]), tmp_path / "c.parquet")
+    with pytest.raises(InputError, match="two columns called text"):
+        list(parquet_files.read(tmp_path / "c.parquet", parquet_files.Options()))

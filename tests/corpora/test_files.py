@@ -1,0 +1,130 @@
+"""Files of a source, compression, and lines."""
+
+import bz2
+import gzip
+import lzma
+
+import pyarrow as pa
+import pytest
+
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.files import Line, list_files, one_file, open_bytes, read_lines
+from irpretrain.corpora.records import Malformed
+from irpretrain.errors import InputError
+
+
+def zstandard(data):
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
+
+
+COMPRESS = {
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstandard,
+}
+
+
+def test_files_of_a_folder_in_code_point_order(tmp_path):
+    for name in (
+        "b.jsonl",
+        "a/z.jsonl.gz",
+        "B.jsonl",
+        ".hidden.jsonl",
+        "notes.txt",
+        ".git/x.jsonl",
+        "part-10.json",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    found = [p.relative_to(tmp_path).as_posix() for p in list_files(tmp_path, (".jsonl", ".json"))]
+    assert found == ["B.jsonl", "a/z.jsonl.gz", "b.jsonl", "part-10.json"]
+
+
+def test_a_single_file_counts_whatever_its_name(tmp_path):
+    (tmp_path / "squad-dev").write_text("{}")
+    assert list_files(tmp_path / "squad-dev", (".json",)) == [tmp_path / "squad-dev"]
+
+
+def test_missing_and_wrong_sources(tmp_path):
+    with pytest.raises(InputError, match="no such file or folder"):
+        list_files(tmp_path / "none", (".tsv",))
+    with pytest.raises(InputError, match=r"holds no file that ends in \.tsv, \.tab"):
+        list_files(tmp_path, (".tsv", ".tab"))
+    with pytest.raises(InputError, match="this is a folder"):
+        one_file(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        one_file(tmp_path / "none")
+    with pytest.raises(InputError, match="cannot be opened"):
+        open_bytes(tmp_path / "none")
+
+
+@pytest.mark.parametrize("compression", COMPRESS)
+def test_compression_is_known_by_content(tmp_path, compression):
+    path = tmp_path / "no-suffix"
+    path.write_bytes(COMPRESS[compression](b"one\n\ntwo"))
+    assert list(read_lines(path)) == [Line(1, "one"), Line(3, "two")]
+
+
+def test_text_that_begins_like_an_archive_is_text(tmp_path):
+    (tmp_path / "a.tsv").write_text("BZh is a compression\n")
+    assert list(read_lines(tmp_path / "a.tsv")) == [Line(1, "BZh is a compression")]
+
+
+@pytest.mark.parametrize("compression", ["gzip", "bzip2", "xz", "zstd"])
+def test_a_truncated_archive_gives_its_lines_and_then_the_fault(tmp_path, compression):
+    text = "".join(f"line {n}\n" for n in range(40_000)).encode()
+    packed = COMPRESS[compression](text)
+    (tmp_path / "cut").write_bytes(packed[: len(packed) - 5])
+    *lines, last = read_lines(tmp_path / "cut")
+    assert all(isinstance(line, Line) and line.text == f"line {line.number - 1}" for line in lines)
+    assert isinstance(last, Malformed)
+    assert last.reason == "damaged archive"
+    assert last.line == len(lines) + 1
+
+
+def test_line_ends_marks_and_bad_bytes(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\r\n  \ntw\xffo\nthree\x0c\xe2\x80\xa8three")
+    first, second, third = read_lines(path)
+    assert (first, third) == (Line(1, "one"), Line(4, "three\x0c\u2028three"))
+    assert (second.reason, second.detail, second.line, second.position) == (
+        "not valid UTF-8",
+        "byte 3 of the line",
+        3,
+        2,
+    )
+
+
+def test_utf16_is_named(tmp_path):
+    (tmp_path / "a.txt").write_text("one\n", encoding="utf-16")
+    assert "UTF-16" in next(iter(read_lines(tmp_path / "a.txt"))).detail
+
+
+def test_a_line_too_long_is_passed_over_whole(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c" * 3_000_000 + b"\nlast")
+    lines = list(read_lines(tmp_path / "a.txt", longest=10))
+    assert lines[0] == Line(1, "a" * 10)
+    assert [line.reason for line in lines[1:3]] == ["line too long"] * 2
+    assert lines[3] == Line(4, "last")
+
+
+def test_characters():
+    assert clean_text("a\r\nb\rc\x00d\te\x85f") == "a\nb\nc d\te f"
+    assert clean_text("\ud800x") == "\ufffdx"
+    assert clean_text("e\u0301  \u00a0") == "e\u0301  \u00a0"
+    assert clean_line(" a\n\x07 b ") == "a b"
+
+
+@pytest.mark.parametrize("identifier", ["", "a b", "a\tb", "a\u00a0b", "a\x00", "\ud800", "\ufeffa"])
+def test_identifiers_that_break_trec_files(identifier):
+    assert identifier_fault(identifier)
+
+
+@pytest.mark.parametrize("identifier", ["Super_Bowl_50/12", "FBIS3-1", "Beyoncé/0", "0"])
+def test_identifiers(identifier):
+    assert identifier_fault(identifier) is None

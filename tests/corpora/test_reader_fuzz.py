@@ -1,0 +1,129 @@
+"""Whatever bytes a file holds, every reader yields records or InputError, and records that tables can hold."""
+
+import bz2
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
+from irpretrain.corpora.registry import FORMATS, format_module
+from irpretrain.errors import InputError
+
+EXAMPLES = 60
+SQUAD = {
+    "data": [
+        {
+            "title": "A_b",
+            "paragraphs": [{"context": "one two", "qas": [{"id": "q1", "question": "What?", "answers": []}]}],
+        }
+    ]
+}
+XML = (
+    b'<mediawiki><siteinfo><dbname>w</dbname><namespaces><namespace key="6">File</namespace></namespaces></siteinfo>'
+    b"<page><title>A</title><ns>0</ns><id>1</id><revision><text>''a'' [[b|c]] {{d}} &lt;ref&gt;e&lt;/ref&gt;</text>"
+    b'</revision></page><page><title>B</title><ns>0</ns><id>2</id><redirect title="A"/></page></mediawiki>'
+)
+
+
+def parquet_bytes():
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"id": ["a", "b"], "text": ["one", "two"]}), sink)
+    return sink.getvalue().to_pybytes()
+
+
+SOUND = {
+    "wikipedia-dump": XML,
+    "squad": json.dumps(SQUAD).encode(),
+    "jsonl": b'{"id": "a", "title": "t", "text": "one"}\n{"id": 2, "contents": "two", "query": "x"}\n',
+    "tsv": b"id\ttext\na\tone\nb\ttwo\n",
+    "parquet": parquet_bytes(),
+}
+SOUND_OF_KIND = {
+    (
+        "topics",
+        "trec",
+    ): b"<top>\n<num> Number: 1\n<title> one\n</top>\n<topic number='2'><query>b</query></topic>",
+    ("judgements", "trec"): b"q1 0 d1 1\nq2 0 d2 0\n",
+    ("judgements", "tsv"): b"query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+}
+ALL = [(kind, name) for kind, names in FORMATS.items() for name in names]
+
+
+@st.composite
+def mutated(draw, sound):
+    """Sound bytes with a few places overwritten, removed, repeated or cut off, sometimes compressed, or noise."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.binary(max_size=300))
+    data = bytearray(sound)
+    for _ in range(draw(st.integers(1, 6))):
+        place = draw(st.integers(0, len(data)))
+        length = draw(st.integers(0, 8))
+        data[place : place + length] = draw(st.one_of(st.binary(max_size=8), st.sampled_from(TOKENS)))
+    packed = draw(st.sampled_from([bytes, bytes, bytes, gzip.compress, bz2.compress]))(bytes(data))
+    return packed[: draw(st.integers(0, len(packed)))] if draw(st.booleans()) else packed
+
+
+TOKENS = (
+    b"\n", b"\t", b"\x00", b"\xff", b"\xef\xbb\xbf", b"{", b"[[", b"{{", b"<", b"</page>", b"<page>", b"<text>", b"&lt;!--",
+    b'"', b"null", b"1e999", b"\\ud800", b"<!DOCTYPE a>", b"&#0;", b"<top>", b"</top>", b"<num>", b"{|", b"-1", b"\xe2\x80\xa8",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_any_bytes(kind, name, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / "input"
+    reader = format_module(kind, name)
+    sound = SOUND_OF_KIND.get((kind, name), SOUND.get(name))
+
+    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(mutated(sound))
+    def check(data):
+        path.write_bytes(data)
+        _read_all(reader, path)
+
+    _read_all_is_sound(reader, path, sound)
+    check()
+
+
+def _read_all_is_sound(reader, path: Path, sound: bytes) -> None:
+    path.write_bytes(sound)
+    assert any(isinstance(r, Document | Query | Judgement) for r in reader.read(path, reader.Options()))
+
+
+def _read_all(reader, path: Path) -> None:
+    tally = Tally("skip", "malformed")
+    try:
+        for record in tally.sound(path, _checked(reader.read(path, reader.Options()))):
+            _check_record(record)
+    except InputError as error:
+        str(error).encode()
+    json.dumps(tally.counts()).encode()
+    "\n".join(tally.examples).encode()
+
+
+def _checked(records):
+    for record in records:
+        assert isinstance(record, Document | Query | Judgement | Skipped | Malformed)
+        assert record.position >= 0
+        yield record
+
+
+def _check_record(record) -> None:
+    identifiers = [getattr(record, name) for name in ("document_id", "query_id") if hasattr(record, name)]
+    assert not any(identifier_fault(identifier) for identifier in identifiers)
+    texts = [getattr(record, name, "") for name in ("title", "url", "body", "text")]
+    for text in texts:
+        assert isinstance(text, str)
+        text.encode("utf-8")
+        assert not any(ord(c) < 32 and c not in "\t\n" for c in text)
+    if isinstance(record, Query):
+        assert record.text
+        assert "\n" not in record.text

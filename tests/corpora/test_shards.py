@@ -1,0 +1,114 @@
+"""Shards: every document in exactly one, the same whatever their number; malformed records."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora.collection import check_corpus
+from irpretrain.corpora.shards import owner, write_shard
+from irpretrain.errors import InputError
+
+
+def corpus(**changes):
+    return CorpusConfig(**{"format": "jsonl", "path": "unused", **changes})
+
+
+def write_documents(path, count, prefix="d"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "".join(json.dumps({"id": f"{prefix}{n}", "text": f"text {n}"}) + "\n" for n in range(count))
+    )
+
+
+def shard_all(source, output, shards, **changes):
+    config = corpus(shards=shards, **changes)
+    paths = [output / f"documents-{n}.parquet" for n in range(shards)]
+    counts = [write_shard(config, source, n, path) for n, path in enumerate(paths)]
+    return paths, counts
+
+
+def in_order(paths):
+    rows = [row for path in paths for row in DOCUMENTS.read(path).to_pylist()]
+    return sorted(rows, key=lambda row: (row["part"], row["position"]))
+
+
+@pytest.mark.parametrize("files", [1, 2, 5])
+@pytest.mark.parametrize("shards", [1, 2, 4])
+def test_the_number_of_shards_changes_nothing(tmp_path, files, shards):
+    for part in range(files):
+        write_documents(tmp_path / f"in/{part}.jsonl", 2500, f"{part}-")
+    whole, _ = shard_all(tmp_path / "in", tmp_path / "whole", 1)
+    paths, counts = shard_all(tmp_path / "in", tmp_path / "shards", shards)
+    assert in_order(paths) == DOCUMENTS.read(whole[0]).to_pylist()
+    assert sum(c["written"] for c in counts) == sum(c["read"] for c in counts) == files * 2500
+    for path in paths:
+        places = [(row["part"], row["position"]) for row in DOCUMENTS.read(path).to_pylist()]
+        assert places == sorted(places)
+
+
+def test_the_rule_of_ownership():
+    assert [owner(0, position, 1, 4) for position in (0, 1023, 1024, 2048, 4096)] == [0, 0, 1, 2, 0]
+    assert [owner(part, 0, 3, 4) for part in range(3)] == [0, 1, 2]
+    assert [owner(part, 5000, 5, 4) for part in range(5)] == [0, 1, 2, 3, 0]
+
+
+def test_the_same_bytes_twice(tmp_path):
+    write_documents(tmp_path / "in/a.jsonl", 20)
+    (first,), _ = shard_all(tmp_path / "in", tmp_path / "one", 1)
+    (second,), _ = shard_all(tmp_path / "in", tmp_path / "two", 1)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_malformed_line_is_refused_with_its_place(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "b"}\n{"id": \n')
+    with pytest.raises(InputError) as caught:
+        write_shard(corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet")
+    assert str(caught.value).startswith(f"{tmp_path / 'a.jsonl'}:2: not valid JSON: Expecting value")
+    assert "malformed: skip" in str(caught.value)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_malformed_lines_are_skipped_and_counted_once_whatever_the_shards(tmp_path):
+    lines = ['{"id": "a", "text": "b"}', "{", "[]", "\x00", '{"id": "b", "text": ""}', '{"id": "\\ud800"}']
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    for shards in (1, 3):
+        _, counts = shard_all(tmp_path / "a.jsonl", tmp_path / str(shards), shards, malformed="skip")
+        total = counts[0]
+        assert total["malformed"] == {"bad identifier": 1, "not a JSON object": 1, "not valid JSON": 2}
+        assert total["skipped"] == {"empty document": 1}
+        assert (total["read"], total["written"]) == (6, 1)
+        assert total["malformed_examples"][0].startswith(f"{tmp_path / 'a.jsonl'}:2: not valid JSON")
+        json.dumps(total).encode("utf-8")
+        assert [c["read"] for c in counts[1:]] == [0] * (shards - 1)
+
+
+def test_parts_beyond_a_damaged_one_are_still_read(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.jsonl.gz").write_bytes(b"\x1f\x8b broken")
+    write_documents(tmp_path / "in/b.jsonl", 3)
+    _, (counts,) = shard_all(tmp_path / "in", tmp_path / "out", 1, malformed="skip")
+    assert (counts["malformed"], counts["written"]) == ({"damaged archive": 1}, 3)
+
+
+def test_an_empty_corpus_is_found_when_all_shards_are_there(tmp_path):
+    (tmp_path / "a.jsonl").write_text("\n\n")
+    paths, _ = shard_all(tmp_path / "a.jsonl", tmp_path / "out", 2)
+    with pytest.raises(InputError, match="the corpus has no documents"):
+        check_corpus(paths, tmp_path / "a.jsonl")
+    write_documents(tmp_path / "b.jsonl", 2)
+    paths, _ = shard_all(tmp_path / "b.jsonl", tmp_path / "out", 2)
+    assert check_corpus(paths, tmp_path / "b.jsonl") == 2
+
+
+def test_a_shard_that_does_not_exist_is_a_fault_of_the_caller(tmp_path):
+    with pytest.raises(ValueError, match="shard 1 of 1"):
+        write_shard(corpus(), tmp_path, 1, tmp_path / "out")
+
+
+def test_the_table_keeps_its_contract(tmp_path):
+    write_documents(tmp_path / "a.jsonl", 1)
+    write_shard(corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet")
+    assert DOCUMENTS.read(tmp_path / "out.parquet").schema.equals(pa.schema(DOCUMENTS.schema))

@@ -1,0 +1,174 @@
+"""Queries and judgements: what is kept, dropped, refused, and in which order."""
+
+import pytest
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.corpora.testcollection import prepare
+from irpretrain.errors import ConfigError, InputError
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that prepares a collection of documents d0 ... d9 and returns queries, qrels, counts."""
+    shards = []
+    for shard in range(2):
+        rows = (
+            {"document_id": f"d{n}", "part": 0, "position": n, "title": "", "url": "", "body": "x"}
+            for n in range(shard, 10, 2)
+        )
+        shards.append(tmp_path / f"documents-{shard}.parquet")
+        DOCUMENTS.write(shards[-1], rows)
+
+    def prepared(topics, judged, seed=1, **changes):
+        (tmp_path / "topics.tsv").write_text(topics)
+        (tmp_path / "judged.txt").write_text(judged)
+        given = {
+            "label": "Test",
+            "corpus": "c",
+            "folds": 3,
+            "queries": {"format": "tsv", "path": "x", **changes.pop("topics_config", {})},
+            "qrels": {"format": "trec", "path": "x", **changes.pop("qrels_config", {})},
+            **changes,
+        }
+        outputs = tmp_path / "queries.parquet", tmp_path / "qrels.txt"
+        sources = tmp_path / "topics.tsv", tmp_path / "judged.txt"
+        counts = prepare(DatasetConfig(**given), *sources, shards, seed, *outputs)
+        return QUERIES.read(outputs[0]).to_pylist(), outputs[1].read_text(), counts
+
+    return prepared
+
+
+TOPICS = "q9\tnine words\nq1\tone\nq5\tfive\nq3\tthree\n"
+JUDGED = "q5 0 d5 1\nq9 0 d9 2\nq9 0 d1 0\nq1 0 d1 1\nq3 0 d3 1\n"
+
+
+def test_order_of_queries_and_of_judgements(run):
+    queries, qrels, counts = run(TOPICS, JUDGED)
+    assert [q["query_id"] for q in queries] == ["q9", "q1", "q5", "q3"]
+    assert queries[0]["text"] == "nine words"
+    assert qrels == "q1 0 d1 1\nq3 0 d3 1\nq5 0 d5 1\nq9 0 d1 0\nq9 0 d9 2\n"
+    assert (counts["queries_written"], counts["judgements_written"]) == (4, 5)
+
+
+def test_queries_without_a_relevant_document(run):
+    judged = JUDGED.replace("q5 0 d5 1\n", "q5 0 d5 0\n")
+    queries, qrels, counts = run(TOPICS, judged)
+    assert [q["query_id"] for q in queries] == ["q9", "q1", "q3"]
+    assert "q5" not in qrels
+    assert counts["queries_without_relevant_document"] == 1
+    with pytest.raises(InputError, match=r"topics\.tsv:3: 1 queries have no relevant document, such as q5"):
+        run(TOPICS, judged, unjudged_queries="refuse")
+
+
+def test_judgements_of_unknown_documents(run):
+    judged = JUDGED + "q1 0 gone 1\nq1 0 lost 0\n"
+    _, qrels, counts = run(TOPICS, judged)
+    assert "q1 0 gone 1\n" in qrels
+    assert counts["judgements_of_unknown_documents"] == 2
+    assert counts["queries_whose_relevant_documents_are_unknown"] == 0
+    with pytest.raises(
+        InputError, match=r"2 judged documents are not in the corpus, such as gone \(query q1\)"
+    ):
+        run(TOPICS, judged, unknown_documents="refuse")
+
+
+def test_a_query_whose_relevant_documents_are_all_unknown_stays(run):
+    queries, _, counts = run(TOPICS, JUDGED.replace("d3", "gone"))
+    assert "q3" in [q["query_id"] for q in queries]
+    assert counts["queries_whose_relevant_documents_are_unknown"] == 1
+
+
+def test_a_corpus_without_any_judged_document_is_refused_always(run):
+    with pytest.raises(InputError, match="do not belong together|belong together"):
+        run(TOPICS, JUDGED.replace(" d", " SQuAD/d"))
+
+
+def test_judgements_of_unknown_queries_are_counted(run):
+    _, qrels, counts = run(TOPICS, JUDGED + "q7 0 d1 1\nq7 0 gone 1\nq8 0 d1 1\n")
+    assert "q7" not in qrels
+    assert (counts["judged_queries_unknown"], counts["judgements_of_unknown_queries"]) == (2, 3)
+    assert counts["judgements_of_unknown_documents"] == 0
+
+
+def test_repeated_queries(run):
+    queries, _, counts = run(TOPICS + "q1\tone\n", JUDGED)
+    assert len(queries) == 4
+    assert counts["queries"]["skipped"] == {"repeated query": 1}
+    changed = TOPICS + "q1\tanother\n"
+    with pytest.raises(InputError, match=r"topics\.tsv:5: query id occurs twice: q1 was 'one' before"):
+        run(changed, JUDGED)
+    queries, _, counts = run(changed, JUDGED, topics_config={"malformed": "skip"})
+    assert queries[1]["text"] == "one"
+    assert counts["queries"]["malformed"] == {"query id occurs twice": 1}
+
+
+def test_repeated_judgements(run):
+    _, qrels, counts = run(TOPICS, JUDGED + "q1 0 d1 1\n")
+    assert qrels.count("q1 0 d1") == 1
+    assert counts["judgements"]["skipped"] == {"repeated judgement": 1}
+    with pytest.raises(InputError, match=r"judged\.txt:6: judged twice: q1 d1 was 1 before and is 2 here"):
+        run(TOPICS, JUDGED + "q1 0 d1 2\n")
+    _, qrels, _ = run(TOPICS, JUDGED + "q1 0 d1 2\n", qrels_config={"malformed": "skip"})
+    assert "q1 0 d1 1\n" in qrels
+
+
+def test_malformed_lines_and_empty_queries(run):
+    with pytest.raises(InputError, match=r"topics\.tsv:5: empty query.*\n.*queries\.malformed: skip"):
+        run(TOPICS + "q7\t \n", JUDGED)
+    with pytest.raises(
+        InputError, match=r"judged\.txt:6: wrong number of columns.*\n.*qrels\.malformed: skip"
+    ):
+        run(TOPICS, JUDGED + "q7\n")
+    skip = {"malformed": "skip"}
+    queries, _, counts = run(TOPICS + "q7\t \n", JUDGED + "q7\n", topics_config=skip, qrels_config=skip)
+    assert len(queries) == 4
+    assert counts["queries"]["malformed"] == {"empty query": 1}
+    assert counts["judgements"]["malformed"] == {"wrong number of columns": 1}
+
+
+def test_nothing_left(run):
+    with pytest.raises(InputError, match="no query with a relevant document is left"):
+        run("q0\tzero\n", JUDGED)
+    with pytest.raises(InputError, match="no query with a relevant document is left"):
+        run("", "")
+
+
+def test_more_folds_or_queries_than_there_are(run):
+    with pytest.raises(ConfigError, match=r"5 folds cannot be made of the 4 queries"):
+        run(TOPICS, JUDGED, folds=5)
+    with pytest.raises(ConfigError, match=r"folds: 3 folds cannot be made of the 2 queries"):
+        run(TOPICS, JUDGED, sample_queries=2)
+    with pytest.raises(ConfigError, match=r"sample_queries: 5 queries are asked for, but .* has 4"):
+        run(TOPICS, JUDGED, sample_queries=5)
+
+
+def many(count):
+    topics = "".join(f"q{n}\tquery {n}\n" for n in range(count))
+    return topics, "".join(f"q{n} 0 d{n % 10} 1\n" for n in range(count))
+
+
+def names(queries):
+    return [q["query_id"] for q in queries]
+
+
+def test_samples_keep_the_order_depend_on_the_seed_and_contain_each_other(run):
+    topics, judged = many(200)
+    small, _, counts = run(topics, judged, sample_queries=20)
+    assert counts["queries_not_sampled"] == 180
+    assert names(small) == sorted(names(small), key=lambda name: int(name[1:]))
+    assert names(run(topics, judged, sample_queries=20)[0]) == names(small)
+    assert names(run(topics, judged, sample_queries=20, seed=2)[0]) != names(small)
+    assert set(names(small)) < set(names(run(topics, judged, sample_queries=50)[0]))
+    backwards = "".join(reversed(topics.splitlines(keepends=True)))
+    assert names(run(backwards, judged, sample_queries=20)[0]) == names(small)[::-1]
+
+
+def test_every_query_is_drawn_about_equally_often(run):
+    topics, judged = many(20)
+    drawn = [
+        name for seed in range(100) for name in names(run(topics, judged, seed=seed, sample_queries=5)[0])
+    ]
+    expected = 100 * 5 / 20
+    statistic = sum((drawn.count(f"q{n}") - expected) ** 2 / expected for n in range(20))
+    assert statistic < 43.8  # chi-squared, 19 degrees of freedom, p = 0.001

@@ -1,0 +1,108 @@
+"""Topics in TREC's formats, TSV and JSONL."""
+
+import pytest
+
+from irpretrain.corpora.records import Malformed, Query
+from irpretrain.corpora.topics import jsonl, trec, tsv
+
+CLASSIC = """
+<top>
+
+<num> Number: 301
+<title> International Organized
+Crime
+
+<desc> Description:
+Identify organizations &amp; groups.
+
+<narr> Narrative:
+A relevant document must &lt;name&gt; one.
+</top>
+<top>
+<num> Number: 302 </num>
+<title> Topic: Polio </title>
+<desc> Description: Is it controlled? </desc>
+</top>
+"""
+
+XML = """<?xml version="1.0"?>
+<topics task="x">
+  <topic number="1"> <query>coronavirus origin</query>
+    <question>what is the origin</question><narrative>n</narrative>
+  </topic><topic number='2' type="faceted"><query>obama</query><description>family tree</description></topic>
+</topics>
+"""
+
+
+def read(tmp_path, text, **options):
+    (tmp_path / "topics").write_text(text)
+    return list(trec.read(tmp_path / "topics", trec.Options(**options)))
+
+
+def test_classic_titles(tmp_path):
+    assert read(tmp_path, CLASSIC) == [
+        Query(0, "301", "International Organized Crime", 2),
+        Query(1, "302", "Polio", 14),
+    ]
+
+
+def test_several_parts(tmp_path):
+    found = read(tmp_path, CLASSIC, fields=["description", "title"])
+    assert found[0].text == "Identify organizations & groups. International Organized Crime"
+    first, second = read(tmp_path, CLASSIC, fields=["narrative"])
+    assert first.text == "A relevant document must <name> one."
+    assert (second.reason, second.detail) == ("topic lacks a part", "topic 302 has no narrative")
+
+
+def test_xml_topics(tmp_path):
+    assert [(q.query_id, q.text) for q in read(tmp_path, XML)] == [
+        ("1", "coronavirus origin"),
+        ("2", "obama"),
+    ]
+    descriptions = read(tmp_path, XML, fields=["description"])
+    assert [q.text for q in descriptions] == ["what is the origin", "family tree"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "line"),
+    [
+        ("<top>\n<num> 1\n<title> a\n", "topic is not closed", 1),
+        ("\n<top>\n<num> 1\n<top>\n<num> 2 <title> a\n</top>", "topic is not closed", 2),
+        ("<top>\n<title> a\n</top>", "topic without a number", 1),
+        ("<top>\n<num> 1 <title>  \n</top>", "empty query", 1),
+        ("<top>\n<num> 1 2 <title> a\n</top>", "bad identifier", 1),
+        ("301\tpolio\n", "text outside a topic", 1),
+    ],
+)
+def test_malformed_topics(tmp_path, text, reason, line):
+    found = [record for record in read(tmp_path, text) if isinstance(record, Malformed)]
+    assert [(record.reason, record.line) for record in found] == [(reason, line)]
+
+
+def test_tsv(tmp_path):
+    (tmp_path / "q.tsv").write_text("q1\twhat is  this\nq2\t \nq3\nq4\ta\tb\n")
+    found = list(tsv.read(tmp_path / "q.tsv", tsv.Options()))
+    assert found[0] == Query(0, "q1", "what is this", 1)
+    assert [f.reason for f in found[1:]] == ["empty query", *["wrong number of columns"] * 2]
+    assert len(list(tsv.read(tmp_path / "q.tsv", tsv.Options(header=True)))) == 3
+
+
+def test_jsonl(tmp_path):
+    lines = [
+        '{"_id": 1, "text": "a"}',
+        '{"qid": "q", "query": "b"}',
+        '{"id": "x"}',
+        '{"id": null, "text": "a"}',
+        "{",
+    ]
+    (tmp_path / "q.jsonl").write_text("\n".join([*lines, '{"id": "x", "text": 1}']))
+    found = list(jsonl.read(tmp_path / "q.jsonl", jsonl.Options()))
+    assert found[:2] == [Query(0, "1", "a", 1), Query(1, "q", "b", 2)]
+    assert [(f.reason, f.line) for f in found[2:]] == [
+        ("field missing", 3),
+        ("field is not text", 4),
+        ("not valid JSON", 5),
+        ("field is not text", 6),
+    ]
+    options = jsonl.Options(id_field="_id", text_field="text")
+    assert sum(isinstance(f, Query) for f in jsonl.read(tmp_path / "q.jsonl", options)) == 1
