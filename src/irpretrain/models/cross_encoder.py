@@ -161,6 +161,14 @@ class CrossEncoder(nn.Module):
         """Where the weights are."""
         return self.classifier.classifier.weight.device
 
+    def check_length(self, max_length: int, key: str) -> None:
+        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
+        if max_length > self.config.max_position_embeddings:
+            raise ConfigError(
+                f"{key}: {max_length} is longer than the encoder's {self.config.max_position_embeddings} positions; "
+                "lower it"
+            )
+
     def forward(
         self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, masked: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None]:

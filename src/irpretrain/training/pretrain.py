@@ -17,7 +17,6 @@ import transformers
 from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import PretrainingConfig, TaskConfig
-from irpretrain.errors import ConfigError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
@@ -78,11 +77,7 @@ def pretrain(
             model.save(output)
             write_text(metrics, "")
             return {"steps": 0}
-        if options.max_length > model.config.max_position_embeddings:
-            raise ConfigError(
-                f"pretraining.max_length: {options.max_length} is longer than the encoder's "
-                f"{model.config.max_position_embeddings} positions; lower it"
-            )
+        model.check_length(options.max_length, "pretraining.max_length")
         store = TokenStore.open(tokens)
         job = {
             "stage": "pretrain",

@@ -1,0 +1,326 @@
+"""Fine-tuning of a cross-encoder on judged queries, for one test fold.
+
+Batch size, learning rate and number of epochs are chosen on the validation fold; the test fold is ranked once,
+with the chosen weights (PROP, section 4.4.3). Groups, batches, losses and steps are those of pre-training.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from irpretrain.atomic import write_text
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.training import FinetuningConfig
+from irpretrain.errors import InputError
+from irpretrain.evaluation.folds import read_folds, roles, training_queries
+from irpretrain.evaluation.measures import mean_of_run, parse_measure
+from irpretrain.evaluation.qrels import Qrels, read_qrels
+from irpretrain.evaluation.runs import Run, read_run, top, write_run
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.provenance import sha256
+from irpretrain.retrieval.rerank import read_queries, rerank_run
+from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+from irpretrain.training.batches import BatchBuilder
+from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.compute import reproducible
+from irpretrain.training.judged import JudgedGroups, judged_queries
+from irpretrain.training.metrics import StepMetrics
+from irpretrain.training.trainer import Task, Trainer
+
+WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "compute": {"gpus"}}
+"""Options that change no score, so a run may be resumed with others."""
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """What is tried: groups a step, and the peak learning rate."""
+
+    batch_size: int
+    learning_rate: float
+
+
+@dataclass
+class Progress:
+    """How far the search is; all that a checkpoint needs beside weights and optimiser.
+
+    Attributes:
+        point: index of the grid point in work.
+        epochs: epochs done of that point.
+        history: per grid point, one record an epoch.
+        best: record of the best epoch so far, with its grid point; empty before the first.
+    """
+
+    point: int = 0
+    epochs: int = 0
+    history: list[list[dict[str, Any]]] = field(default_factory=list)
+    best: dict[str, Any] = field(default_factory=dict)
+
+
+def finetune(
+    model: str | Path,
+    tokens: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    candidates: str | Path,
+    folds: str | Path,
+    fold: int,
+    regime: str,
+    options: FinetuningConfig,
+    reranking: RerankingConfig,
+    measure: str,
+    seed: int,
+    run: str | Path,
+    metrics: str | Path,
+    checkpoints: str | Path,
+    output: str | Path | None = None,
+    title: str = "fine-tune",
+) -> dict[str, Any]:
+    """Fine-tune for one test fold and rank its candidates; goes on from the last epoch that was finished.
+
+    Args:
+        model: directory of the cross-encoder to start from.
+        tokens: token stores of the corpus that is searched.
+        queries, qrels, candidates, folds: the test collection: QUERIES table, TREC judgements, first-stage run,
+            and what `make_folds` wrote.
+        fold: test fold, from 1.
+        regime: full, or few-shot-<n> for the first n training queries.
+        options: loss, negatives, grid, epochs, optimiser, compute.
+        reranking: how validation and test candidates are scored.
+        measure: validation measure, in ir_measures' notation.
+        seed: of negatives, order and dropout.
+        run: TREC run of the test fold to write.
+        metrics: JSON to write: what was chosen, and every validation score.
+        checkpoints: folder of all jobs' checkpoints.
+        output: where to keep the chosen model; None for nowhere.
+        title: what status lines call this job.
+
+    Returns:
+        Counts: queries by role and reason of skipping, groups, epochs trained, what was chosen.
+
+    Raises:
+        InputError: nothing to train or to validate on, or the inputs do not fit together.
+        TrainingError: loss is not a number, or memory ran out.
+    """
+    parse_measure(measure)
+    search = _Search(
+        model, tokens, queries, qrels, candidates, folds, fold, regime, options, reranking, measure, seed
+    )
+    job = {
+        "stage": "finetune",
+        "from": sha256(model),
+        "tokens": search.store.fingerprint,
+        "inputs": [sha256(path) for path in (queries, qrels, candidates, folds)],
+        "fold": fold,
+        "regime": regime,
+        "options": options.model_dump(exclude=WITHOUT_EFFECT),
+        "reranking": reranking.model_dump(exclude={"compute": {"gpus"}}),
+        "measure": measure,
+        "seed": seed,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+    folder = Checkpoints(checkpoints, job, title)
+    with reproducible(options.compute) as device:
+        best, progress = search.run(folder, device, title)
+        write_run(run, search.rank(best, search.roles.test), "irpretrain")
+        if output is not None:
+            best.save(output)
+    counts = search.counts(progress)
+    write_text(metrics, json.dumps(search.report(progress, counts), indent=1, sort_keys=True) + "\n")
+    folder.discard()
+    return counts
+
+
+class _Search:
+    """The search over grid points and epochs for one test fold."""
+
+    def __init__(
+        self,
+        model: str | Path,
+        tokens: Sequence[str | Path],
+        queries: str | Path,
+        qrels: str | Path,
+        candidates: str | Path,
+        folds: str | Path,
+        fold: int,
+        regime: str,
+        options: FinetuningConfig,
+        reranking: RerankingConfig,
+        measure: str,
+        seed: int,
+    ) -> None:
+        self._model, self._options, self._reranking = Path(model), options, reranking
+        self._measure, self._seed, self._regime = measure, seed, regime
+        self.store = TokenStore.open(tokens)
+        self._tokenizer = load_tokenizer(model)
+        self._texts = read_queries(queries)
+        self._qrels: Qrels = read_qrels(qrels)
+        self._candidates: Run = read_run(candidates)
+        self.roles = roles(read_folds(folds), fold)
+        chosen = training_queries(self.roles.train, regime)
+        self._chosen = len(chosen)
+        self._training, self._skipped = judged_queries(
+            chosen, self._texts, self._qrels, self._candidates, self.store, options.negative_depth
+        )
+        if not self._training:
+            raise InputError(
+                qrels,
+                f"none of the {len(chosen)} training queries of fold {fold} ({regime}) has both a relevant document "
+                "in the corpus and another candidate",
+                remedy="Check that judgements, candidates and corpus belong together, or retrieve deeper.",
+            )
+        self._validation = [query for query in self.roles.validation if query in self._qrels]
+        if not self._validation:
+            raise InputError(
+                qrels,
+                f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
+                remedy="Use fewer folds or more judged queries.",
+            )
+        few = regime.startswith("few-shot")
+        batch_sizes = options.few_shot_batch_sizes if few else options.batch_sizes
+        self.grid = [GridPoint(*p) for p in itertools.product(batch_sizes, options.learning_rates)]
+
+    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[CrossEncoder, Progress]:
+        """Try the grid; return the model with the best weights."""
+        progress, weights = Progress(), dict[str, torch.Tensor]()
+        state = folder.load()
+        if state is not None:
+            progress, weights = Progress(**state["progress"]), state["best_model"]
+        while progress.point < len(self.grid):
+            trainer, task, groups = self._start(self.grid[progress.point], device)
+            if state is not None and state["trainer"] is not None:
+                trainer.restore(state["trainer"])
+            state = None
+            if progress.epochs == 0:
+                progress.history.append([])
+            while True:
+                record = self._epoch(trainer, task, groups, progress, title)
+                if not progress.best or record["validation"] > progress.best["validation"]:
+                    progress.best = {**record, "point": progress.point}
+                    weights = {
+                        name: t.detach().cpu().clone() for name, t in trainer.model.state_dict().items()
+                    }
+                if self._finished(progress):
+                    progress.point, progress.epochs = progress.point + 1, 0
+                    self._save(folder, progress, weights, None)
+                    break
+                self._save(folder, progress, weights, trainer)
+        best = CrossEncoder.load(self._model, seed=self._seed)
+        best.load_state_dict(weights)
+        return best, progress
+
+    def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer, Task, JudgedGroups]:
+        options = self._options
+        model = CrossEncoder.load(self._model, seed=self._seed)
+        model.check_length(options.max_length, "finetuning.max_length")
+        model.check_length(self._reranking.max_length, "reranking.max_length")
+        groups = JudgedGroups(self._training, options.negatives, point.batch_size, self._seed)
+        builder = BatchBuilder(self.store, self._tokenizer, options.max_length, options.query_length)
+        task = Task("judged", groups, builder, options.loss, options.margin)
+        optimiser = options.optimiser.model_copy(update={"learning_rate": point.learning_rate})
+        steps = groups.steps_per_epoch * options.epochs
+        return Trainer(model, optimiser, options.compute, device, self._seed, steps), task, groups
+
+    def _epoch(
+        self, trainer: Trainer, task: Task, groups: JudgedGroups, progress: Progress, title: str
+    ) -> dict[str, Any]:
+        """Train one epoch and score the validation fold; add the record to the history."""
+        first = progress.epochs * groups.steps_per_epoch
+        measured = [trainer.step(step, [task]) for step in range(first, first + groups.steps_per_epoch)]
+        progress.epochs += 1
+        ranked = self.rank(trainer.model, self._validation)
+        value = mean_of_run(ranked, self._qrels, self._measure, self._validation)
+        record = {"epoch": progress.epochs, "validation": value, **_summary(measured)}
+        progress.history[-1].append(record)
+        print(self._line(title, progress, record, measured), file=sys.stderr, flush=True)
+        return record
+
+    def _finished(self, progress: Progress) -> bool:
+        """All epochs are done, or `patience` of them brought nothing better."""
+        values = [record["validation"] for record in progress.history[-1]]
+        best_epoch = values.index(max(values)) + 1
+        return (
+            progress.epochs >= self._options.epochs or progress.epochs - best_epoch >= self._options.patience
+        )
+
+    def _save(
+        self,
+        folder: Checkpoints,
+        progress: Progress,
+        weights: dict[str, torch.Tensor],
+        trainer: Trainer | None,
+    ) -> None:
+        """Save after an epoch; a finished grid point needs no trainer."""
+        state = {
+            "progress": vars(progress),
+            "best_model": weights,
+            "trainer": trainer.state() if trainer is not None else None,
+        }
+        folder.save(sum(len(records) for records in progress.history), state)
+
+    def rank(self, model: CrossEncoder, queries: Sequence[str]) -> Run:
+        """Return the candidates of `queries` as the model ranks them."""
+        chosen = {query: self._candidates[query] for query in queries if query in self._candidates}
+        chosen = top(chosen, self._reranking.depth)
+        return rerank_run(model, self._tokenizer, self.store, self._texts, chosen, self._reranking)
+
+    def counts(self, progress: Progress) -> dict[str, Any]:
+        """Return what was used and skipped."""
+        return {
+            "training_queries": len(self._training),
+            "training_queries_skipped": self._skipped,
+            "training_groups": sum(len(query.relevant) for query in self._training),
+            "validation_queries": len(self._validation),
+            "test_queries": len(self.roles.test),
+            "test_queries_without_candidates": sum(q not in self._candidates for q in self.roles.test),
+            "epochs_trained": sum(len(records) for records in progress.history),
+        }
+
+    def report(self, progress: Progress, counts: dict[str, Any]) -> dict[str, Any]:
+        """Return the metrics file's content: the choice, and every score that led to it."""
+        best = progress.best
+        return {
+            "regime": self._regime,
+            "measure": self._measure,
+            "chosen": {
+                **vars(self.grid[best["point"]]),
+                "epoch": best["epoch"],
+                "validation": best["validation"],
+            },
+            "grid": [
+                {**vars(point), "epochs": records}
+                for point, records in zip(self.grid, progress.history, strict=True)
+            ],
+            "counts": counts,
+        }
+
+    def _line(
+        self, title: str, progress: Progress, record: dict[str, Any], measured: list[StepMetrics]
+    ) -> str:
+        point = self.grid[progress.point]
+        speed = sum(m.tokens for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
+        return (
+            f"[{title}] batch {point.batch_size}, rate {point.learning_rate:g} "
+            f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: loss {record['loss']:.4f}, pair accuracy "
+            f"{record['pair_accuracy']:.3f}, validation {self._measure} {record['validation']:.4f}, "
+            f"{speed:,.0f} tokens/s"
+        )
+
+
+def _summary(measured: list[StepMetrics]) -> dict[str, Any]:
+    """Means over an epoch's steps, weighted by pairs."""
+    tasks = [task for m in measured for task in m.tasks.values()]
+    pairs = sum(task.pairs for task in tasks)
+    return {
+        "steps": len(measured),
+        "loss": sum(task.weighted_loss * task.pairs for task in tasks) / pairs,
+        "pair_accuracy": sum(task.correct_pairs for task in tasks) / pairs,
+    }

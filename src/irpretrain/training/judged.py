@@ -1,0 +1,111 @@
+"""Ranking groups of judged queries, for fine-tuning: one relevant document beside non-relevant candidates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from irpretrain.evaluation.qrels import Qrels, relevant
+from irpretrain.evaluation.runs import Run
+from irpretrain.randomness import generator
+from irpretrain.text.word_pieces import TokenStore
+from irpretrain.training.batches import Group, Span
+
+
+@dataclass(frozen=True)
+class JudgedQuery:
+    """A training query.
+
+    Attributes:
+        identifier, text: of the query.
+        relevant: rows of its relevant documents in the token store, in the order of the judgements.
+        others: rows of its candidates that are not relevant, best first.
+    """
+
+    identifier: str
+    text: str
+    relevant: np.ndarray
+    others: np.ndarray
+
+
+def judged_queries(
+    chosen: Sequence[str],
+    texts: Mapping[str, str],
+    qrels: Qrels,
+    candidates: Run,
+    store: TokenStore,
+    depth: int | None,
+) -> tuple[list[JudgedQuery], dict[str, int]]:
+    """Return the queries that can be trained on, and why others are left out.
+
+    Relevant documents need not be among the candidates, but in the corpus. Candidates without a judgement count
+    as not relevant.
+
+    Args:
+        chosen: training queries.
+        texts: query → text.
+        qrels: judgements.
+        candidates: first-stage run, in canonical order.
+        store: word pieces of the corpus.
+        depth: take non-relevant documents from so many top candidates; None for all.
+
+    Returns:
+        The queries, and counts by reason of those skipped.
+    """
+    found, skipped = [], Counter[str]()
+    for query in chosen:
+        wanted = relevant(qrels.get(query, {}))
+        rows = store.find([document for document in qrels.get(query, {}) if document in wanted])
+        ranking = candidates.get(query, [])[:depth]
+        others = store.rows([document for document, _ in ranking if document not in wanted])
+        if not (rows >= 0).any():
+            skipped["without_relevant_document"] += 1
+        elif len(others) == 0:
+            skipped["without_other_candidate"] += 1
+        else:
+            found.append(JudgedQuery(query, texts[query], rows[rows >= 0], others))
+    return found, dict(skipped)
+
+
+class JudgedGroups:
+    """The groups of each step: every relevant document once an epoch, in a fresh order, with fresh negatives.
+
+    The negatives of a query depend on (seed, query, epoch) only.
+
+    Args:
+        queries: training queries; at least one.
+        negatives: non-relevant documents beside each relevant one; drawn with replacement where there are fewer.
+        batch_size: groups a step; the last step of an epoch may have fewer.
+        seed: of draws and order.
+    """
+
+    def __init__(self, queries: Sequence[JudgedQuery], negatives: int, batch_size: int, seed: int) -> None:
+        self._queries, self._negatives, self._batch_size, self._seed = queries, negatives, batch_size, seed
+        self.number = sum(len(query.relevant) for query in queries)
+        self.steps_per_epoch = -(-self.number // batch_size)
+        self._epoch, self._groups = -1, list[Group]()
+
+    def groups(self, step: int) -> list[Group]:
+        """Return the groups of a step, counted from 0 over all epochs."""
+        epoch, place = divmod(step, self.steps_per_epoch)
+        if epoch != self._epoch:
+            self._epoch, self._groups = epoch, self.epoch(epoch)
+        return self._groups[place * self._batch_size : (place + 1) * self._batch_size]
+
+    def epoch(self, epoch: int) -> list[Group]:
+        """Return all groups of an epoch, counted from 0, in their order."""
+        groups = [group for query in self._queries for group in self._of_query(query, epoch)]
+        order = generator(self._seed, "data order", f"judged/{epoch}").permutation(len(groups))
+        return [groups[place] for place in order]
+
+    def _of_query(self, query: JudgedQuery, epoch: int) -> list[Group]:
+        draw = generator(self._seed, "negatives", f"{query.identifier}/{epoch}")
+        scarce = len(query.others) < self._negatives
+        groups = []
+        for row in query.relevant:
+            drawn = draw.choice(query.others, self._negatives, replace=scarce)
+            groups.append(Group((query.text,), tuple(Span(int(r)) for r in (row, *drawn))))
+        return groups
