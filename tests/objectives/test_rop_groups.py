@@ -1,0 +1,468 @@
+"""Word-set pairs: frequencies against the exact distributions, likelihoods, ties, skipping, shards."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from irpretrain.config.presets import PRESETS
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, GROUPS
+from irpretrain.errors import ConfigError, InputError, SetupError
+from irpretrain.objectives.merge import merge_groups
+from irpretrain.objectives.rop import Options, build_groups
+from irpretrain.text.language_model import CollectionModel
+from irpretrain.text.pair_sampler import PairSampler
+from irpretrain.text.statistics import count_words, merge_counts
+
+TEXT = TextConfig(words="alphanumeric")
+FIVE_WORDS = "apple apple banana cherry durian"
+OTHER = "banana banana cherry elder elder fig fig fig grape grape grape grape"
+
+
+def options(preset: str = "paper", **given: Any) -> Options:
+    """A preset's options, with counts and thresholds that suit a few words."""
+    small = {"minimum_count": 1, "stop_list": "none", "short_document_pieces": 0}
+    return Options(**{"type": "rop", **PRESETS[preset]["objectives"]["rop"], **small, **given})
+
+
+def write(path: Path, texts: Sequence[str], name: str = "d") -> Path:
+    rows = [
+        {"document_id": f"{name}{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
+        for i, text in enumerate(texts)
+    ]
+    DOCUMENTS.write(path, rows)
+    return path
+
+
+class Made:
+    """Groups of some documents, whose statistics may come from other texts."""
+
+    def __init__(
+        self, folder: Path, texts: Sequence[str], chosen: Options, collection: Sequence[str] = ()
+    ) -> None:
+        count_words(write(folder / "collection.parquet", collection or texts), TEXT, folder / "words.parquet")
+        write(folder / "documents.parquet", texts)
+        self.counts = build_groups(
+            folder / "documents.parquet",
+            folder / "words.parquet",
+            None,
+            chosen,
+            TEXT,
+            1,
+            folder / "groups.parquet",
+        )
+        self.groups: list[dict[str, Any]] = GROUPS.read(folder / "groups.parquet").to_pylist()
+        self.sampler = PairSampler(folder / "words.parquet", chosen, TEXT, 1)
+        self.model: CollectionModel = self.sampler.collection
+
+    def sets(self) -> list[list[str]]:
+        return [query["text"].split(" ") for group in self.groups for query in group["queries"]]
+
+    def frequencies(self, words: Sequence[str]) -> np.ndarray:
+        found = Counter(words)
+        return np.array([found[term] for term in self.model.terms])
+
+
+def p_value(observed: np.ndarray, probabilities: np.ndarray) -> float:
+    """Chi-squared goodness of fit over cells that can be expected at least five times."""
+    expected = probabilities * observed.sum()
+    assert observed[probabilities == 0].sum() == 0
+    seen = expected >= 5
+    rest = [observed[~seen].sum()], [expected[~seen].sum()]
+    tail = rest[1][0] >= 5
+    cells = np.concatenate([observed[seen], rest[0] if tail else []])
+    means = np.concatenate([expected[seen], rest[1] if tail else []])
+    return float(stats.chisquare(cells, means * cells.sum() / means.sum()).pvalue)
+
+
+def test_one_pair_is_a_group_of_two_literal_queries_and_the_whole_document(tmp_path: Path) -> None:
+    made = Made(tmp_path, [FIVE_WORDS, OTHER], options(pairs_per_document=2))
+    assert [(g["part"], g["position"], g["sample"]) for g in made.groups] == [
+        (0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1),
+    ]  # fmt: skip
+    for group in made.groups:
+        assert group["documents"] == [{"document_id": f"d{group['position']}", "start": 0, "end": -1}]
+        assert len(group["queries"]) == len(group["scores"]) == 2
+        assert all((q["document_id"], q["start"], q["end"]) == ("", 0, 0) for q in group["queries"])
+        assert len({len(q["text"].split(" ")) for q in group["queries"]}) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"sampling": "random"},
+        {"subsampling_threshold": 0.01},
+        {"support": "document-and-sample", "score_smoothing": "unnormalised", "support_size": 6},
+        {"background": "document-frequencies", "mu": 2.5},
+    ],
+)
+def test_scores_are_the_likelihoods_of_the_sets_and_the_first_is_the_higher(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    texts = [FIVE_WORDS, OTHER] * 100
+    made = Made(tmp_path, texts, options(**changes))
+    for group in made.groups:
+        document = made.model.document(texts[group["position"]].split())
+        terms = [[made.model.terms.index(w) for w in q["text"].split(" ")] for q in group["queries"]]
+        expected = [document.log_likelihood(s) for s in terms]
+        assert group["scores"] == pytest.approx(expected, rel=1e-6)
+        assert expected[0] >= expected[1] - 1e-12
+    assert made.counts["pairs"] == 1000
+
+
+def test_normalised_scores_divide_by_the_sum_over_the_support(tmp_path: Path) -> None:
+    # Two draws beside the document's four words can only add "elder", the fifth word of the vocabulary.
+    texts = [FIVE_WORDS, "banana elder"]
+    chosen = {"support": "document-and-sample", "support_size": 4 + 40, "subsampling_threshold": 0.0}
+    made = Made(tmp_path, texts, options(**chosen, score_smoothing="normalised"))
+    plain = Made(tmp_path, texts, options(**chosen, score_smoothing="unnormalised"))
+    for group, other in zip(made.groups, plain.groups, strict=True):
+        assert group["queries"] == other["queries"]
+        # Forty draws reach every word, so the support is the vocabulary, over which equation 3 sums to one.
+        assert group["scores"] == pytest.approx(other["scores"], rel=1e-5)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.02])
+@pytest.mark.parametrize("background", ["word-counts", "document-frequencies"])
+@pytest.mark.parametrize("rule", ["word2vec-paper", "word2vec-code"])
+def test_word_frequencies_follow_the_sub_sampled_language_model(
+    tmp_path: Path, threshold: float, background: str, rule: str
+) -> None:
+    chosen = options(subsampling_threshold=threshold, background=background, subsampling_keep=rule)
+    made = Made(tmp_path, [FIVE_WORDS] * 4000, chosen, [FIVE_WORDS, OTHER, OTHER])
+    observed = made.frequencies([word for words in made.sets() for word in words])
+    document = made.model.document(FIVE_WORDS.split())
+    assert p_value(observed, document.draw_probabilities(made.sampler.keep)) > 1e-3
+    if threshold:  # the test must be able to fail: without k(w) the fit is hopeless
+        assert made.sampler.keep.min() < 1
+        assert p_value(observed, document.probabilities) < 1e-6
+    else:
+        assert p_value(observed, document.probabilities) > 1e-3
+
+
+def test_drawing_by_weight_is_drawing_with_rejection(tmp_path: Path) -> None:
+    chosen = options(subsampling_threshold=0.02)
+    made = Made(tmp_path, [FIVE_WORDS] * 2000, chosen, [FIVE_WORDS, OTHER, OTHER])
+    ours = made.frequencies([word for words in made.sets() for word in words])
+    random = np.random.default_rng(5)
+    drawn = random.choice(
+        len(made.model.terms), 200_000, p=made.model.document(FIVE_WORDS.split()).probabilities
+    )
+    kept = drawn[random.random(len(drawn)) < made.sampler.keep[drawn]]
+    theirs = np.bincount(kept, minlength=len(made.model.terms))
+    assert stats.chi2_contingency([ours, theirs]).pvalue > 1e-3
+
+
+def test_random_sampling_is_uniform_over_the_vocabulary(tmp_path: Path) -> None:
+    chosen = options(sampling="random", subsampling_threshold=0.001)
+    made = Made(tmp_path, [FIVE_WORDS] * 3000, chosen, [FIVE_WORDS, OTHER])
+    observed = made.frequencies([word for words in made.sets() for word in words])
+    assert p_value(observed, np.full(len(observed), 1 / len(observed))) > 1e-3
+
+
+def exact_document_and_sample(made: Made, text: str, draws: int) -> np.ndarray:
+    """Average the distribution of a draw over every sequence of words that may be sampled into the support."""
+    model, document = made.model, made.model.document(text.split())
+    weights = document.probabilities * made.sampler.keep
+    frequencies = model.documents / model.documents.sum()
+    expected = np.zeros(len(model.terms))
+    for sampled in itertools.product(range(len(model.terms)), repeat=draws):
+        inside = document.counts > 0
+        inside[list(sampled)] = True
+        kept = np.where(inside, weights, 0.0)
+        expected += math.prod(frequencies[list(sampled)]) * kept / kept.sum()
+    return expected
+
+
+@pytest.mark.parametrize("changes", [{}, {"subsampling_threshold": 0.02, "subsampling_minimum_count": 3}])
+def test_document_and_sample_follows_its_exact_distribution(tmp_path: Path, changes: dict[str, Any]) -> None:
+    chosen = options("released", support_size=6, pairs_per_document=1, generated_pairs=1, **changes)
+    made = Made(tmp_path, [FIVE_WORDS] * 30_000, chosen, [FIVE_WORDS, OTHER, OTHER])
+    # Draws of one document share its sample: look at one word of each, from either set in turn.
+    words = [g["queries"][g["position"] % 2]["text"].split(" ")[0] for g in made.groups]
+    observed = made.frequencies(words)
+    assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=2)) > 1e-3
+    assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=1)) < 1e-6
+
+
+def test_a_document_larger_than_the_support_gets_as_many_others_and_a_hundred(tmp_path: Path) -> None:
+    chosen = options("released", support_size=3, subsampling_threshold=0.0, mu=1000.0)
+    made = Made(tmp_path, [FIVE_WORDS] * 200, chosen, [FIVE_WORDS, OTHER])
+    # 104 draws reach every one of seven words; the document alone would give four.
+    assert {word for words in made.sets() for word in words} == set(made.model.terms)
+
+
+def test_set_sizes_follow_the_truncated_poisson_law(tmp_path: Path) -> None:
+    made = Made(tmp_path, [FIVE_WORDS] * 4000, options(set_size_mean=3.0, set_size_most=6))
+    observed = np.bincount([len(words) for words in made.sets()[::2]], minlength=7)[1:]
+    law = np.array([3.0**size / math.factorial(size) for size in range(1, 7)])
+    assert p_value(observed, law / law.sum()) > 1e-3
+    reported = made.counts["set_sizes"]
+    assert [reported[str(size)]["pairs"] for size in range(1, 7)] == observed.tolist()
+    expected = 20_000 * law / law.sum()
+    assert [reported[str(size)]["expected"] for size in range(1, 7)] == pytest.approx(expected, abs=1e-3)
+
+
+def test_both_presets_run_with_their_own_thresholds(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    words = [f"word{i}" for i in range(300)]
+    weights = 1 / np.arange(1, 301)
+    texts = [" ".join(random.choice(words, 80, p=weights / weights.sum())) for _ in range(200)]
+    for preset in PRESETS:
+        given_options = {"type": "rop", **PRESETS[preset]["objectives"]["rop"], "short_document_pieces": 0}
+        made = Made(tmp_path, texts, Options(**given_options))
+        assert made.counts["pairs"] == 1000
+        assert made.counts["mu"] > 0
+
+
+def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path: Path) -> None:
+    """The released code fails on a drawn word with 10 to 99 occurrences; here such a word is always kept."""
+    counts = {"rare": 10, "scarce": 55, "seldom": 99, "common": 100, "everywhere": 5000}
+    texts = [" ".join(word for word, count in counts.items() if i < count) for i in range(5000)]
+    given_options = {"type": "rop", **PRESETS["released"]["objectives"]["rop"], "short_document_pieces": 0}
+    chosen = Options(**{**given_options, "stop_list": "none"})
+    made = Made(tmp_path, texts, chosen)
+    assert made.counts["pairs"] == 5 * 5000
+    keep = dict(zip(made.model.terms, made.sampler.keep, strict=True))
+    assert keep["rare"] == keep["scarce"] == keep["seldom"] == 1.0
+    assert keep["everywhere"] < 0.02
+    drawn = Counter(word for words in made.sets() for word in words)
+    assert min(drawn[word] for word in ("rare", "scarce", "seldom")) > 100
+
+
+def test_a_tie_prefers_the_second_set_or_is_dropped(tmp_path: Path) -> None:
+    texts = ["one"] * 50  # a vocabulary of one word: every pair is a tie
+    kept = Made(tmp_path, texts, options())
+    assert kept.counts["ties"] == kept.counts["pairs"] == 250
+    assert all(group["queries"][0] == group["queries"][1] for group in kept.groups)
+    dropped = Made(tmp_path, texts, options(ties="drop"))
+    assert dropped.groups == []
+    assert (dropped.counts["ties"], dropped.counts["ties_dropped"], dropped.counts["pairs"]) == (250, 250, 0)
+
+
+def test_equal_products_tie_whatever_rounding_says(tmp_path: Path) -> None:
+    """{apple, elder} and {cherry, durian} have 0.3 · 0.1 = 0.2 · 0.15 in `test_language_model`'s collection."""
+    collection = [FIVE_WORDS, "banana banana cherry elder elder"]
+    made = Made(tmp_path, [FIVE_WORDS] * 3000, options(subsampling_threshold=0.0), collection)
+    exact = {"apple": 6, "banana": 5, "cherry": 4, "durian": 3, "elder": 2}  # twentieths
+    products = [[math.prod(exact[w] for w in q["text"].split()) for q in g["queries"]] for g in made.groups]
+    assert all(first >= second for first, second in products)
+    tied = [first == second for first, second in products]
+    assert [g["scores"][0] == g["scores"][1] for g in made.groups] == tied
+    assert made.counts["ties"] == sum(tied) > 1000
+
+
+def test_dropped_ties_leave_no_gaps_in_the_numbering(tmp_path: Path) -> None:
+    made = Made(tmp_path, ["a b"] * 100, options(ties="drop", subsampling_threshold=0.0), ["a b b"])
+    places = [(g["position"], g["sample"]) for g in made.groups]
+    assert 0 < len(places) < 500
+    for position, group in itertools.groupby(places, key=lambda place: place[0]):
+        samples = [sample for _, sample in group]
+        assert samples == list(range(len(samples))), position
+
+
+def test_documents_without_vocabulary_words_are_skipped_and_counted(tmp_path: Path) -> None:
+    texts = [FIVE_WORDS, "", "the of and", "... !", OTHER]
+    made = Made(tmp_path, texts, options(stop_list="inquery"))
+    assert made.counts["documents"] == 5
+    assert made.counts["skipped"] == {"no_vocabulary_words": 3, "short": 0}
+    assert {group["position"] for group in made.groups} == {0, 4}
+
+
+def test_a_shard_without_documents_gives_a_table_without_groups(tmp_path: Path) -> None:
+    count_words(write(tmp_path / "collection.parquet", [OTHER]), TEXT, tmp_path / "words.parquet")
+    empty = write(tmp_path / "documents.parquet", [])
+    counts = build_groups(
+        empty, tmp_path / "words.parquet", None, options(), TEXT, 1, tmp_path / "groups.parquet"
+    )
+    assert counts["documents"] == counts["pairs"] == GROUPS.count(tmp_path / "groups.parquet") == 0
+
+
+def test_a_collection_of_stop_words_only_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="vocabulary is empty"):
+        Made(tmp_path, ["the of and"], options(stop_list="inquery"))
+
+
+def test_counts_of_words_outside_the_document_and_of_repeats(tmp_path: Path) -> None:
+    made = Made(tmp_path, [FIVE_WORDS] * 300, options(), [FIVE_WORDS, OTHER])
+    inside = set(FIVE_WORDS.split())
+    words = [word for one in made.sets() for word in one]
+    assert made.counts["words_drawn"] == len(words)
+    assert made.counts["words_outside_document"] == sum(word not in inside for word in words) > 0
+    repeated = sum(len(set(one)) < len(one) for one in made.sets())
+    assert made.counts["sets_with_repeated_words"] == repeated > 0
+
+
+def test_stems_are_drawn_and_written_as_surface_forms(tmp_path: Path) -> None:
+    texts = ["run runs running cats cat sole"] * 3000
+    collection = ["run runs running running running cats cat cat cat cat cat cat sole"]
+    chosen = options(stemming="porter", subsampling_threshold=0.0)
+    made = Made(tmp_path, texts, chosen, collection)
+    words = Counter(word for one in made.sets() for word in one)
+    assert set(words) == {"run", "runs", "running", "cats", "cat", "sole"}
+    logs = np.log(np.array([2, 4, 2]))  # run 1, running 3, runs 1
+    observed = np.array([words["run"], words["running"], words["runs"]])
+    assert p_value(observed, logs / logs.sum()) > 1e-3
+    stems = np.array([words["cat"] + words["cats"], observed.sum(), words["sole"]])
+    assert made.model.terms == ["cat", "run", "sole"]
+    assert p_value(stems, made.model.document(texts[0].split()).probabilities) > 1e-3
+
+
+def test_ten_pairs_are_drawn_and_five_kept(tmp_path: Path) -> None:
+    texts = [FIVE_WORDS, OTHER] * 500
+    five = Made(tmp_path, texts, options(generated_pairs=10))
+    ten = Made(tmp_path, texts, options(pairs_per_document=10))
+    assert five.counts["pairs"] == 5000
+    kept_places: Counter[int] = Counter()
+    for position in range(len(texts)):
+        made = [json.dumps(g["queries"]) for g in ten.groups[10 * position : 10 * position + 10]]
+        kept = [json.dumps(g["queries"]) for g in five.groups[5 * position : 5 * position + 5]]
+        # The first pairs come before any choice, so both runs share them.
+        kept_places.update(made[:5].index(pair) for pair in kept if pair in made[:5])
+    assert 2000 < sum(kept_places.values()) < 3200  # half of the first five stay, and chance equals
+
+
+def test_the_number_of_pairs_does_not_change_the_pairs(tmp_path: Path) -> None:
+    three = Made(tmp_path, [FIVE_WORDS, OTHER], options(pairs_per_document=3))
+    five = Made(tmp_path, [FIVE_WORDS, OTHER], options(pairs_per_document=5))
+    assert three.groups == [group for group in five.groups if group["sample"] < 3]
+
+
+def test_a_document_draws_the_same_wherever_it_stands_and_each_differently(tmp_path: Path) -> None:
+    chosen, texts = options(), [FIVE_WORDS] * 40
+    made = Made(tmp_path, texts, chosen)
+    assert len({json.dumps(group["queries"]) for group in made.groups}) > 100
+    write(tmp_path / "documents.parquet", texts)
+    table = DOCUMENTS.read(tmp_path / "documents.parquet").slice(17, 3)
+    DOCUMENTS.write(tmp_path / "few.parquet", table)
+    build_groups(
+        tmp_path / "few.parquet",
+        tmp_path / "words.parquet",
+        None,
+        chosen,
+        TEXT,
+        1,
+        tmp_path / "few-groups.parquet",
+    )
+    few = GROUPS.read(tmp_path / "few-groups.parquet").to_pylist()
+    assert few == [group for group in made.groups if 17 <= group["position"] < 20]
+
+
+def write_token_store(folder: Path, lengths: Sequence[int]) -> Path:
+    folder.mkdir()
+    pieces = sum(lengths)
+    np.save(folder / "tokens.npy", np.zeros(pieces, np.uint16))
+    np.save(folder / "word_starts.npy", np.ones(pieces, bool))
+    np.save(folder / "offsets.npy", np.concatenate(([0], np.cumsum(lengths))).astype(np.int64))
+    pq.write_table(
+        pa.table({"document_id": [f"d{i}" for i in range(len(lengths))]}), folder / "documents.parquet"
+    )
+    record = {"word_pieces": pieces, "vocabulary_size": 10, "tokenizer": "t"}
+    (folder / "store.json").write_text(json.dumps(record))
+    return folder
+
+
+def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> None:
+    texts = [FIVE_WORDS] * 2000
+    store = write_token_store(tmp_path / "store", [99, 100] * 1000)
+    count_words(write(tmp_path / "documents.parquet", texts), TEXT, tmp_path / "words.parquet")
+    paths = (tmp_path / "documents.parquet", tmp_path / "words.parquet")
+    chosen = options("released", short_document_pieces=100, short_document_skip=0.8)
+    counts = build_groups(*paths, store, chosen, TEXT, 1, tmp_path / "groups.parquet")
+    assert stats.binomtest(counts["skipped"]["short"], 1000, 0.8).pvalue > 1e-3
+    positions = Counter(row["position"] % 2 for row in GROUPS.read(tmp_path / "groups.parquet").to_pylist())
+    assert positions == {0: 5 * (1000 - counts["skipped"]["short"]), 1: 5000}
+    with pytest.raises(SetupError, match="token store"):
+        build_groups(*paths, None, chosen, TEXT, 1, tmp_path / "groups.parquet")
+
+
+@pytest.mark.parametrize("preset", ["paper", "released"])
+def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> None:
+    random = np.random.default_rng(8)
+    words = np.array([f"w{i}" for i in range(50)])
+    texts = [" ".join(random.choice(words, random.integers(0, 12))) for _ in range(300)]
+    write(tmp_path / "all.parquet", texts)
+    table, chosen = DOCUMENTS.read(tmp_path / "all.parquet"), options(preset)
+    merged = {}
+    for shards in (1, 4):
+        counts, groups = [], []
+        for shard in range(shards):
+            rows = np.flatnonzero(np.arange(len(texts)) // 32 % shards == shard)
+            DOCUMENTS.write(tmp_path / f"documents-{shard}.parquet", table.take(rows))
+            counts.append(tmp_path / f"counts-{shard}.parquet")
+            count_words(tmp_path / f"documents-{shard}.parquet", TEXT, counts[-1])
+        merge_counts(counts, tmp_path / "words.parquet")
+        for shard in range(shards):
+            groups.append(tmp_path / f"groups-{shard}.parquet")
+            shard_documents = tmp_path / f"documents-{shard}.parquet"
+            build_groups(shard_documents, tmp_path / "words.parquet", None, chosen, TEXT, 1, groups[-1])
+        merge_groups(groups, tmp_path / "groups.parquet")
+        merged[shards] = (tmp_path / "words.parquet").read_bytes(), (tmp_path / "groups.parquet").read_bytes()
+    assert merged[1] == merged[4]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    texts=st.lists(st.text("abcd ", max_size=20), min_size=1, max_size=6),
+    changes=st.fixed_dictionaries(
+        {
+            "sampling": st.sampled_from(["document-language-model", "random"]),
+            "support": st.sampled_from(["vocabulary", "document-and-sample"]),
+            "support_size": st.integers(1, 10),
+            "stemming": st.sampled_from(["none", "porter"]),
+            "background": st.sampled_from(["word-counts", "document-frequencies"]),
+            "rare_words": st.sampled_from(["excluded", "counted"]),
+            "ties": st.sampled_from(["second", "drop"]),
+            "subsampling_threshold": st.sampled_from([0.0, 1e-5, 0.1]),
+            "minimum_count": st.integers(1, 2),
+            "pairs_per_document": st.integers(1, 4),
+            "generated_pairs": st.sampled_from([None, 4, 7]),
+            "set_size_most": st.integers(1, 5),
+        }
+    ),
+)
+def test_whatever_the_options_every_group_keeps_the_contract(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], changes: dict[str, Any]
+) -> None:
+    collection = [*texts, "a a b b"]
+    made = Made(tmp_path_factory.mktemp("any"), texts, options(**changes), collection)
+    known = {word for text in collection for word in text.split()}
+    counts = made.counts
+    skipped = sum(counts["skipped"].values())
+    assert counts["documents"] == len(texts)
+    drawn = counts["pairs"] + counts["ties_dropped"]
+    assert drawn == (len(texts) - skipped) * changes["pairs_per_document"]
+    assert len(made.groups) == counts["pairs"]
+    for group in made.groups:
+        better, worse = group["scores"]
+        assert worse <= better <= 1e-9
+        sets = [query["text"].split(" ") for query in group["queries"]]
+        assert 1 <= len(sets[0]) == len(sets[1]) <= changes["set_size_most"]
+        assert set(sets[0] + sets[1]) <= known
+    assert sum(size["pairs"] for size in counts["set_sizes"].values()) == drawn
+
+
+def test_impossible_options_are_named() -> None:
+    with pytest.raises(ValueError, match=r"generated_pairs.*keeps 5"):
+        options(generated_pairs=4)
+    with pytest.raises(ValueError, match="mean-document-length"):
+        options(mu=0.0)
+    from irpretrain.config import load_config
+
+    with pytest.raises(ConfigError):
+        load_config("/nonexistent.yaml")
