@@ -309,9 +309,9 @@ class _Search:
         speed = sum(m.tokens for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
         return (
             f"[{title}] batch {point.batch_size}, rate {point.learning_rate:g} "
-            f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: loss {record['loss']:.4f}, pair accuracy "
-            f"{record['pair_accuracy']:.3f}, validation {self._measure} {record['validation']:.4f}, "
-            f"{speed:,.0f} tokens/s"
+            f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: "
+            f"loss {record['loss']:.4f}, pair accuracy {record['pair_accuracy']:.3f}, "
+            f"validation {self._measure} {record['validation']:.4f}, {speed:,.0f} tokens/s"
         )
 
 

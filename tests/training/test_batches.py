@@ -1,0 +1,169 @@
+"""Batches: sequence layout, truncation, data order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from irpretrain.contracts import GROUPS
+from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+from irpretrain.training.batches import Batch, BatchBuilder, Group, GroupTable, Span
+
+MakeStore = Callable[..., Path]
+
+
+def read(batch: Batch, tokenizer_directory: Path) -> list[str]:
+    tokenizer = load_tokenizer(tokenizer_directory)
+    return [" ".join(tokenizer.token(int(i)) for i in row) for row in batch.input_ids]
+
+
+@pytest.fixture
+def store(make_store: MakeStore) -> TokenStore:
+    return TokenStore.open([make_store({"d1": "cab word01 word02", "d2": "word03", "d3": ""})])
+
+
+def builder(store: TokenStore, encoder: Path, max_length: int = 16, query_length: int = 4) -> BatchBuilder:
+    return BatchBuilder(store, load_tokenizer(encoder), max_length, query_length)
+
+
+def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
+    batch = builder(store, tiny_encoder).build(
+        [Group(("word07 word08", "ab"), (Span(0),)), Group(("j",), (Span(1),))]
+    )
+    assert read(batch, tiny_encoder) == [
+        "[CLS] word07 word08 [SEP] c ##a ##b word01 word02 [SEP]",
+        "[CLS] a ##b [SEP] c ##a ##b word01 word02 [SEP]",
+        "[CLS] j [SEP] word03 [SEP] [PAD] [PAD] [PAD] [PAD] [PAD]",
+    ]
+    assert batch.sizes.tolist() == [2, 1]
+    assert batch.token_type_ids[0].tolist() == [0] * 4 + [1] * 6
+    assert batch.attention_mask[2].tolist() == [1] * 5 + [0] * 5
+    assert batch.document[0].tolist() == [False] * 4 + [True] * 5 + [False]
+    assert batch.word_starts[0].tolist() == [False] * 4 + [True, False, False, True, True, False]
+    assert batch.tokens == 25
+
+
+def test_it_is_what_hugging_face_makes_of_a_pair(store: TokenStore, tiny_encoder: Path) -> None:
+    from transformers import AutoTokenizer
+
+    batch = builder(store, tiny_encoder).build([Group(("word07 ab",), (Span(0),))])
+    expected = AutoTokenizer.from_pretrained(tiny_encoder)(
+        "word07 ab", "cab word01 word02", return_tensors="np"
+    )
+    for name in ("input_ids", "token_type_ids", "attention_mask"):
+        assert getattr(batch, name).tolist() == expected[name].tolist()
+
+
+def test_only_the_document_is_cut_to_the_length(store: TokenStore, tiny_encoder: Path) -> None:
+    batch = builder(store, tiny_encoder, 8, 3).build(
+        [Group(("a b c d e",), (Span(0),)), Group(("a",), (Span(0),))]
+    )
+    assert read(batch, tiny_encoder) == [
+        "[CLS] a b c [SEP] c ##a [SEP]",
+        "[CLS] a [SEP] c ##a ##b word01 [SEP]",
+    ]
+
+
+def test_spans_on_either_side(store: TokenStore, tiny_encoder: Path) -> None:
+    group = Group((Span(0, 3, 5),), (Span(0, 1, 4), Span(1), Span(2)))
+    batch = builder(store, tiny_encoder).build([group])
+    assert read(batch, tiny_encoder) == [
+        "[CLS] word01 word02 [SEP] ##a ##b word01 [SEP]",
+        "[CLS] word01 word02 [SEP] word03 [SEP] [PAD] [PAD]",
+        "[CLS] word01 word02 [SEP] [SEP] [PAD] [PAD] [PAD]",
+    ]
+    # A document that begins inside a word begins with a unit of its own.
+    assert batch.word_starts[0].tolist() == [False] * 4 + [True, False, True, False]
+    assert not batch.document[2].any()
+
+
+def test_a_document_needs_room(store: TokenStore, tiny_encoder: Path) -> None:
+    with pytest.raises(ConfigError, match="query_length 13 leaves no room for a document in max_length 16"):
+        builder(store, tiny_encoder, 16, 13)
+
+
+def test_groups_are_cut_to_their_own_length(store: TokenStore, tiny_encoder: Path) -> None:
+    batch = builder(store, tiny_encoder).build([Group(("a", "b"), (Span(0),)), Group(("j", "i"), (Span(1),))])
+    assert batch.groups(0, 1) == (slice(0, 2), 9)
+    assert batch.groups(1, 2) == (slice(2, 4), 5)
+
+
+@pytest.fixture
+def table(make_store: MakeStore, make_groups: Callable[..., Path]) -> GroupTable:
+    store = TokenStore.open([make_store({f"d{i}": f"word0{i}" for i in range(5)})])
+    return GroupTable(make_groups([(f"d{i}", f"good{i}", f"bad{i}") for i in range(5)]), store, 3, 1, "rop")
+
+
+def test_table_gives_back_its_groups(table: GroupTable) -> None:
+    assert len(table) == 5
+    assert table[3] == Group(("good3", "bad3"), (Span(3, 0, -1),))
+
+
+def test_every_epoch_sees_every_group_once_in_another_order(table: GroupTable) -> None:
+    drawn = np.concatenate([table.order(step) for step in range(50)])
+    epochs = drawn.reshape(-1, 5)
+    assert all(sorted(epoch) == [0, 1, 2, 3, 4] for epoch in epochs.tolist())
+    assert len({tuple(epoch) for epoch in epochs.tolist()}) > 10
+
+
+def test_data_order_is_a_function_of_seed_and_step(
+    make_store: MakeStore, make_groups: Callable[..., Path]
+) -> None:
+    store = TokenStore.open([make_store({f"d{i}": "a" for i in range(40)})])
+    path = make_groups([(f"d{i}", "a", "b") for i in range(40)])
+
+    def orders(seed: int, steps: list[int], name: str = "rop") -> list[list[int]]:
+        table = GroupTable(path, store, 7, seed, name)
+        return [table.order(step).tolist() for step in steps]
+
+    assert orders(1, [0, 5, 9]) == orders(1, [9, 5, 0])[::-1]
+    assert orders(1, [0]) != orders(2, [0])
+    assert orders(1, [0]) != orders(1, [0], "other")
+    assert max(Counter(np.concatenate(orders(1, [0, 1, 2, 3, 4])).tolist()).values()) == 1
+
+
+def test_table_with_query_spans_and_many_documents(make_store: MakeStore, tmp_path: Path) -> None:
+    store = TokenStore.open([make_store({"d1": "a b c", "d2": "d", "d3": "e"})])
+    spans = [
+        {"document_id": name, "start": 0, "end": end} for name, end in (("d2", -1), ("d3", 1), ("d1", 2))
+    ]
+    query = {"text": "", "document_id": "d1", "start": 1, "end": 3}
+    row = {
+        "part": 0,
+        "position": 0,
+        "sample": 0,
+        "queries": [query],
+        "documents": spans,
+        "scores": [1.0, 0, 0],
+    }
+    GROUPS.write(tmp_path / "groups.parquet", [row])
+    table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
+    assert table[0] == Group((Span(0, 1, 3),), (Span(1, 0, -1), Span(2, 0, 1), Span(0, 0, 2)))
+
+
+def test_faulty_tables_are_refused(
+    make_store: MakeStore, make_groups: Callable[..., Path], tmp_path: Path
+) -> None:
+    store = TokenStore.open([make_store({"d1": "a"})])
+    with pytest.raises(IntegrityError, match="no ranking groups"):
+        GroupTable(make_groups([]), store, 1, 1, "x")
+    with pytest.raises(InputError, match="d9"):
+        GroupTable(make_groups([("d9", "a", "b")]), store, 1, 1, "x")
+    span = {"document_id": "d1", "start": 0, "end": -1}
+    query = {"text": "a", "document_id": "", "start": 0, "end": 0}
+    row = {
+        "part": 0,
+        "position": 0,
+        "sample": 0,
+        "queries": [query] * 2,
+        "documents": [span] * 2,
+        "scores": [1.0, 0],
+    }
+    GROUPS.write(tmp_path / "both.parquet", [row])
+    with pytest.raises(IntegrityError, match="group 0 needs one query or one document"):
+        GroupTable(tmp_path / "both.parquet", store, 1, 1, "x")

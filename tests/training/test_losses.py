@@ -1,0 +1,83 @@
+"""Losses against values computed by hand, and against plain loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
+
+TWO_AND_THREE = torch.tensor([2.0, 0.5, 1.0, 1.0, 3.0])
+SIZES = torch.tensor([2, 3])
+
+
+def test_hinge_by_hand() -> None:
+    # First group: 1 - 2 + 0.5 < 0. Second: mean of 1 - 1 + 1 and 1 - 1 + 3.
+    assert ranking_loss("hinge", TWO_AND_THREE, SIZES).tolist() == [0.0, 2.0]
+    assert ranking_loss("hinge", TWO_AND_THREE, SIZES, margin=2.0).tolist() == [0.5, 3.0]
+
+
+def test_pair_softmax_by_hand() -> None:
+    scores = torch.tensor([math.log(3), 0.0])  # softmax: 3/4 and 1/4
+    (found,) = ranking_loss("pair-softmax", scores, torch.tensor([2])).tolist()
+    assert found == pytest.approx(2 * (1 - 0.75))
+    # The released code: a margin of 1 on the softmax of both scores.
+    released = torch.nn.functional.margin_ranking_loss(
+        *torch.softmax(scores, 0).reshape(2, 1), torch.ones(1), margin=1.0
+    )
+    assert found == pytest.approx(float(released))
+
+
+def test_listwise_by_hand() -> None:
+    scores = torch.log(torch.tensor([2.0, 1.0, 1.0, 1.0, 3.0]))
+    found = ranking_loss("listwise", scores, torch.tensor([3, 2]))
+    assert found.tolist() == pytest.approx([-math.log(2 / 4), -math.log(1 / 4)])
+
+
+def test_a_group_of_one_costs_nothing() -> None:
+    scores = torch.tensor([5.0, 1.0, 0.0])
+    for kind in ("hinge", "pair-softmax", "listwise"):
+        assert ranking_loss(kind, scores, torch.tensor([1, 2]))[0] == 0.0
+    assert count_correct_pairs(scores, torch.tensor([1, 2])) == (1, 1)
+
+
+def test_a_tie_is_no_right_pair() -> None:
+    assert count_correct_pairs(torch.tensor([1.0, 1.0, 2.0, 0.0]), torch.tensor([2, 2])) == (1, 2)
+    assert count_correct_pairs(TWO_AND_THREE, SIZES) == (1, 3)
+
+
+@settings(max_examples=80, deadline=None)
+@given(groups=st.lists(st.lists(st.floats(-5, 5, width=32), min_size=1, max_size=5), min_size=1, max_size=5))
+def test_losses_equal_plain_loops(groups: list[list[float]]) -> None:
+    scores = torch.tensor([s for group in groups for s in group])
+    sizes = torch.tensor([len(group) for group in groups])
+    for group, hinge, pair, listwise in zip(
+        groups,
+        *(ranking_loss(kind, scores, sizes) for kind in ("hinge", "pair-softmax", "listwise")),
+        strict=True,
+    ):
+        first, others = group[0], group[1:]
+        if others:
+            assert float(hinge) == pytest.approx(np.mean([max(0, 1 - first + s) for s in others]), abs=1e-5)
+            softmax = [math.exp(first) / (math.exp(first) + math.exp(s)) for s in others]
+            assert float(pair) == pytest.approx(np.mean([2 * (1 - p) for p in softmax]), abs=1e-5)
+        total = math.log(sum(math.exp(s) for s in group))
+        assert float(listwise) == pytest.approx(total - first, abs=1e-5)
+
+
+def test_gradients_reach_every_score_of_a_group() -> None:
+    for kind in ("pair-softmax", "listwise"):
+        scores = TWO_AND_THREE.clone().requires_grad_()
+        ranking_loss(kind, scores, SIZES).sum().backward()
+        assert (scores.grad != 0).all()
+        assert torch.isfinite(scores.grad).all()
+
+
+def test_mlm_loss_is_cross_entropy_in_nats() -> None:
+    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]))
+    assert float(mlm_loss_sum(logits, torch.tensor([0, 1]))) == pytest.approx(-math.log(0.5) - math.log(0.1))

@@ -1,0 +1,148 @@
+"""Masking against its specification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from irpretrain.config.training import MaskingConfig
+from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
+from irpretrain.training.batches import Batch, BatchBuilder, Group, Span
+from irpretrain.training.masking import Masker
+
+WIDTH = 64
+
+
+@pytest.fixture
+def tokenizer(tiny_encoder: Path) -> WordPieceTokenizer:
+    return load_tokenizer(tiny_encoder)
+
+
+def hand_made(documents: list[list[int]], tokenizer: WordPieceTokenizer) -> Batch:
+    """A batch with a query of two pieces and documents whose words have the given numbers of pieces."""
+    length = max(sum(words) for words in documents) + 5
+    shape = (len(documents), length)
+    ids = np.full(shape, tokenizer.pad_token_id)
+    document, starts, attention = np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, np.int64)
+    for row, words in enumerate(documents):
+        last = 4 + sum(words)
+        ids[row, [0, 3, last]] = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.sep_token_id
+        ids[row, 1:3] = 30
+        ids[row, 4:last] = 40 + np.arange(sum(words)) % 50
+        document[row, 4:last] = True
+        starts[row, 4 + np.cumsum([0, *words[:-1]])] = True
+        attention[row, : last + 1] = 1
+    return Batch(ids, document.astype(np.int64), attention, document, starts, np.full(len(documents), 1))
+
+
+def masker(tokenizer: WordPieceTokenizer, seed: int = 1, **options: Any) -> Masker:
+    return Masker(MaskingConfig(**options), tokenizer, seed, WIDTH)
+
+
+def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer) -> None:
+    batch = hand_made([[1] * 40] * 500, tokenizer)
+    chosen = masked = changed = 0
+    place = np.zeros(WIDTH)
+    for step in range(40):
+        found = masker(tokenizer).apply(batch, step)
+        chosen += found.chosen.sum()
+        now = found.input_ids[found.chosen]
+        masked += (now == tokenizer.mask_token_id).sum()
+        changed += ((now != tokenizer.mask_token_id) & (now != found.labels)).sum()
+        place[: batch.input_ids.shape[1]] += found.chosen.sum(axis=0)
+    total = 500 * 40 * 40
+    assert chosen == total * 0.15  # exactly 6 of 40 in each sequence
+    # Standard deviations: 0.0012 (mask), 0.0009 (random); 1 in 100 random pieces is the original one.
+    assert abs(masked / chosen - 0.8) < 0.006
+    assert abs(changed / chosen - 0.1 * 99 / 100) < 0.005
+    expected = 500 * 40 * 0.15
+    assert np.abs(place[4:44] / expected - 1).max() < 0.1  # 5.6 standard deviations
+    assert not place[:4].any()
+    assert not place[44:].any()
+
+
+def test_random_pieces_are_uniform_and_never_special(tokenizer: WordPieceTokenizer) -> None:
+    batch = hand_made([[1] * 40] * 1000, tokenizer)
+    counts = np.zeros(tokenizer.size)
+    options = {"replace_by_mask": 0.0, "replace_by_random": 1.0, "ratio": 0.5}
+    for step in range(5):
+        found = masker(tokenizer, **options).apply(batch, step)
+        counts += np.bincount(found.input_ids[found.chosen], minlength=tokenizer.size)
+    assert not counts[tokenizer.special()].any()
+    ordinary = counts[~tokenizer.special()]
+    statistic = ((ordinary - ordinary.mean()) ** 2 / ordinary.mean()).sum()
+    assert len(ordinary) == 100
+    assert 55 < statistic < 160  # chi-squared with 99 degrees of freedom; p of either end under 0.0002
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    documents=st.lists(st.lists(st.integers(1, 4), max_size=12), min_size=1, max_size=6),
+    unit=st.sampled_from(["token", "word"]),
+    most=st.none() | st.integers(1, 5),
+    step=st.integers(0, 1000),
+)
+def test_never_special_query_or_padding_and_whole_words(
+    tokenizer: WordPieceTokenizer, documents: list[list[int]], unit: str, most: int | None, step: int
+) -> None:
+    batch = hand_made(documents, tokenizer)
+    found = masker(tokenizer, unit=unit, most=most, ratio=0.3).apply(batch, step)
+    assert not (found.chosen & ~batch.document).any()
+    assert (found.input_ids == batch.input_ids)[~found.chosen].all()
+    assert (found.labels == batch.input_ids[found.chosen]).all()
+    for row, words in enumerate(documents):
+        units = len(words) if unit == "word" else sum(words)
+        chosen = found.chosen[row, 4 : 4 + sum(words)]
+        if most is None:
+            ends = np.cumsum(words)
+            whole = [bool(chosen[end - 1]) for end in ends]
+            expected = max(1, int(units * 0.3 + 0.5)) if units else 0
+            assert (sum(whole) if unit == "word" else chosen.sum()) == expected
+        else:
+            assert chosen.sum() <= most
+        if unit == "word":
+            for word in np.split(chosen, np.cumsum(words)[:-1]) if words else []:
+                assert word.all() or not word.any()
+
+
+def test_cap_is_reached(tokenizer: WordPieceTokenizer) -> None:
+    batch = hand_made([[1] * 40, [1] * 10], tokenizer)
+    assert masker(tokenizer, ratio=0.5, most=7).apply(batch, 0).chosen.sum(axis=1).tolist() == [7, 5]
+
+
+def test_no_ratio_no_mask(tokenizer: WordPieceTokenizer) -> None:
+    assert not masker(tokenizer, ratio=0.0).apply(hand_made([[1] * 9], tokenizer), 0).chosen.any()
+
+
+def test_draws_depend_on_seed_step_and_place_alone(tokenizer: WordPieceTokenizer) -> None:
+    long, short = [1] * 40, [2] * 10
+    batch = hand_made([long, short], tokenizer)
+    first = masker(tokenizer).apply(batch, 3)
+    alone = masker(tokenizer).apply(hand_made([long], tokenizer), 3)
+    assert (alone.input_ids[0] == first.input_ids[0]).all()
+    wider = masker(tokenizer).apply(hand_made([short, short], tokenizer), 3)
+    assert (wider.input_ids[1, :25] == first.input_ids[1, :25]).all()
+    assert (masker(tokenizer).apply(batch, 3).input_ids == first.input_ids).all()
+    for other in (masker(tokenizer).apply(batch, 4), masker(tokenizer, seed=2).apply(batch, 3)):
+        assert (other.chosen != first.chosen).any()
+    two = masker(tokenizer).apply(hand_made([long, long], tokenizer), 3)
+    assert (two.chosen[0] != two.chosen[1]).any()
+
+
+def test_whole_words_of_the_token_store(make_store: Callable[..., Path], tiny_encoder: Path) -> None:
+    tokenizer = load_tokenizer(tiny_encoder)
+    store = TokenStore.open([make_store({"d1": "abcd word01 efgh word02 ij"})])
+    builder = BatchBuilder(store, tokenizer, 32, 4)
+    batch = builder.build([Group(("word03",), (Span(0, 2),))])  # begins inside the first word
+    words = [[3, 4], [5], [6, 7, 8, 9], [10], [11, 12]]
+    seen = set()
+    for step in range(80):
+        chosen = masker(tokenizer, unit="word", ratio=0.2).apply(batch, step).chosen[0]
+        seen.add(tuple(np.flatnonzero(chosen)))
+    assert seen == {tuple(word) for word in words}

@@ -1,0 +1,333 @@
+"""The pre-training loop: it learns, resumes bit for bit, and gives the same files every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_training import training_options
+
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import MaskingConfig, TaskConfig
+from irpretrain.errors import ConfigError, TrainingError
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.provenance import sha256
+from irpretrain.training import pretrain as module
+from irpretrain.training.masking import Masker
+from irpretrain.training.trainer import Trainer
+
+Run = Callable[..., Path]
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def without_time(folder: Path) -> list[dict[str, Any]]:
+    return [{k: v for k, v in line.items() if "second" not in k} for line in lines(folder)]
+
+
+def test_equal_runs_write_equal_files(run_pretraining: Run) -> None:
+    options = training_options(snapshots=[2, 6], dropout=0.1)
+    torch.manual_seed(1)
+    first = run_pretraining("first", options)
+    torch.rand(5)
+    second = run_pretraining("second", options)
+    assert sha256(first / "model") == sha256(second / "model")
+    assert without_time(first) == without_time(second)
+    assert sha256(run_pretraining("other", options, seed=2) / "model") != sha256(first / "model")
+
+
+def test_what_is_written(run_pretraining: Run, tiny_encoder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = run_pretraining("run", training_options(snapshots=[2, 6], log_every=3), title="tiny model")
+    model = folder / "model"
+    assert sorted(path.name for path in (model / "snapshots").iterdir()) == ["step-000002", "step-000006"]
+    final = load_file(model / "model.safetensors")
+    last = load_file(model / "snapshots" / "step-000006" / "model.safetensors")
+    assert all(torch.equal(tensor, last[name]) for name, tensor in final.items())
+    assert [line["step"] for line in lines(folder)] == [1, 2, 3, 4, 5, 6]
+    line = lines(folder)[0]
+    assert set(line) == {
+        *("step", "loss", "pair_accuracy", "learning_rate", "gradient_norm"),
+        *("tokens", "tokens_per_second", "seconds", "tasks"),
+    }
+    task = line["tasks"]["rop"]
+    assert line["loss"] == pytest.approx(task["ranking_loss"] + task["mlm_loss"])
+    assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
+    shown = [text for text in capfd.readouterr().err.splitlines() if text.startswith("[tiny model]")]
+    assert [text.split(",")[0] for text in shown] == ["[tiny model] step 3/6", "[tiny model] step 6/6"]
+    assert all(part in shown[0] for part in ("loss", "pair accuracy", "MLM", "tokens/s", "left"))
+
+
+def test_a_model_without_tasks_is_the_encoder_with_fresh_heads(
+    run_pretraining: Run, tiny_encoder: Path
+) -> None:
+    folder = run_pretraining("fresh", tasks=[], groups=[])
+    CrossEncoder.from_encoder(tiny_encoder, "mlp", seed=1).save(folder / "expected")
+    assert sha256(folder / "model") == sha256(folder / "expected")
+    assert lines(folder) == []
+
+
+class Stop(Exception):
+    """Stands for a crash."""
+
+
+def crash(monkeypatch: pytest.MonkeyPatch, step: int, run: Callable[[], object]) -> None:
+    """Call `run` and let it crash when it is about to do this step, counted from 0."""
+    original = Trainer.step
+
+    def fail_at(self: Trainer, number: int, tasks: Any) -> Any:
+        if number == step:
+            raise Stop
+        return original(self, number, tasks)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", fail_at)
+        with pytest.raises(Stop):
+            run()
+
+
+@pytest.mark.parametrize("step", [1, 2, 5])
+@pytest.mark.parametrize("preset", ["paper", "released"])
+def test_resume_is_exact(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, step: int, preset: str
+) -> None:
+    changes: dict[str, Any] = {"dropout": 0.2, "snapshots": [2, 4]}
+    if preset == "released":
+        changes["loss"], changes["head"] = "pair-softmax", "pooled"
+        changes["masking"] = {"unit": "word", "most": 3}
+        changes["optimiser"] = {"learning_rate": 1e-3, "bias_correction": False, "clip_by": "tensor"}
+    options = training_options(**changes)
+    whole = run_pretraining("whole", options)
+    crash(monkeypatch, step, lambda: run_pretraining("broken", options))
+    resumed = run_pretraining("broken", options)
+    assert sha256(resumed / "model") == sha256(whole / "model")
+    assert without_time(resumed) == without_time(whole)
+
+
+def test_changed_configuration_does_not_resume(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    crash(monkeypatch, 5, lambda: run_pretraining("run", training_options()))
+    for changes in ({"batch_groups": 5}, {"steps": 7}, {"masking": {"ratio": 0.2}}):
+        run_pretraining("run", training_options(**changes))
+    run_pretraining("run", training_options(), seed=2)
+    assert "resumes" not in capfd.readouterr().err
+    run_pretraining("run", training_options(log_every=1, checkpoint_every=3))  # these change no weight
+    assert "resumes after 4" in capfd.readouterr().err
+
+
+def test_damaged_checkpoint_falls_back_to_the_one_before(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    whole = run_pretraining("whole")
+    crash(monkeypatch, 5, lambda: run_pretraining("broken"))
+    newest = sorted((whole.parent / "broken" / "checkpoints").rglob("*.pt"))[-1]
+    data = bytearray(newest.read_bytes())
+    data[len(data) // 2] ^= 1
+    newest.write_bytes(data)
+    resumed = run_pretraining("broken")
+    shown = capfd.readouterr().err
+    assert "is damaged" in shown
+    assert "resumes after 2" in shown
+    assert sha256(resumed / "model") == sha256(whole / "model")
+    assert without_time(resumed) == without_time(whole)
+
+
+def test_only_two_checkpoints_are_kept(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    crash(monkeypatch, 5, lambda: run_pretraining("broken", training_options(checkpoint_every=1)))
+    names = sorted(path.name for path in (tmp_path / "broken").rglob("*.pt"))
+    assert [name[:13] for name in names] == ["step-00000004", "step-00000005"]
+
+
+KILLED = """
+import sys, pickle
+from irpretrain.training.pretrain import pretrain
+pretrain(**pickle.loads(bytes.fromhex(sys.argv[1])))
+"""
+
+
+def test_kill_and_resume_in_a_process_of_its_own(
+    tmp_path: Path, run_pretraining: Run, tiny_encoder: Path, separable: tuple[Path, Path]
+) -> None:
+    import pickle
+
+    options = training_options(steps=40, checkpoint_every=4, dropout=0.1, log_every=1)
+    store, groups = separable
+    arguments = {
+        "encoder": tiny_encoder,
+        "start": None,
+        "groups": [groups],
+        "tokens": [store],
+        "tasks": [TaskConfig(objective="rop")],
+        "options": options,
+        "encoder_options": EncoderConfig(path="tiny", label="tiny"),
+        "seed": 1,
+        "output": tmp_path / "killed" / "model",
+        "metrics": tmp_path / "killed" / "metrics.jsonl",
+        "checkpoints": tmp_path / "killed" / "checkpoints",
+    }
+    command = [sys.executable, "-c", KILLED, pickle.dumps(arguments).hex()]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not list(tmp_path.glob("killed/checkpoints/*/step-*.pt")):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "killed" / "model").exists()
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    whole = run_pretraining("whole", options)
+    assert sha256(tmp_path / "killed" / "model") == sha256(whole / "model")
+    assert without_time(tmp_path / "killed") == without_time(whole)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "pair-softmax"])
+def test_accumulation_changes_rounding_only(run_pretraining: Run, loss: str) -> None:
+    found = []
+    for parts in (1, 4, 3):
+        folder = run_pretraining(f"parts-{parts}", training_options(accumulation=parts, loss=loss, steps=3))
+        found.append((lines(folder), load_file(folder / "model" / "model.safetensors")))
+    (first_lines, first), *others = found
+    for other_lines, other in others:
+        for a, b in zip(first_lines, other_lines, strict=True):
+            assert b["loss"] == pytest.approx(a["loss"], rel=1e-5)
+            assert b["gradient_norm"] == pytest.approx(a["gradient_norm"], rel=1e-4)
+        assert all(torch.allclose(tensor, other[name], atol=2e-4) for name, tensor in first.items())
+
+
+def test_without_mlm_weight_nothing_is_masked(run_pretraining: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise AssertionError("masked")
+
+    monkeypatch.setattr(Masker, "apply", fail)
+    folder = run_pretraining("rop", task=TaskConfig(objective="rop", mlm_weight=0))
+    assert lines(folder)[0]["tasks"]["rop"]["mlm_loss"] is None
+    with pytest.raises(AssertionError, match="masked"):
+        run_pretraining("both")
+
+
+def test_mlm_alone_leaves_the_score_head(run_pretraining: Run, tiny_encoder: Path) -> None:
+    folder = run_pretraining("mlm", task=TaskConfig(objective="rop", weight=0))
+    line = lines(folder)[-1]
+    assert line["pair_accuracy"] is None
+    assert line["loss"] == line["tasks"]["rop"]["mlm_loss"]
+    trained, fresh = (load_file(p / "model.safetensors") for p in (folder / "model", tiny_encoder))
+    head = CrossEncoder.from_encoder(tiny_encoder, "mlp", seed=1).state_dict()
+    assert torch.equal(trained["classifier.weight"], head["classifier.classifier.weight"])
+    name = "encoder.layer.0.output.dense.weight"
+    assert not torch.equal(trained[f"bert.{name}"], fresh[name])
+
+
+def test_losses_of_several_tasks_are_added(run_pretraining: Run, separable: tuple[Path, Path]) -> None:
+    tasks = [
+        TaskConfig(objective="rop", weight=2, mlm_weight=0),
+        TaskConfig(objective="rop", weight=1, mlm_weight=0.5),
+    ]
+    folder = run_pretraining("two", tasks=tasks, groups=[separable[1]] * 2)
+    for line in lines(folder):
+        first, second = line["tasks"].values()
+        expected = 2 * first["ranking_loss"] + second["ranking_loss"] + 0.5 * second["mlm_loss"]
+        assert line["loss"] == pytest.approx(expected)
+
+
+def test_further_pre_training_starts_from_a_model(run_pretraining: Run) -> None:
+    first = run_pretraining("first")
+    further = run_pretraining(
+        "further", training_options(steps=1, optimiser={"learning_rate": 1e-12}), start=first / "model"
+    )
+    before, after = (load_file(f / "model" / "model.safetensors") for f in (first, further))
+    assert all(torch.allclose(tensor, after[name], atol=1e-9) for name, tensor in before.items())
+    heads = [load_file(f / "model" / "mlm_head.safetensors") for f in (first, further)]
+    assert all(torch.allclose(tensor, heads[1][name], atol=1e-9) for name, tensor in heads[0].items())
+
+
+def test_loss_that_is_not_a_number_stops_with_advice(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    original = CrossEncoder.forward
+    calls = []
+
+    def forward(self: CrossEncoder, *given: Any, **named: Any) -> Any:
+        scores, logits = original(self, *given, **named)
+        calls.append(1)
+        return (scores * float("nan") if len(calls) == 4 else scores), logits
+
+    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    with pytest.raises(
+        TrainingError, match=r"the loss of rop is not a finite number at step 4\. Lower optimiser"
+    ):
+        run_pretraining("nan")
+    assert not (tmp_path / "nan" / "model").exists()
+    assert not (tmp_path / "nan" / "metrics.jsonl").exists()
+
+
+def test_memory_that_runs_out_stops_with_advice(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forward(*given: Any, **named: Any) -> Any:
+        raise RuntimeError(
+            "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
+        )
+
+    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    with pytest.raises(TrainingError, match=r"memory ran out at step 1\. Raise accumulation"):
+        run_pretraining("memory")
+
+
+def test_bf16_learns_the_same_direction(run_pretraining: Run) -> None:
+    fp32 = run_pretraining("fp32")
+    bf16 = run_pretraining("bf16", training_options(compute={"device": "cpu", "precision": "bf16"}))
+    a, b = lines(fp32)[-1]["loss"], lines(bf16)[-1]["loss"]
+    assert a != b
+    assert a == pytest.approx(b, rel=0.02)
+
+
+def test_impossible_options_are_refused(run_pretraining: Run) -> None:
+    with pytest.raises(ConfigError, match="65 is longer than the encoder's 64 positions"):
+        run_pretraining("long", training_options(max_length=65))
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigError, match="finds no GPU"):
+            run_pretraining("gpu", training_options(compute={"device": "cuda"}))
+    with pytest.raises(ConfigError, match="fp16 needs a GPU"):
+        run_pretraining("half", training_options(compute={"device": "cpu", "precision": "fp16"}))
+    with pytest.raises(ValueError, match="9 is not a step of 1 to 6"):
+        training_options(snapshots=[3, 9])
+    with pytest.raises(ValueError, match="leave no room"):
+        training_options(max_length=8, query_length=5)
+    with pytest.raises(ValueError, match="add up to more than 1"):
+        MaskingConfig(replace_by_mask=0.9, replace_by_random=0.2)
+
+
+def test_settings_of_the_process_come_back(run_pretraining: Run) -> None:
+    torch.set_num_threads(2)
+    run_pretraining("run")
+    assert torch.get_num_threads() == 2
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_snapshot_names_are_those_of_the_workflow() -> None:
+    assert module.snapshot_name(50) == "step-000050"
+
+
+def test_the_trainer_can_learn(run_pretraining: Run) -> None:
+    options = training_options(
+        steps=500, batch_groups=16, checkpoint_every=500, log_every=100, optimiser={"learning_rate": 2e-3}
+    )
+    folder = run_pretraining("learn", options)
+    found = lines(folder)
+    last = found[-20:]
+    assert sum(line["pair_accuracy"] for line in last) / 20 >= 0.95
+    mlm = [line["tasks"]["rop"]["mlm_loss"] for line in found]
+    assert sum(mlm[-20:]) / 20 < sum(mlm[:20]) / 20 - 0.3
