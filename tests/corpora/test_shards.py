@@ -3,11 +3,14 @@
 import json
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora import shards as shards_module
 from irpretrain.corpora.collection import check_corpus
+from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.shards import owner, write_shard
 from irpretrain.errors import InputError
 
@@ -47,6 +50,45 @@ def test_the_number_of_shards_changes_nothing(tmp_path, files, shards):
     for path in paths:
         places = [(row["part"], row["position"]) for row in DOCUMENTS.read(path).to_pylist()]
         assert places == sorted(places)
+
+
+def sources(folder):
+    """Write the same seven documents, the fourth malformed, in every format; return format, file and options."""
+    texts = [f"text {n}" for n in range(7)]
+    lines = [json.dumps({"id": n if n != 3 else [], "text": text}) for n, text in enumerate(texts)]
+    (folder / "a.jsonl").write_text("\n".join(lines))
+    (folder / "a.tsv").write_text(
+        "".join(f"d{n}\t{text}\n" if n != 3 else "d3\n" for n, text in enumerate(texts))
+    )
+    pq.write_table(
+        pa.table({"id": [n if n != 3 else None for n in range(7)], "text": texts}), folder / "a.parquet"
+    )
+    paragraphs = [{"context": text, "qas": []} if n != 3 else 3 for n, text in enumerate(texts)]
+    articles = [{"title": "A", "paragraphs": paragraphs[:5]}, {"title": "B", "paragraphs": paragraphs[5:]}]
+    (folder / "squad.json").write_text(json.dumps({"data": articles}))
+    page = "<page><title>T{0}</title><ns>0</ns><id>{1}</id><revision><text>{2}</text></revision></page>"
+    pages = [page.format(n, n if n != 3 else "", text) for n, text in enumerate(texts)]
+    (folder / "a.xml").write_text("<mediawiki>" + "".join(pages) + "</mediawiki>")
+    return {
+        "jsonl": ("a.jsonl", {}),
+        "tsv": ("a.tsv", {"columns": ["id", "text"]}),
+        "parquet": ("a.parquet", {}),
+        "squad": ("squad.json", {}),
+        "wikipedia-dump": ("a.xml", {}),
+    }
+
+
+@pytest.mark.parametrize("name", FORMATS["documents"])
+def test_every_format_is_spread_over_shards_without_loss(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(shards_module, "BLOCK", 2)
+    file, options = sources(tmp_path)[name]
+    config = {"format": name, "options": options, "malformed": "skip"}
+    whole, _ = shard_all(tmp_path / file, tmp_path / "whole", 1, **config)
+    paths, counts = shard_all(tmp_path / file, tmp_path / "shards", 3, **config)
+    assert in_order(paths) == DOCUMENTS.read(whole[0]).to_pylist()
+    assert [c["written"] for c in counts] == [3, 1, 2]
+    assert [sum(c["malformed"].values()) for c in counts] == [0, 1, 0]
+    assert [row["body"] for row in in_order(paths)] == [f"text {n}" for n in range(7) if n != 3]
 
 
 def test_the_rule_of_ownership():

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig, FileConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.files import one_file
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import Malformed, Query
@@ -52,9 +53,11 @@ def prepare(
 
     Raises:
         InputError: a malformed record that is refused, a query without a relevant document or a judgement of
-            an unknown document where the data set refuses them, or nothing left.
+            an unknown document where the data set refuses them, nothing left, or a corpus that is empty or
+            repeats a document id.
         ConfigError: more queries or folds are asked for than there are queries.
     """
+    corpus = check_collection(documents)
     topics = Tally(dataset.queries.malformed, "queries.malformed")
     judged = Tally(dataset.qrels.malformed, "qrels.malformed")
     found = _read_queries(dataset.queries, queries_source, topics)
@@ -75,6 +78,7 @@ def prepare(
     lines = [f"{q} 0 {d} {kept[q][d]}\n" for q in sorted(kept) for d in sorted(kept[q])]
     write_text(qrels, "".join(lines))
     return {
+        "documents": corpus["documents"],
         "queries": topics.counts(),
         "judgements": judged.counts(),
         "queries_without_relevant_document": len(found) - len(usable),
