@@ -1,0 +1,310 @@
+"""Fine-tuning: groups, choice on the validation fold, resume, and that test data chooses nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.training import FinetuningConfig
+from irpretrain.contracts import QUERIES
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.provenance import sha256
+from irpretrain.text.word_pieces import TokenStore
+from irpretrain.training import finetune as module
+from irpretrain.training.batches import Span
+from irpretrain.training.finetune import finetune
+from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
+from irpretrain.training.trainer import Trainer
+
+QUERY_COUNT, FOLDS = 15, 5
+
+
+@pytest.fixture
+def collection(tmp_path: Path, tiny_encoder: Path, make_store: Callable[..., Path]) -> dict[str, Any]:
+    """15 queries, each for a document that holds its words; 8 candidates each; folds 1 to 5 in turn."""
+    draw = np.random.default_rng(5)
+    documents, queries, qrels, run, folds = {}, [], {}, {}, {}
+    for number in range(60):
+        documents[f"d{number:02d}"] = " ".join(f"word{i:02d}" for i in draw.permutation(80)[:8])
+    for number in range(QUERY_COUNT):
+        name, target = f"q{number:02d}", f"d{number:02d}"
+        words = documents[target].split()
+        queries.append({"query_id": name, "text": f"{words[0]} {words[5]}"})
+        qrels[name] = {target: 1, "d59": 0}
+        others = [f"d{i:02d}" for i in draw.permutation(np.arange(20, 60))[:7]]
+        run[name] = [(document, 9.0 - i) for i, document in enumerate([*others[:3], target, *others[3:]])]
+        folds[name] = number % FOLDS + 1
+    QUERIES.write(tmp_path / "queries.parquet", queries)
+    judgements = [
+        f"{query} 0 {document} {grade}\n" for query, row in qrels.items() for document, grade in row.items()
+    ]
+    (tmp_path / "qrels.txt").write_text("".join(judgements))
+    write_run(tmp_path / "candidates.run.gz", run, "bm25")
+    (tmp_path / "folds.json").write_text(json.dumps({"folds": FOLDS, "queries": folds}))
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "start")
+    return {
+        "model": tmp_path / "start",
+        "tokens": [make_store(documents)],
+        "queries": tmp_path / "queries.parquet",
+        "qrels": tmp_path / "qrels.txt",
+        "candidates": tmp_path / "candidates.run.gz",
+        "folds": tmp_path / "folds.json",
+        "fold": 1,
+        "regime": "full",
+        "options": tuning_options(),
+        "reranking": RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"}),
+        "measure": "RR@10",
+        "seed": 1,
+    }
+
+
+def tuning_options(**changes: Any) -> FinetuningConfig:
+    given = {
+        "loss": "listwise",
+        "negatives": 2,
+        "batch_sizes": [4, 8],
+        "learning_rates": [1e-3],
+        "few_shot_batch_sizes": [2],
+        "epochs": 3,
+        "max_length": 24,
+        "query_length": 4,
+        "compute": {"device": "cpu"},
+    }
+    return FinetuningConfig(**{**given, **changes})
+
+
+@pytest.fixture
+def run_finetuning(tmp_path: Path, collection: dict[str, Any]) -> Callable[..., tuple[Path, dict[str, Any]]]:
+    """Return a function that fine-tunes in a folder of its own; it returns that folder and the counts."""
+
+    def run(name: str, **changes: Any) -> tuple[Path, dict[str, Any]]:
+        folder = tmp_path / name
+        outputs = {
+            "run": folder / "fold.run.gz",
+            "metrics": folder / "fold.json",
+            "checkpoints": folder / "checkpoints",
+        }
+        return folder, finetune(**{**collection, **outputs, **changes})
+
+    return run
+
+
+Finetune = Callable[..., tuple[Path, dict[str, Any]]]
+
+
+def report(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "fold.json").read_text())
+
+
+def test_what_is_written(run_finetuning: Finetune) -> None:
+    folder, counts = run_finetuning("run", output=None)
+    assert counts["training_queries"] == 9
+    assert counts["training_groups"] == 9
+    assert (counts["validation_queries"], counts["test_queries"]) == (3, 3)
+    ranked = read_run(folder / "fold.run.gz")
+    assert sorted(ranked) == ["q00", "q05", "q10"]
+    assert all(len(ranking) == 8 for ranking in ranked.values())
+    found = report(folder)
+    assert [(p["batch_size"], p["learning_rate"]) for p in found["grid"]] == [(4, 1e-3), (8, 1e-3)]
+    scores = [epoch["validation"] for point in found["grid"] for epoch in point["epochs"]]
+    assert found["chosen"]["validation"] == max(scores)
+    assert counts["epochs_trained"] == len(scores)
+    assert [epoch["steps"] for point in found["grid"] for epoch in point["epochs"][:1]] == [3, 2]
+    assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
+
+
+def test_it_learns_and_keeps_the_model_that_made_the_run(run_finetuning: Finetune, tmp_path: Path) -> None:
+    options = tuning_options(epochs=30, patience=30, batch_sizes=[8], learning_rates=[3e-3])
+    folder, _ = run_finetuning("run", options=options, output=tmp_path / "kept")
+    epochs = report(folder)["grid"][0]["epochs"]
+    assert epochs[-1]["pair_accuracy"] > 0.9 > epochs[0]["pair_accuracy"]
+    assert epochs[-1]["loss"] < epochs[0]["loss"] / 2
+    kept = CrossEncoder.load(tmp_path / "kept")
+    again = zero_shot(kept, run_finetuning, tmp_path)
+    assert again == read_run(folder / "fold.run.gz")
+
+
+def zero_shot(model: CrossEncoder, run_finetuning: Finetune, tmp_path: Path) -> Any:
+    from irpretrain.retrieval.rerank import rerank
+
+    output = tmp_path / "again.run.gz"
+    options = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
+    inputs = [tmp_path / name for name in ("queries.parquet", "candidates.run.gz")]
+    rerank(tmp_path / "kept", [tmp_path / "store"], *inputs, options, output)
+    return {query: ranking for query, ranking in read_run(output).items() if query in ("q00", "q05", "q10")}
+
+
+def test_equal_runs_write_equal_files(run_finetuning: Finetune) -> None:
+    first, second, other = (
+        run_finetuning(name, seed=seed)[0] for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    for name in ("fold.run.gz", "fold.json"):
+        assert sha256(first / name) == sha256(second / name)
+    assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")
+
+
+class Stop(Exception):
+    """Stands for a crash."""
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
+def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
+    options = tuning_options(patience=3)
+    whole, _ = run_finetuning("whole", options=options)
+    original, done = module._Search._epoch, []
+
+    def epoch(self: Any, *given: Any) -> Any:
+        if len(done) == calls:
+            raise Stop
+        done.append(1)
+        return original(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module._Search, "_epoch", epoch)
+        with pytest.raises(Stop):
+            run_finetuning("broken", options=options)
+    steps: list[int] = []
+    step = Trainer.step
+    monkeypatch.setattr(Trainer, "step", lambda self, n, tasks: steps.append(n) or step(self, n, tasks))
+    resumed, _ = run_finetuning("broken", options=options)
+    assert len(steps) == sum([3, 3, 3, 2, 2, 2][calls:])
+    for name in ("fold.run.gz", "fold.json"):
+        assert sha256(resumed / name) == sha256(whole / name)
+
+
+def test_test_queries_choose_nothing(
+    run_finetuning: Finetune, collection: dict[str, Any], tmp_path: Path
+) -> None:
+    """Other judgements of the test fold change neither the choice nor the run."""
+    first, _ = run_finetuning("first")
+    lines = collection["qrels"].read_text().splitlines()
+    changed = [
+        line if line.split()[0] not in ("q00", "q05", "q10") else f"{line.split()[0]} 0 d30 1"
+        for line in lines
+    ]
+    (tmp_path / "other.txt").write_text("\n".join(dict.fromkeys(changed)) + "\n")
+    second, _ = run_finetuning("second", qrels=tmp_path / "other.txt")
+    for name in ("fold.run.gz", "fold.json"):
+        assert sha256(first / name) == sha256(second / name)
+
+
+def test_patience_stops_a_grid_point(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = iter([0.3, 0.5, 0.5, 0.4, 0.2, 0.6, 0.1, 0.1, 0.7])
+    monkeypatch.setattr(module, "mean_of_run", lambda *given: next(values))
+    folder, counts = run_finetuning("run", options=tuning_options(epochs=9, patience=2))
+    found = report(folder)
+    assert [[e["validation"] for e in p["epochs"]] for p in found["grid"]] == [
+        [0.3, 0.5, 0.5, 0.4],
+        [0.2, 0.6, 0.1, 0.1],
+    ]
+    assert found["chosen"] == {"batch_size": 8, "learning_rate": 1e-3, "epoch": 2, "validation": 0.6}
+    assert counts["epochs_trained"] == 8
+
+
+def test_first_of_equal_scores_is_chosen(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "mean_of_run", lambda *given: 0.5)
+    folder, _ = run_finetuning("run", options=tuning_options(patience=1))
+    assert report(folder)["chosen"] == {"batch_size": 4, "learning_rate": 1e-3, "epoch": 1, "validation": 0.5}
+
+
+def test_few_shot_takes_the_first_training_queries(run_finetuning: Finetune) -> None:
+    folder, counts = run_finetuning("few", regime="few-shot-4", options=tuning_options(epochs=1))
+    assert counts["training_queries"] == 4
+    assert [point["batch_size"] for point in report(folder)["grid"]] == [2]
+    with pytest.raises(ConfigError, match="only 9 queries"):
+        run_finetuning("more", regime="few-shot-10")
+
+
+def test_nothing_to_train_on_is_an_error(
+    run_finetuning: Finetune, collection: dict[str, Any], tmp_path: Path
+) -> None:
+    text = collection["qrels"].read_text()
+    (tmp_path / "none.txt").write_text(text.replace(" 1\n", " 0\n"))
+    with pytest.raises(InputError, match="none of the 9 training queries"):
+        run_finetuning("none", qrels=tmp_path / "none.txt")
+
+
+def test_sequences_longer_than_the_encoder_are_refused(run_finetuning: Finetune) -> None:
+    with pytest.raises(ConfigError, match=r"finetuning\.max_length: 65 is longer"):
+        run_finetuning("long", options=tuning_options(max_length=65))
+    with pytest.raises(ConfigError, match=r"reranking\.max_length: 99 is longer"):
+        run_finetuning("long", reranking=RerankingConfig(max_length=99, query_length=4))
+
+
+def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> None:
+    store = TokenStore.open([make_store({f"d{i}": "a" for i in range(6)})])
+    qrels = {
+        "q1": {"d0": 1, "lost": 1, "d5": 2, "d1": 0, "d2": -1},  # d5 is no candidate, lost not in the corpus
+        "q2": {"lost": 1},
+        "q3": {"d1": 0},
+        "q4": {"d2": 1},
+    }
+    run = {
+        "q1": [("d0", 3.0), ("d1", 2.0), ("d2", 1.5), ("d3", 1.0)],
+        "q2": [("d0", 1.0)],
+        "q3": [("d0", 1.0)],
+        "q4": [("d2", 1.0)],
+    }
+    texts = {query: query.upper() for query in ("q1", "q2", "q3", "q4", "q5")}
+    found, skipped = judged_queries(["q1", "q2", "q3", "q4", "q5"], texts, qrels, run, store, None)
+    (query,) = found
+    assert (query.identifier, query.text) == ("q1", "Q1")
+    assert (query.relevant.tolist(), query.others.tolist()) == ([0, 5], [1, 2, 3])
+    assert skipped == {"without_relevant_document": 3, "without_other_candidate": 1}
+    ((query,), _) = judged_queries(["q1"], texts, qrels, run, store, 2)
+    assert query.others.tolist() == [1]
+
+
+def many(relevant: list[int], others: list[int], name: str = "q") -> JudgedQuery:
+    return JudgedQuery(name, name.upper(), np.array(relevant), np.array(others))
+
+
+def test_every_epoch_holds_every_relevant_document_once() -> None:
+    queries = [many([0, 1], [5, 6, 7, 8], "q1"), many([2], [9, 10, 11], "q2")]
+    source = JudgedGroups(queries, 2, 2, seed=1)
+    assert (source.number, source.steps_per_epoch) == (3, 2)
+    for epoch in range(20):
+        groups = source.groups(2 * epoch) + source.groups(2 * epoch + 1)
+        assert groups == source.epoch(epoch)
+        assert sorted(group.documents[0].row for group in groups) == [0, 1, 2]
+        for group in groups:
+            first, *negatives = (span.row for span in group.documents)
+            assert group.queries == (("Q2",) if first == 2 else ("Q1",))
+            assert len(set(negatives)) == 2
+            assert set(negatives) <= ({9, 10, 11} if first == 2 else {5, 6, 7, 8})
+    assert [len(source.groups(step)) for step in range(4)] == [2, 1, 2, 1]
+
+
+def test_scarce_negatives_are_drawn_with_replacement() -> None:
+    source = JudgedGroups([many([0], [5, 6])], 7, 1, seed=1)
+    (group,) = source.groups(0)
+    assert len(group.documents) == 8
+    assert {span.row for span in group.documents[1:]} == {5, 6}
+
+
+def test_negatives_depend_on_seed_query_and_epoch_alone() -> None:
+    one, two = many([0], list(range(10, 40)), "q1"), many([1], list(range(10, 40)), "q2")
+
+    def drawn(queries: list[JudgedQuery], epoch: int, seed: int = 1) -> dict[int, tuple[Span, ...]]:
+        return {g.documents[0].row: g.documents[1:] for g in JudgedGroups(queries, 4, 2, seed).epoch(epoch)}
+
+    assert drawn([one, two], 3)[0] == drawn([one], 3)[0]
+    assert drawn([one], 3) != drawn([one], 4)
+    assert drawn([one], 3) != drawn([one], 3, seed=2)
+    assert drawn([one, two], 3)[0] != drawn([one, two], 3)[1]
+
+
+def test_negatives_are_uniform() -> None:
+    source = JudgedGroups([many([0], list(range(1, 9)))], 2, 1, seed=1)
+    counts = Counter(span.row for step in range(4000) for span in source.groups(step)[0].documents[1:])
+    statistic = sum((counts[row] - 1000) ** 2 / 1000 for row in range(1, 9))
+    assert statistic < 24.3  # chi-squared, 7 degrees of freedom, p = 0.001
