@@ -21,7 +21,7 @@ from scipy import stats
 from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
-from irpretrain.errors import ConfigError, InputError, SetupError
+from irpretrain.errors import InputError, SetupError
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.rop import Options, build_groups
 from irpretrain.text.language_model import CollectionModel
@@ -462,7 +462,3 @@ def test_impossible_options_are_named() -> None:
         options(generated_pairs=4)
     with pytest.raises(ValueError, match="mean-document-length"):
         options(mu=0.0)
-    from irpretrain.config import load_config
-
-    with pytest.raises(ConfigError):
-        load_config("/nonexistent.yaml")

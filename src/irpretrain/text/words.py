@@ -23,21 +23,30 @@ def find_words(text: str, kind: WordKind) -> list[str]:
 
 @cache
 def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
-    """Return the function that cuts a text into words; ASCII text takes a faster way to the same words."""
+    """Return the function that cuts a text into words.
+
+    ASCII separators are blanked byte by byte, which is several times as fast as a regular expression; only what
+    holds other characters is looked at again.
+    """
     belongs = str.isalnum if kind == "alphanumeric" else str.isalpha
-    blanks = {code: " " for code in range(128) if not belongs(chr(code))}
-    beyond_ascii = re.compile(r"[^\W_]+").findall if kind == "alphanumeric" else _letters
+    blanks = bytes(code if code > 127 or belongs(chr(code)) else ord(" ") for code in range(256))
+    cut = re.compile(r"[^\W_]+").findall if kind == "alphanumeric" else _letters
 
     def find(text: str) -> list[str]:
         lower = text.lower()
-        return lower.translate(blanks).split() if lower.isascii() else beyond_ascii(lower)
+        pieces = (
+            lower.encode("utf-8", "surrogatepass").translate(blanks).decode("utf-8", "surrogatepass").split()
+        )
+        if lower.isascii():
+            return pieces
+        return [word for piece in pieces for word in ((piece,) if piece.isascii() else cut(piece))]
 
     return find
 
 
-def _letters(text: str) -> list[str]:
+def _letters(piece: str) -> list[str]:
     """Return the runs of letters; signs such as ² or Ⅷ, which regular expressions take for letters, separate too."""
-    words: list[str] = _LETTERS_AND_NUMERALS.findall(text)
+    words: list[str] = _LETTERS_AND_NUMERALS.findall(piece)
     if all(map(str.isalpha, words)):
         return words
     spaced = ("".join(c if c.isalpha() else " " for c in word) for word in words)
