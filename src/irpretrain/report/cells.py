@@ -200,7 +200,12 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
+def difference_text(difference: float) -> str:
+    """Return a difference as text, +0.231; one that rounds to nothing is +0.000 whatever its sign."""
+    return f"{round(difference, 3) + 0.0:+.3f}"
+
+
 def contrast_text(contrast: Contrast) -> str:
     """Return a comparison as text: +0.231 (p < 0.001)."""
     found = contrast.comparison
-    return f"{found.difference:+.3f} ({p_text(found.p)})" if found else ""
+    return f"{difference_text(found.difference)} ({p_text(found.p)})" if found else ""

@@ -18,13 +18,16 @@ from irpretrain.atomic import write_text
 from irpretrain.config import Config
 from irpretrain.corpora.embedded import Asset, read_manifest, resolve
 from irpretrain.errors import InputError
+from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.cells import (
     NOTHING_PUBLISHED,
     OUTCOMES,
     Cell,
     Contrast,
     Ours,
+    Row,
     Table,
+    difference_text,
     p_text,
     value_text,
 )
@@ -144,6 +147,7 @@ class _CellBook:
 
     def _entry(self, cell: Cell, ours: Ours) -> dict[str, Any]:
         run = ours.run
+        first = run.regime == FIRST_STAGE
         facts = [
             ("Model", model_label(self._config, run.model)),
             ("Data set", dataset_label(self._config, run.dataset, run.candidates)),
@@ -151,11 +155,13 @@ class _CellBook:
             ("Measure", ours.measure),
             ("Value", value_text(ours, marks=False)),
             ("Queries", f"{ours.queries:,}"),
-            ("Seeds", ", ".join(str(seed) for seed in ours.seeds)),
+            ("Seeds", "none: nothing is trained" if first else ", ".join(str(seed) for seed in ours.seeds)),
         ]
         if cell.published is not None:
             facts.append(("Published", cell.published.printed))
-        facts += [(f"Against {c.over}", f"{c.difference:+.3f}, {p_text(c.p)}") for c in ours.comparisons]
+        facts += [
+            (f"Against {c.over}", f"{difference_text(c.difference)}, {p_text(c.p)}") for c in ours.comparisons
+        ]
         shown = [v for v in cell.verdicts if v.outcome != NOTHING_PUBLISHED]
         facts += [
             ("Verdict" + (f" on {v.mark}" if v.mark else ""), f"{v.outcome}: {v.reason}") for v in shown
@@ -192,14 +198,12 @@ def _table_view(table: Table, book: _CellBook) -> dict[str, Any]:
         "panels": [
             {
                 "title": panel.title,
-                "filled": any(row.filled_by not in ("", row.label) for row in panel.rows),
                 "groups": panel.groups(),
                 "columns": [column.label for column in panel.columns],
                 "rows": [
                     {
-                        "label": row.label.partition(" (")[0],
-                        "detail": row.label[len(row.label.partition(" (")[0]) :].strip(" ()"),
-                        "filled_by": row.filled_by,
+                        "label": _split(row)[0],
+                        "detail": _split(row)[1],
                         "cells": [_cell_view(table, cell, book) for cell in row.cells],
                     }
                     for row in panel.rows
@@ -214,12 +218,22 @@ def _table_view(table: Table, book: _CellBook) -> dict[str, Any]:
     }
 
 
+def _split(row: Row) -> tuple[str, str]:
+    """A row's label without what stands in brackets, and in small letters that, and what fills the row here."""
+    label, _, bracket = row.label.partition(" (")
+    filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
+    ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
+    return label, "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
+
+
 def _cell_view(table: Table, cell: Cell | Contrast, book: _CellBook) -> CellView:
     if isinstance(cell, Contrast):
         found = cell.comparison
         if found is None:
             return CellView("", text="–")
-        return CellView(f"{found.difference:.6f}", text=f"{found.difference:+.3f}", bounds=p_text(found.p))
+        return CellView(
+            f"{found.difference:.6f}", text=difference_text(found.difference), bounds=p_text(found.p)
+        )
     published = cell.published.printed if cell.published else ""
     if cell.ours is None:
         mark = table.reasons().get(cell.not_run, "")
@@ -267,12 +281,12 @@ def _figures(paper: Published, directory: Path) -> list[dict[str, str]]:
     views = []
     for name in FIGURES[paper.paper]:
         known = paper.figures.get(name)
-        caption = (
-            f"{known.published} (page {known.page}, section {known.section}; its curves exist as a picture only and "
-            "are not copied here.)"
-            if known
-            else OWN_FIGURES[name]
-        )
+        caption = OWN_FIGURES.get(name, "")
+        if known:
+            caption = (
+                f"{known.published} (Page {known.page}, section {known.section}. The paper's curves are printed as "
+                "pictures only, so none is copied here.)"
+            )
         title = f"{paper.name}, figure {known.number}: {known.title}" if known else caption
         key = f"{paper.paper}_{name}"
         image = _svg_uri(directory / f"{key}.svg")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -137,7 +138,7 @@ _KEYS = ("dataset", "candidates", "model", "regime", "measure")
 def _read(path: str | Path) -> Iterator[tuple[tuple[RunName, str], Results]]:
     table = PER_QUERY.read(path).sort_by([(key, "ascending") for key in (*_KEYS, "seed", "query_id")])
     starts = _starts(table, _KEYS)
-    for start, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
+    for start, end in pairwise([*starts, table.num_rows]):
         part = table.slice(start, end - start)
         first = {key: part.column(key)[0].as_py() for key in _KEYS}
         name = RunName(*(first[key] for key in _KEYS[:4]))

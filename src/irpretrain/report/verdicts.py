@@ -16,6 +16,7 @@ from irpretrain.report.cells import (
     Comparison,
     Ours,
     Verdict,
+    difference_text,
     p_text,
 )
 from irpretrain.report.published import PublishedValue
@@ -30,12 +31,18 @@ def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> V
     inside = ours.low <= published.value <= ours.high
     if inside:
         return Verdict(
-            REPRODUCED, f"differs by {difference:+.3f}; the published value is in our interval", "number"
+            REPRODUCED,
+            f"differs by {difference_text(difference)}; the published value is in our interval",
+            "number",
         )
     if abs(difference) <= tolerance + ROUNDING:
-        return Verdict(REPRODUCED, f"differs by {difference:+.3f}, within {tolerance:g}", "number")
+        return Verdict(
+            REPRODUCED, f"differs by {difference_text(difference)}, within {tolerance:g}", "number"
+        )
     return Verdict(
-        OFF, f"differs by {difference:+.3f}; the published value is outside our interval", "number"
+        OFF,
+        f"differs by {difference_text(difference)}; the published value is outside our interval",
+        "number",
     )
 
 
@@ -50,8 +57,9 @@ def claim_verdict(mark: str, against: str, found: Comparison | None, absent: str
     """
     if found is None:
         return Verdict(NOT_RUN, f"its baseline was not run: {absent}", "claim", against, mark)
-    direction = "better" if found.difference > 0 else "worse" if found.difference < 0 else "equal"
-    text = f"{direction} by {found.difference:+.3f}, {p_text(found.p)}"
+    difference = difference_text(found.difference)
+    direction = "equal" if float(difference) == 0 else "better" if found.difference > 0 else "worse"
+    text = f"{direction}, {difference}, {p_text(found.p)}"
     return Verdict(REPRODUCED if found.better else OFF, text, "claim", against, mark)
 
 

@@ -1,0 +1,159 @@
+import json
+import math
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import PROP_YAML, rows_of, write_results
+from irpretrain.config import Config
+from irpretrain.errors import InputError
+from irpretrain.report.curves import binned, few_shot_curves, loss_curves, step_curves
+from irpretrain.report.figures import figure_names, make_figures
+from irpretrain.report.published import load_published
+from irpretrain.report.sampling_figures import sample_counts
+from irpretrain.report.scores import Scores
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def metrics(directory: Path, model: str, seed: int = 1, ranking: bool = True) -> Path:
+    """Forty steps of a loss that falls from 1."""
+    path = directory / "metrics" / model / f"seed-{seed}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tasks = [
+        {"rop": {"ranking_loss": math.exp(-s / 20) if ranking else None, "mlm_loss": 2.0}}
+        for s in range(1, 41)
+    ]
+    path.write_text("".join(json.dumps({"step": s, "tasks": t}) + "\n" for s, t in enumerate(tasks, 1)))
+    return path
+
+
+def group_sidecar(directory: Path, objective: str = "rop", shard: int = 0) -> Path:
+    """Ten pairs of one word and four of two; thirteen of the 36 words outside their document."""
+    path = directory / "groups" / "pretraining" / objective / f"squad-train-{shard}.parquet.meta.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sizes = {
+        "1": {"pairs": 10, "expected": 9.5},
+        "2": {"pairs": 4, "expected": 4.5},
+        "3": {"pairs": 0, "expected": 0.1},
+    }
+    counts = {
+        "documents": 3,
+        "skipped": {"short": 1},
+        "ties": 2,
+        "words_drawn": 36,
+        "words_outside_document": 13,
+    }
+    path.write_text(json.dumps({"stage": "build_groups", "counts": {**counts, "set_sizes": sizes}}))
+    return path
+
+
+def _texts(path: Path) -> str:
+    """All text of an SVG; empty where nothing is written."""
+    return " ".join(" ".join("".join(e.itertext()).split()) for e in ET.parse(path).iter(f"{SVG}text"))
+
+
+@pytest.fixture(scope="module")
+def made(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    base = tmp_path_factory.mktemp("figures")
+    for run in ("one", "two"):
+        files = [metrics(base, "prop-rop"), metrics(base, "prop-rop", 2), metrics(base, "prop-random")]
+        sidecars = [group_sidecar(base), group_sidecar(base, shard=1), group_sidecar(base, "rop-random")]
+        assert make_figures([PROP_YAML], config, *results, files, sidecars, base / run) == {"figures": 5}
+    return base / "one", base / "two"
+
+
+def test_every_figure_as_svg_and_png_with_the_same_bytes_twice(made) -> None:
+    one, two = made
+    assert sorted(p.name for p in one.iterdir()) == sorted(
+        f"{n}.{s}" for n in figure_names(["prop"]) for s in ("svg", "png")
+    )
+    for path in one.iterdir():
+        assert path.read_bytes() == (two / path.name).read_bytes()
+        assert b"<dc:date>" not in path.read_bytes()
+
+
+def test_what_the_figures_say(made) -> None:
+    directory = made[0]
+    assert "sampling from the document language model (prop-rop)" in _texts(directory / "prop_figure1a.svg")
+    curve = _texts(directory / "prop_figure1b.svg")
+    assert "zero-shot, on SQuAD 1.1" in curve
+    assert "Zero-shot, not fine-tuned as in the paper." in curve
+    assert "Without snapshots here: prop-random." in curve
+    assert "20 test queries" in curve
+    few = _texts(directory / "prop_figure2.svg")
+    assert "encoder (untrained), fine-tuned on all queries" in few
+    assert "BM25" in few
+    assert "pretraining / rop, 28 pairs" in _texts(directory / "prop_set_sizes.svg")
+    assert "36.1 % of 72 outside" in _texts(directory / "prop_words_outside.svg")
+
+
+def test_lines_go_through_the_numbers(config: Config, results) -> None:
+    paper, scores = load_published(PROP_YAML), Scores.read(results[1])
+    axis = few_shot_curves(paper, "figure2", config, scores).axes[0]
+    solid, fine_tuned, bm25 = axis.lines[:3]
+    assert list(solid.get_xdata()) == [0, 10, 30, 50, 70]
+    assert list(solid.get_ydata()) == pytest.approx([0.5, 0.51, 0.53, 0.55, 0.57])
+    assert (fine_tuned.get_ydata()[0], bm25.get_ydata()[0]) == pytest.approx((0.4, 0.6))
+    assert fine_tuned.get_linestyle() == "--"
+    axis = step_curves(paper, "figure1b", config, scores).axes[0]
+    assert list(axis.lines[0].get_xdata()) == [50, 100, 150, 200]
+    assert list(axis.lines[0].get_ydata()) == pytest.approx(
+        [0.45 * (0.5 + s / 400) for s in (50, 100, 150, 200)]
+    )
+    assert axis.lines[1].get_ydata()[0] == pytest.approx(0.2)
+
+
+def test_the_loss_is_the_mean_over_seeds(config: Config, tmp_path: Path) -> None:
+    files = [metrics(tmp_path, "prop-rop"), metrics(tmp_path, "prop-rop", 2)]
+    axis = loss_curves(load_published(PROP_YAML), "figure1a", config, files).axes[0]
+    x, y = axis.lines[0].get_data()
+    assert len(x) == 10
+    assert x[0] == 2.5  # steps 1 to 4
+    assert y[0] == pytest.approx(np.mean([math.exp(-s / 20) for s in (1, 2, 3, 4)]))
+    assert len(axis.lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("figure1a", "no experiment pre-trains prop-rop or prop-random with a ranking loss"),
+        ("figure1b", "no model that is run zero-shot keeps snapshots"),
+        ("figure2", "no experiment fine-tunes prop in a few-shot regime"),
+        ("set_sizes", "no word sets were sampled in this run"),
+        ("words_outside", "no word sets were sampled in this run"),
+    ],
+)
+def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: str, reason: str) -> None:
+    rows = [row for row in rows_of("squad", models=("untrained",)) if row["regime"] != "full"]
+    only_mlm = [metrics(tmp_path, "prop-mlm", ranking=False)]
+    make_figures([PROP_YAML], config, *write_results(tmp_path, rows), only_mlm, [], tmp_path / "figures")
+    assert f"No data: {reason}" in _texts(tmp_path / "figures" / f"prop_{name}.svg")
+
+
+def test_counts_of_shards_are_added(tmp_path: Path) -> None:
+    other = tmp_path / "groups" / "pretraining" / "rop" / "other.meta.json"
+    sidecars = [group_sidecar(tmp_path), group_sidecar(tmp_path, shard=1)]
+    other.write_text(json.dumps({"stage": "merge_groups", "counts": {"groups": 28}}))
+    counts = sample_counts([*sidecars, other])
+    assert list(counts) == ["pretraining / rop"]
+    found = counts["pretraining / rop"]
+    assert (found.pairs, found.ties, found.documents, found.skipped) == (28, 4, 6, {"short": 2})
+    assert found.expected[1] == 19.0
+
+
+def test_broken_metrics_are_named(config: Config, tmp_path: Path) -> None:
+    path = metrics(tmp_path, "prop-rop")
+    path.write_text(path.read_text() + '{"step": 41}\n')
+    with pytest.raises(InputError, match=r"seed-1\.jsonl:41: not a line of training metrics"):
+        loss_curves(load_published(PROP_YAML), "figure1a", config, [path])
+
+
+def test_bins_of_long_curves() -> None:
+    steps, values = np.arange(1, 100_001, dtype=float), np.ones(100_000)
+    x, y = binned(steps, values)
+    assert len(x) == 100
+    assert x[0] == 500.5
+    assert set(y) == {1.0}

@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import pytest
+
+from conftest import PROP_YAML
+from irpretrain.config import Config
+from irpretrain.report.headline import WIDTH, headline, print_headline
+from irpretrain.report.tables import make_tables
+
+
+@pytest.fixture
+def made(config: Config, results, tmp_path: Path) -> Path:
+    make_tables([PROP_YAML], config, *results, tmp_path / "tables", tmp_path / "verdicts.csv")
+    return tmp_path
+
+
+def test_the_table_in_plain_text(made: Path) -> None:
+    text = headline(made)
+    # The last lines name files, whose paths may be longer; a terminal must be able to copy them.
+    table = text.partition("Report:")[0].splitlines()
+    assert max(len(line) for line in table) <= WIDTH
+    assert table[0] == "SQuAD 1.1, 20 queries"
+    prop = next(line for line in table if line.startswith("PROP "))
+    assert prop.split("  ")[0] == "PROP"
+    assert "0.450†  [" in prop
+    assert "0.630*† [" in prop
+    assert prop.endswith("0.700*†")
+    assert f"Report:  {made / 'report.html'}" in text
+
+
+def test_it_is_printed(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    print_headline(made)
+    assert "significantly better than BM25" in capsys.readouterr().out
+
+
+def test_without_a_table_the_place_is_still_named(tmp_path: Path) -> None:
+    assert headline(tmp_path).startswith("Report:")
+
+
+def test_long_labels_are_cut(made: Path) -> None:
+    path = made / "tables" / "headline.csv"
+    path.write_text(path.read_text().replace("random sampling (", "random sampling of every word there is ("))
+    table = headline(made).partition("Report:")[0].splitlines()
+    assert any(line.startswith("random sampling of every wor… ") for line in table)
+    assert max(len(line) for line in table) <= WIDTH

@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import pytest
+
+from conftest import QUERIES, rows_of, write_results
+from irpretrain.errors import IntegrityError
+from irpretrain.report.scores import RunName, Scores
+
+
+def test_values_by_seed_and_query(tmp_path: Path) -> None:
+    scores, per_query = write_results(tmp_path, rows_of("squad", seeds=(2, 1)))
+    found = Scores.read(per_query, scores).get(RunName("squad", "bm25", "prop", "zero-shot"), "nDCG@20")
+    assert found.seeds == (1, 2)
+    assert found.queries == tuple(f"q{n:02}" for n in range(QUERIES))
+    assert found.per_seed == pytest.approx([0.5, 0.51])
+    assert found.mean == pytest.approx(0.505)
+    assert found.per_query[:2] == pytest.approx([0.505 - 0.06, 0.505 + 0.06])
+
+
+def test_first_stages_are_found_under_their_own_candidates(results) -> None:
+    scores = Scores.read(results[1])
+    assert scores.first_stage("squad", "ql") == RunName("squad", "ql", "ql", "first-stage")
+    assert scores.first_stage("squad", "tf-idf") is None
+    assert scores.pairs() == [("squad", "bm25")]
+    assert scores.get(RunName("squad", "bm25", "prop", "zero-shot"), "AP") is None
+
+
+def test_a_data_set_that_nothing_re_ranks_still_counts(tmp_path: Path) -> None:
+    rows = [row for row in rows_of("squad") if row["regime"] == "first-stage"]
+    _, per_query = write_results(tmp_path, rows)
+    assert Scores.read(per_query).pairs() == [("squad", "bm25"), ("squad", "ql")]
+
+
+def test_means_of_another_run_are_refused(tmp_path: Path) -> None:
+    scores, per_query = write_results(tmp_path, rows_of("squad"))
+    text = scores.read_text().replace(
+        "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.5", "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.6"
+    )
+    scores.write_text(text)
+    with pytest.raises(IntegrityError, match="different runs"):
+        Scores.read(per_query, scores)
+    scores.write_text(text.replace(",prop,zero-shot,", ",prop,few-shot-7,"))
+    with pytest.raises(IntegrityError, match="no per-query values"):
+        Scores.read(per_query, scores)
+
+
+def test_seeds_with_different_queries_are_refused(tmp_path: Path) -> None:
+    _, per_query = write_results(tmp_path, rows_of("squad", seeds=(1, 2))[:-1])
+    with pytest.raises(IntegrityError, match="same queries once each"):
+        Scores.read(per_query)

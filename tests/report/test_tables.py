@@ -1,0 +1,285 @@
+import csv
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from conftest import PROP_YAML, ROOT, rows_of, write_results
+from irpretrain.config import Config, load_config, parse_config
+from irpretrain.report.cells import Cell, Table, letter
+from irpretrain.report.latex import escape as latex_escape
+from irpretrain.report.latex import latex
+from irpretrain.report.markdown import cell_text, markdown
+from irpretrain.report.published import load_published
+from irpretrain.report.scores import Scores
+from irpretrain.report.tables import build_headline, build_table, make_tables
+
+LABEL = r"<script>alert('x')</script> & 50% of $x_1$ {a|b} \input ~^#"
+
+
+def _table(config: Config, results, name: str) -> Table:
+    return build_table(load_published(PROP_YAML), name, config, Scores.read(*reversed(results)))
+
+
+def _texts(table: Table, panel: int) -> dict[str, list[str]]:
+    return {row.key: [cell_text(table, cell) for cell in row.cells] for row in table.panels[panel].rows}
+
+
+def test_panel_of_the_papers_data_sets(config: Config, results) -> None:
+    table = _table(config, results, "table3")
+    assert [c.group for c in table.panels[0].columns] == [
+        "Robust04",
+        "ClueWeb09-B",
+        "Gov2",
+        "MQ2007",
+        "MQ2008",
+    ]
+    assert _texts(table, 0)["mlm"] == [
+        "0.467 · not run (a)",
+        "0.306 · not run (b)",
+        "0.503 · not run (c)",
+        "0.511 · not run (d)",
+        "0.249 · not run (e)",
+    ]
+    assert _texts(table, 0)["rop"][0] == "0.481† · not run (a)"
+    assert next(iter(table.reasons())).startswith(
+        "data set robust04 is not in this configuration: its documents"
+    )
+
+
+def test_panel_of_our_data_set(config: Config, results) -> None:
+    table = _table(config, results, "table3")
+    assert table.panels[1].title == "This configuration: SQuAD 1.1"
+    assert [(c.group, c.label) for c in table.panels[1].columns] == [
+        ("SQuAD 1.1, fine-tuned", "nDCG@20"),
+        ("SQuAD 1.1, zero-shot", "nDCG@20"),
+    ]
+    texts = {key: [re.sub(r" \[.*", "", text) for text in cells] for key, cells in _texts(table, 1).items()}
+    assert texts == {"mlm": ["0.500", "0.300"], "rop": ["0.650†", "0.450†"], "rop-mlm": ["0.700†", "0.500†"]}
+    outcomes = {row.key: [v.outcome for c in row.cells for v in c.verdicts] for row in table.panels[1].rows}
+    assert outcomes["rop"] == ["reproduced", "no published value"]
+    assert outcomes["mlm"] == ["no published value", "no published value"]
+
+
+def test_interval_and_p_value_against_references(config: Config, results) -> None:
+    table = _table(config, results, "table5")
+    cell = next(c for c in table.cells() if c.row == "document-model" and c.ours and c.regime == "zero-shot")
+    scores = Scores.read(results[1])
+    ours, random = (
+        scores.get(type(cell.ours.run)("squad", "bm25", model, "zero-shot"), "nDCG@20").values[0]
+        for model in ("prop-rop", "prop-random")
+    )
+    assert cell.ours.comparisons[0].p == pytest.approx(stats.ttest_rel(ours, random).pvalue)
+    assert cell.ours.comparisons[0].difference == pytest.approx(0.1)
+    # The zigzag ±0.07 around 0.45 has standard error 0.07 / sqrt(20); the bootstrap must be near the normal interval.
+    assert (cell.ours.low, cell.ours.high) == pytest.approx((0.45 - 0.0307, 0.45 + 0.0307), abs=0.005)
+
+
+def test_further_pre_training_that_changes_nothing_is_off(config: Config, results) -> None:
+    table = _table(config, results, "table4")
+    verdict = next(v for c in table.cells() if c.row == "further" and c.ours for v in c.verdicts if v.kind)
+    assert (verdict.outcome, verdict.reason) == ("off", "equal, +0.000, p = 1.000")
+
+
+def test_table2_maps_rows_honestly(config: Config, results) -> None:
+    table = _table(config, results, "table2")
+    rows = {row.key: row for row in table.panels[1].rows}
+    texts = _texts(table, 1)
+    assert rows["prop-here"].label == "PROP (enwiki-excerpt + squad-train)"
+    assert rows["bert"].filled_by == "encoder (MiniLM-L6-H384, first 4 layers, fresh score head)"
+    assert "prop-here" not in _texts(
+        table, 0
+    )  # nothing stands for the paper's own models on the paper's data
+    assert texts["bm25"][0].startswith("0.600† [")
+    assert texts["prop-here"][0].startswith("0.700*† [")
+    reasons = {mark: reason for reason, mark in table.reasons().items()}
+    for row, start in [
+        ("ict", "objective ict is not part of this configuration"),
+        ("sota", "published only"),
+        ("prop-wikipedia", "the whole English Wikipedia is not in this configuration"),
+    ]:
+        mark = re.fullmatch(r"not run \((.+)\)", texts[row][0])[1]
+        assert reasons[mark].startswith(start)
+    claims = {(v.mark, v.outcome) for v in rows["prop-here"].cells[0].verdicts}
+    assert claims == {("*", "reproduced"), ("†", "reproduced"), ("‡", "not run")}
+    assert [v.outcome for v in rows["bert"].cells[0].verdicts] == ["off"]  # 0.400 against BM25's 0.600
+
+
+@pytest.fixture(scope="module")
+def robust(tmp_path_factory):
+    """A configuration that has the paper's own data set, three seeds, and other options."""
+    content = {
+        "datasets": {
+            "robust04": {
+                "label": "Robust04", "corpus": "squad-dev",
+                "queries": {"format": "squad", "path": "embedded:squad-dev"},
+                "qrels": {"format": "squad", "path": "embedded:squad-dev"}, "measures": ["nDCG@20", "P@20"],
+            }
+        },
+        "evaluation": {"correction": "holm", "test": "randomisation", "permutations": 1000},
+    }  # fmt: skip
+    import yaml
+
+    base = yaml.safe_load((ROOT / "config.yaml").read_text())
+    base["datasets"] = content["datasets"]
+    base["experiments"] = {
+        "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
+    }
+    base["evaluation"] = content["evaluation"]
+    base["models"]["prop"]["label"] = LABEL
+    rows = [r for r in rows_of("robust04", seeds=(1, 2, 3)) if r["measure"] != "RR@10"]
+    return parse_config(base), write_results(tmp_path_factory.mktemp("robust"), rows)
+
+
+def test_numbers_are_compared_on_the_papers_own_data_set(robust) -> None:
+    table = _table(*robust, "table3")
+    cell = next(c for c in table.cells() if c.row == "rop" and c.dataset == "robust04" and c.regime == "full")
+    assert cell.ours.seeds == (1, 2, 3)
+    assert cell.ours.mean == pytest.approx(0.66)
+    half = stats.t.ppf(0.975, 2) * 0.01 / math.sqrt(3)  # means 0.65, 0.66, 0.67
+    assert (cell.ours.low, cell.ours.high) == pytest.approx((0.66 - half, 0.66 + half))
+    assert [(v.kind, v.outcome) for v in cell.verdicts] == [("number", "off")]
+    text = cell_text(table, cell)
+    assert text == f"0.481† · ours 0.660† [{0.66 - half:.3f}, {0.66 + half:.3f}] (off)"
+    zero_shot = next(c for c in table.cells() if c.row == "rop" and c.ours and c.regime == "zero-shot")
+    assert zero_shot.published is None  # the paper's numbers are fine-tuned
+
+
+def test_holm_over_all_tests_of_a_table(robust) -> None:
+    config, results = robust
+    plain = config.model_copy(
+        update={"evaluation": config.evaluation.model_copy(update={"correction": "none"})}
+    )
+    p_values = {}
+    for name, used in (("holm", config), ("none", plain)):
+        cells = [c for c in _table(used, results, "table5").cells() if c.ours and c.ours.comparisons]
+        p_values[name] = {(c.ours.run, c.measure): c.ours.comparisons[0].p for c in cells}
+    assert len(p_values["none"]) == 2
+    smallest = min(p_values["none"].values())
+    assert min(p_values["holm"].values()) == pytest.approx(min(1, 2 * smallest))
+
+
+def test_headline(config: Config, results) -> None:
+    table = build_headline(config, Scores.read(*reversed(results)))
+    panel = table.panels[0]
+    assert table.title == "Zero-shot and fine-tuned on SQuAD 1.1"
+    assert [row.key for row in panel.rows][:4] == ["bm25", "ql", "untrained", "prop"]
+    assert [c.label for c in panel.columns[:5]] == [
+        "RR@10", "nDCG@20", "P@20", "RR@10 against untrained", "RR@10 against BM25",
+    ]  # fmt: skip
+    texts = _texts(table, 0)
+    assert texts["untrained"][3] == "–"
+    assert texts["bm25"][4] == "–"
+    assert texts["prop"][3] == "+0.270 (p < 0.001)"
+    assert texts["prop"][4] == "-0.090 (p < 0.001)"
+    assert texts["prop"][0].startswith("0.450† [")
+    assert texts["prop"][5].startswith("0.630*† [")
+
+
+def test_small_print(config: Config, results) -> None:
+    notes = "\n".join(_table(config, results, "table2").notes)
+    assert "nDCG@20: sum of grade / log2(rank + 1), linear gain as in trec_eval" in notes
+    assert "SQuAD 1.1: 20 queries; the top 20 of BM25 are re-ranked" in notes
+    assert "The encoder (MiniLM) was distilled" in notes
+    assert "bootstrap over queries (2,000 resamples)" in notes
+    assert "46 %" in notes
+
+
+def test_hostile_labels_in_markdown(robust) -> None:
+    text = markdown(_table(*robust, "table3"))
+    assert "<script" not in re.sub(r"\\<", "", text)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in rows}
+    assert widths == {
+        len(re.findall(r"(?<!\\)\|", rows[0])),
+        1 + 2 + 2,
+    }  # both panels: every line of equal length
+
+
+def _check_latex(text: str) -> None:
+    """Braces balance, environments nest, and every row of a tabular has as many cells as the tabular has columns."""
+    bare = re.sub(r"\\.", "", re.sub(r"(?m)^%.*", "", text.replace(r"\\", "")))
+    assert bare.count("{") == bare.count("}")
+    assert "$" not in re.sub(r"\$[^$\n]*\$", "", bare)
+    stack = []
+    for kind, name in re.findall(r"\\(begin|end)\{([a-z*]+)\}", text):
+        if kind == "begin":
+            stack.append(name)
+        else:
+            assert stack.pop() == name
+    assert not stack
+    for columns, body in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):
+        for line in (line for line in body.splitlines() if line.endswith(r"\\")):
+            spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
+            cells = len(re.findall(r"(?<!\\)&", line)) + 1
+            assert cells + sum(n - 1 for n in spans) == len(columns), line
+
+
+@pytest.mark.parametrize("name", ["table2", "table3", "table4", "table5"])
+def test_latex_is_well_formed(robust, name: str) -> None:
+    _check_latex(latex(_table(*robust, name)))
+
+
+def test_latex_escapes() -> None:
+    assert latex_escape(r"a_b & 5% {x} \y $z$") == r"a\_b \& 5\% \{x\} \textbackslash{}y \$z\$"
+    assert latex_escape("‡ ≤ café 日 ﬁ") == r"$^{\ddagger}$ $\le$ café ? fi"
+
+
+def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tmp_path: Path) -> None:
+    counts = [
+        make_tables([PROP_YAML], config, *results, tmp_path / run / "tables", tmp_path / run / "verdicts.csv")
+        for run in ("one", "two")
+    ]
+    names = sorted(p.name for p in (tmp_path / "one" / "tables").iterdir())
+    tables = ["headline", "prop_table2", "prop_table3", "prop_table4", "prop_table5"]
+    assert names == sorted(f"{t}.{suffix}" for t in tables for suffix in ("md", "csv", "tex"))
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+    with open(tmp_path / "one" / "verdicts.csv", newline="") as handle:
+        verdicts = list(csv.DictReader(handle))
+    assert counts[0]["tables"] == 5
+    assert sum(counts[0]["verdicts"].values()) == len(verdicts)
+    assert {v["verdict"] for v in verdicts} == {"reproduced", "off", "not run", "no published value"}
+    assert all(v["reason"] for v in verdicts)
+    with open(tmp_path / "one" / "tables" / "prop_table2.csv", newline="") as handle:
+        cell = next(c for c in csv.DictReader(handle) if c["row"] == "prop-here" and c["regime"] == "full")
+    assert (cell["model"], cell["ours"], cell["marks"], cell["seeds"]) == ("prop", "0.700000", "*†", "1")
+    assert cell["verdict"] == "reproduced;reproduced;not run"
+
+
+def test_one_query_has_no_interval(config: Config, tmp_path: Path) -> None:
+    rows = [row for row in rows_of("squad") if row["query_id"] == "q00"]
+    table = _table(config, write_results(tmp_path, rows), "table3")
+    cell = next(c for c in table.cells() if c.ours)
+    assert np.isnan(cell.ours.low)
+    assert "[" not in cell_text(table, cell)
+    _check_latex(latex(table))
+
+
+def test_nothing_run_at_all(config: Config, tmp_path: Path) -> None:
+    results = write_results(tmp_path, [])
+    table = _table(config, results, "table2")
+    assert len(table.panels) == 1
+    assert all(cell.ours is None for cell in table.cells())
+    counts = make_tables([PROP_YAML], config, *results, tmp_path / "tables", tmp_path / "verdicts.csv")
+    assert set(counts["verdicts"]) == {"not run"}
+
+
+def test_letters() -> None:
+    assert [letter(n) for n in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
+
+
+def test_the_default_configuration_has_every_model_of_the_tables() -> None:
+    """A row that says "model x is not in this configuration" must not come from a slip of the pen."""
+    models = load_config(ROOT / "config.yaml").models
+    paper = load_published(PROP_YAML)
+    wanted = {m for t in paper.tables.values() for r in t.rows for m in r.models}
+    assert wanted - set(models) == {"bm25", "ql", "ict", "prop-wikipedia", "prop-msmarco"}
+
+
+def test_cells_know_their_kind(config: Config, results) -> None:
+    table = _table(config, results, "table2")
+    assert all(isinstance(cell, Cell) and cell.verdicts for cell in table.cells())
