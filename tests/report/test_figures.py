@@ -46,7 +46,13 @@ def group_sidecar(directory: Path, objective: str = "rop", shard: int = 0) -> Pa
         "words_drawn": 36,
         "words_outside_document": 13,
     }
-    path.write_text(json.dumps({"stage": "build_groups", "counts": {**counts, "set_sizes": sizes}}))
+    output = f"results/groups/pretraining/{objective}/squad-train-{shard}.parquet"
+    record = {
+        "stage": "build_groups",
+        "outputs": {output: "ef" * 32},
+        "counts": {**counts, "set_sizes": sizes},
+    }
+    path.write_text(json.dumps(record))
     return path
 
 

@@ -36,14 +36,16 @@ def sidecar(directory: Path, stage: str, output: str, inputs: list[str], **chang
         "hardware": {"cores": 2},
         **changes,
     }
-    path = directory / f"{output}.meta.json"
+    path = directory / (f"results/{stage}.meta.json" if output.startswith("/") else f"{output}.meta.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record))
     return path
 
 
-def sidecars(directory: Path) -> list[Path]:
-    """Corpus → model → runs, for every model of the small results."""
+def sidecars(
+    directory: Path, per_query: str = "results/per_query.parquet", extra: tuple[str, ...] = ()
+) -> list[Path]:
+    """Corpus → model → runs → per-query values, for every model of the small results."""
     corpus = "results/corpora/squad-train/documents-0.parquet"
     candidates = "results/runs/squad/bm25/first-stage.run.gz"
     made = [sidecar(directory, "read_corpus", corpus, []), sidecar(directory, "search", candidates, [])]
@@ -55,7 +57,8 @@ def sidecars(directory: Path) -> list[Path]:
         made += [
             sidecar(directory, "finetune", f"{base}/full/seed-1/fold-{f}.run.gz", inputs) for f in (1, 2)
         ]
-    return made
+    runs = [output for path in made for output in json.loads(path.read_text())["outputs"]]
+    return [*made, sidecar(directory, "evaluate", per_query, [*runs, *extra])]
 
 
 @pytest.fixture(scope="module")
@@ -72,15 +75,17 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
         }
     )
     files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
-    groups = [group_sidecar(base), group_sidecar(base, "rop-random")]
-    make_figures([PROP_YAML], hostile, *results, files, groups, base / "figures")
+    groups = [group_sidecar(base / "results"), group_sidecar(base / "results", "rop-random")]
+    make_figures([PROP_YAML], hostile, *results, files, groups, base / "results" / "figures")
     (base / "graph.dot").write_text('0[label = "search"];\n1[label = "rerank"];\n0 -> 1\n')
     write_dag(base / "graph.dot", base / "dag.svg")
-    odd = sidecar(base, HOSTILE, "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
-    inputs = [*sidecars(base), *groups, odd]
+    sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
+    sidecar(base, "stale", "results/of/another/configuration", [])
+    sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
+    sidecars(base, str(results[1]), ("results/odd", sampled))
     made = [
         write_report(
-            hostile, [PROP_YAML], base / "figures", *results, inputs, base / "dag.svg", MANIFEST, base / name
+            hostile, [PROP_YAML], *results, base / "results", base / "dag.svg", MANIFEST, base / name
         )
         for name in ("report.html", "again.html")
     ]
@@ -122,6 +127,7 @@ def test_one_file_without_addresses(report) -> None:
     assert counts["bytes"] == len(text.encode())
     assert counts["tables"] == 5
     assert counts["verdicts"]["not run"] > 100
+    assert "another/configuration" not in text
 
 
 def test_user_text_is_escaped(report) -> None:
@@ -193,40 +199,25 @@ def test_flat_counts() -> None:
 
 
 def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results, tmp_path: Path) -> None:
-    (tmp_path / "dag.svg").write_text("<svg/>")
+    dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
+    dag.write_text("<svg/>")
     with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
-        write_report(
-            config,
-            [PROP_YAML],
-            tmp_path,
-            *results,
-            [],
-            tmp_path / "dag.svg",
-            MANIFEST,
-            tmp_path / "report.html",
-        )
+        write_report(config, [PROP_YAML], *results, tmp_path, dag, MANIFEST, page)
     broken = tmp_path / "x.meta.json"
     broken.write_text("{")
     with pytest.raises(InputError, match=r"x\.meta\.json: this is not a sidecar"):
         Lineage.read([broken])
-    assert not (tmp_path / "report.html").exists()
+    assert not page.exists()
 
 
-def test_a_run_without_results_still_has_a_report(config: Config, tmp_path: Path) -> None:
+def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
     make_figures([PROP_YAML], config, *results, [], [], tmp_path / "figures")
-    (tmp_path / "dag.svg").write_text("<svg/>")
-    counts = write_report(
-        config,
-        [PROP_YAML],
-        tmp_path / "figures",
-        *results,
-        [],
-        tmp_path / "dag.svg",
-        MANIFEST,
-        tmp_path / "r.html",
-    )
+    dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
+    dag.write_text("<svg/>")
+    counts = write_report(config, [PROP_YAML], *results, tmp_path, dag, MANIFEST, page)
     assert counts["verdicts"]["reproduced"] == 0
+    assert page.stat().st_size < 1_000_000
 
 
 # In a real browser

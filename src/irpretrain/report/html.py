@@ -52,11 +52,10 @@ OWN_FIGURES = {
 
 def write_report(
     config: Config,
-    papers: Sequence[str | Path],
-    figures_directory: str | Path,
+    published: Sequence[str | Path],
     scores: str | Path,
     per_query: str | Path,
-    sidecars: Sequence[str | Path],
+    results: str | Path,
     dag: str | Path,
     manifest: str | Path,
     output: str | Path,
@@ -65,11 +64,11 @@ def write_report(
 
     Args:
         config: the configuration.
-        papers: files of published numbers, `resources/published/<paper>.yaml`.
-        figures_directory: where `<paper>_<figure>.svg` lie.
+        published: files of published numbers, `resources/published/<paper>.yaml`.
         scores: `results/scores.csv`.
         per_query: `results/per_query.parquet`.
-        sidecars: `*.meta.json` of all stages; they give costs, counts and provenance.
+        results: the results directory: `figures/<paper>_<figure>.svg`, and the sidecars `*.meta.json` of all stages,
+            of which those count that lead to `per_query` or a figure; others are left from other configurations.
         dag: SVG of the rule graph.
         manifest: `resources/embedded.yaml`, for the licences.
         output: the HTML file.
@@ -77,11 +76,14 @@ def write_report(
     Returns:
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
     """
-    published = [load_published(path) for path in papers]
-    tables = build_tables(published, config, Scores.read(per_query, scores))
-    lineage = Lineage.read(sidecars)
+    papers = [load_published(path) for path in published]
+    tables = build_tables(papers, config, Scores.read(per_query, scores))
+    pictures = Path(results) / "figures"
+    figures = [view for paper in papers for view in _figures(paper, pictures)]
+    made = [str(per_query), str(Path(results) / "verdicts.csv"), str(dag)]
+    made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
+    lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = _CellBook(config, lineage)
-    figures = [view for paper in published for view in _figures(paper, Path(figures_directory))]
     verdicts = _verdict_counts(tables)
     page = _environment().get_template("report.html.j2").render(
         title=config.report.title,
@@ -99,7 +101,7 @@ def write_report(
         licences=_licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
         provenance=_script_json({"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}),
-        citations=[f"{paper.citation} doi:{paper.doi}" for paper in published],
+        citations=[f"{paper.citation} doi:{paper.doi}" for paper in papers],
     )  # fmt: skip
     write_text(output, page)
     return {

@@ -87,6 +87,11 @@ class Lineage:
                 waiting += self.sources(number)
         return sorted(found)
 
+    def leading_to(self, paths: Iterable[str]) -> Lineage:
+        """Return the records that lead to any of `paths`."""
+        makers = (self.maker(path) for path in paths)
+        return Lineage([self.records[i] for i in self.reachable(m for m in makers if m is not None)])
+
     def payload(self, numbers: Iterable[int], most_bytes: int) -> dict[str, Any]:
         """Return the records as plain values for the report's page.
 
