@@ -220,7 +220,7 @@ def compare(folder: Path, preset: str, way: str, few: int, repeats: int) -> None
     size = build(folder, preset)["vocabulary"]
     print(f"| {preset} | {size:,} | build_groups, whole | {ours:,.0f} | |")
     print(
-        f"| {preset} | {size:,} | NumPy, {way.replace('_', ' ')} | {theirs:,.0f} | {ours / theirs:,.0f}x |",
+        f"| {preset} | {size:,} | NumPy, {way.replace('_', ' ')} | {theirs:,.0f} | {ours / theirs:,.1f}x |",
         flush=True,
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -462,3 +464,9 @@ def test_impossible_options_are_named() -> None:
         options(generated_pairs=4)
     with pytest.raises(ValueError, match="mean-document-length"):
         options(mu=0.0)
+
+
+def test_the_configuration_does_not_load_compiled_code() -> None:
+    program = "import sys, irpretrain.config, irpretrain.objectives.rop; print({'numba', 'torch'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import compress, count
+from operator import not_
 from typing import Literal
 
 WordKind = Literal["alphanumeric", "letters"]
@@ -39,7 +41,13 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
         )
         if lower.isascii():
             return pieces
-        return [word for piece in pieces for word in ((piece,) if piece.isascii() else cut(piece))]
+        words: list[str] = []
+        start = 0
+        for place in compress(count(), map(not_, map(str.isascii, pieces))):
+            words += pieces[start:place]
+            words += cut(pieces[place])
+            start = place + 1
+        return words + pieces[start:]
 
     return find
 
