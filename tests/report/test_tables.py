@@ -1,6 +1,8 @@
 import csv
 import math
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -221,6 +223,23 @@ def _check_latex(text: str) -> None:
 @pytest.mark.parametrize("name", ["table2", "table3", "table4", "table5"])
 def test_latex_is_well_formed(robust, name: str) -> None:
     _check_latex(latex(_table(*robust, name)))
+
+
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex on the PATH; the structure is tested above"
+)
+def test_latex_compiles(robust, config: Config, results, tmp_path: Path) -> None:
+    tables = [_table(*robust, "table3"), _table(config, results, "table2")]
+    tables.append(build_headline(config, Scores.read(*reversed(results))))
+    packages = r"\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,textcomp}"
+    body = "\n".join(latex(table) + r"\clearpage" for table in tables)
+    (tmp_path / "all.tex").write_text(
+        rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "3 pages" in done.stdout
 
 
 def test_latex_escapes() -> None:

@@ -2,11 +2,12 @@ r"""A table as LaTeX: one `table*` with a booktabs `tabular` for each panel. Nee
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from pathlib import Path
 
 from irpretrain.atomic import write_text
-from irpretrain.report.cells import Cell, Contrast, Ours, Panel, Table, contrast_text
+from irpretrain.report.cells import Cell, Contrast, Ours, Panel, Table, difference_text, p_text
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -16,6 +17,8 @@ SPECIAL = {
     "≤": r"$\le$", "≥": r"$\ge$", "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "→": r"$\to$", "√": r"$\surd$",
     "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
 }  # fmt: skip
+SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""Scales a tabular down to the line's width where it is wider, and never up."""
 MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger"}
 
 
@@ -54,7 +57,7 @@ def latex(table: Table) -> str:
     for panel in table.panels:
         lines += [rf"\par\medskip\textit{{{escape(panel.title)}}}\par\smallskip", *_tabular(table, panel)]
     lines += [r"\par\medskip\begin{minipage}{\linewidth}\footnotesize"]
-    lines += [rf"\par ({mark}) {escape(reason)}" for reason, mark in table.reasons().items()]
+    lines += [rf"\par ({mark}) not run: {escape(reason)}" for reason, mark in table.reasons().items()]
     lines += [rf"\par {escape(note)}" for note in table.notes]
     lines += [r"\end{minipage}", r"\end{table*}"]
     return "\n".join(lines) + "\n"
@@ -62,7 +65,7 @@ def latex(table: Table) -> str:
 
 def _tabular(table: Table, panel: Panel) -> list[str]:
     width = len(panel.columns)
-    lines = [r"\resizebox{\linewidth}{!}{%", rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
+    lines = [SHRINK, rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
     groups = [rf"\multicolumn{{{span}}}{{c}}{{{escape(group)}}}" for group, span in panel.groups()]
     lines.append(" & ".join(["", *groups]) + r" \\")
     start = 2
@@ -71,7 +74,7 @@ def _tabular(table: Table, panel: Panel) -> list[str]:
         rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         start += span
     lines.append("".join(rules))
-    lines.append(" & ".join(["Model", *(escape(column.label) for column in panel.columns)]) + r" \\")
+    lines.append(" & ".join(["Model", *(_heading(column.label) for column in panel.columns)]) + r" \\")
     lines.append(r"\midrule")
     for row in panel.rows:
         cells = [_cell(table, cell) for cell in row.cells]
@@ -89,18 +92,29 @@ def _label(label: str) -> str:
 
 def _cell(table: Table, cell: Cell | Contrast) -> str:
     if isinstance(cell, Contrast):
-        return escape(contrast_text(cell) or "–")
+        found = cell.comparison
+        return _stack(difference_text(found.difference), escape(p_text(found.p))) if found else "--"
     published = _value(f"{cell.published.value:.3f}", cell.published.marks) if cell.published else ""
     if cell.ours is None:
-        ours = f"not run~({table.reasons()[cell.not_run]})" if cell.not_run else "--"
-    else:
-        ours = _ours(cell.ours)
+        reason = rf"({table.reasons()[cell.not_run]})" if cell.not_run else ""
+        return rf"{published or '--'}\,{reason}" if reason else published or "--"
+    ours = _ours(cell.ours)
     return f"{published} / {ours}" if published else ours
 
 
 def _ours(ours: Ours) -> str:
     text = _value(f"{ours.mean:.3f}", ours.marks)
-    return text if ours.low != ours.low else rf"{text} {{\scriptsize[{ours.low:.3f}, {ours.high:.3f}]}}"
+    return text if math.isnan(ours.low) else _stack(text, f"[{ours.low:.3f}, {ours.high:.3f}]")
+
+
+def _stack(above: str, below: str) -> str:
+    """Two lines in one cell, the lower one small: a table stays narrow enough for a page."""
+    return rf"\raisebox{{-1ex}}{{\shortstack[r]{{{above}\\{{\scriptsize {below}}}}}}}"
+
+
+def _heading(label: str) -> str:
+    first, found, second = label.partition(" against ")
+    return rf"\shortstack[r]{{{escape(first)}\\against {escape(second)}}}" if found else escape(label)
 
 
 def _value(number: str, marks: str) -> str:
