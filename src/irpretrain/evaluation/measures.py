@@ -103,9 +103,14 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, dict
     }
     judged = {query: _by_rank(run[query]) for query in sorted(qrels) if run.get(query)}
     if judged:
-        for found in ir_measures.iter_calc(parsed, qrels, judged):
+        for found in ir_measures.iter_calc(parsed, _without_negative(qrels), judged):
             values[str(found.measure)][found.query_id] = float(found.value)
     return values
+
+
+def _without_negative(qrels: Qrels) -> Qrels:
+    """Grades below 0 as 0: the same to these measures, but trec_eval's code crashes or hangs on them."""
+    return {query: {name: max(grade, 0) for name, grade in grades.items()} for query, grades in qrels.items()}
 
 
 def _by_rank(ranking: Iterable[tuple[str, float]]) -> dict[str, float]:

@@ -1,0 +1,160 @@
+"""Folds: balanced, deterministic, checked; training, validation and test never meet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.contracts import QUERIES
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.folds import count_folds, deal, make_folds, read_folds, roles, training_queries
+
+NAMES = [f"q{i}" for i in range(13)]
+
+
+def dataset(folds: int | str) -> DatasetConfig:
+    nothing = {"format": "trec", "path": "x"}
+    return DatasetConfig(label="x", corpus="x", queries=nothing, qrels=nothing, folds=folds)
+
+
+def write_queries(folder: Path, names: Sequence[str] = NAMES) -> Path:
+    QUERIES.write(folder / "queries.parquet", [{"query_id": name, "text": "x"} for name in names])
+    return folder / "queries.parquet"
+
+
+def test_made_folds(tmp_path: Path) -> None:
+    counts = make_folds(write_queries(tmp_path), dataset(5), 1, tmp_path / "folds.json")
+    expected = {
+        "queries": 13,
+        "folds": 5,
+        "smallest_fold": 2,
+        "largest_fold": 3,
+        "given_for_unknown_queries": 0,
+    }
+    assert counts == expected
+    folds = read_folds(tmp_path / "folds.json")
+    assert list(folds.fold_of) == NAMES
+    assert set(folds.fold_of.values()) == {1, 2, 3, 4, 5}
+    assert count_folds(dataset(5)) == 5
+    content = (tmp_path / "folds.json").read_bytes()
+    make_folds(write_queries(tmp_path), dataset(5), 1, tmp_path / "folds.json")
+    assert (tmp_path / "folds.json").read_bytes() == content
+
+
+@given(
+    st.lists(st.text(min_size=1), unique=True, min_size=3, max_size=40), st.integers(3, 8), st.integers(0, 9)
+)
+def test_dealing(names: list[str], number: int, seed: int) -> None:
+    number = min(number, len(names))
+    folds = deal(names, number, seed)
+    sizes = [len(folds.queries(fold)) for fold in range(1, number + 1)]
+    assert max(sizes) - min(sizes) <= 1
+    assert sum(sizes) == len(names)
+    assert deal(names[::-1], number, seed).fold_of == folds.fold_of
+
+
+def test_the_seed_matters() -> None:
+    assert len({tuple(deal(NAMES, 5, seed).fold_of.values()) for seed in range(8)}) == 8
+
+
+@given(st.integers(3, 7), st.integers(7, 30))
+def test_roles_never_meet_and_each_query_is_tested_once(number: int, queries: int) -> None:
+    folds = deal([f"q{i}" for i in range(queries)], number, 1)
+    tested: list[str] = []
+    for fold in range(1, number + 1):
+        train, validation, test = roles(folds, fold)
+        assert sorted(train + validation + test) == sorted(folds.fold_of)
+        assert validation == folds.queries(fold % number + 1)
+        assert test == folds.queries(fold)
+        assert train
+        tested += test
+    assert sorted(tested) == sorted(folds.fold_of)
+
+
+def test_there_is_no_fold_zero() -> None:
+    for fold in (0, 6):
+        with pytest.raises(ValueError, match=f"there is no fold {fold}; folds are 1 to 5"):
+            roles(deal(NAMES, 5, 1), fold)
+
+
+def test_regimes_take_the_first_training_queries() -> None:
+    assert training_queries(["b", "a", "c"], "full") == ["b", "a", "c"]
+    assert training_queries(["b", "a", "c"], "few-shot-2") == ["b", "a"]
+    assert training_queries(["b"], "zero-shot") == []
+    with pytest.raises(ConfigError, match="few-shot-4: the training folds have only 3 queries"):
+        training_queries(["b", "a", "c"], "few-shot-4")
+    for name in ("few-shot-", "half", "few-shot-x"):
+        with pytest.raises(
+            ConfigError, match="is not a regime; allowed are zero-shot, full and few-shot-<n>"
+        ):
+            training_queries(["b"], name)
+
+
+@pytest.mark.parametrize(
+    ("number", "message"), [(2, "leave nothing to train on"), (14, "cannot be made of 13")]
+)
+def test_impossible_numbers(tmp_path: Path, number: int, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        make_folds(write_queries(tmp_path), dataset(number), 1, tmp_path / "folds.json")
+
+
+GIVEN = {"b": 1, "a": 2, "c": 3, "left-out": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("folds.json", json.dumps(GIVEN)),
+        ("folds.json", json.dumps({"folds": 3, "queries": GIVEN})),
+        ("folds.json", json.dumps([["b"], ["a"], ["c", "left-out"]])),
+        ("folds.tsv", "".join(f"{query}\t{fold}\n" for query, fold in GIVEN.items())),
+        ("folds", "b 1\n\na 2\r\nc 3\nleft-out 3"),
+    ],
+)
+def test_given_folds(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    given_file = dataset(str(tmp_path / name))
+    counts = make_folds(write_queries(tmp_path, ["a", "b", "c"]), given_file, 1, tmp_path / "out.json")
+    assert counts["given_for_unknown_queries"] == 1
+    assert counts["folds"] == count_folds(given_file) == 3
+    folds = read_folds(tmp_path / "out.json")
+    assert folds.fold_of == {"a": 2, "b": 1, "c": 3}
+    assert list(folds.fold_of) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("f.tsv", "a 1\nb 2\n", "1 of 3 queries have no fold: c"),
+        ("f.tsv", "a 1\nb 2\nc 4\n", "fold 3 has no query of this data set"),
+        ("f.tsv", "a 1\nb 2\nc 1\n", "there are only 2 folds"),
+        ("f.tsv", "a 0\n", r"f\.tsv:1: the fold of query 'a' is 0; folds are numbered from 1"),
+        ("f.tsv", "a 1\nb x\n", r"f\.tsv:2: the fold of query 'b' is 'x'"),
+        ("f.tsv", "a 1\na 2\n", r"f\.tsv:2: query 'a' is listed twice"),
+        ("f.tsv", "a 1 2\n", r"f\.tsv:1: expected a query and its fold, found 3 columns"),
+        ("f.json", '{"a": 1.5}', "the fold of query 'a' is 1.5"),
+        ("f.json", '{"a": true}', "the fold of query 'a' is True"),
+        ("f.json", '{"a": 1,\n', r"f\.json:2: this is not JSON"),
+        ("f.json", "3", "expected an object from query to fold, or a list of lists"),
+        ("f.json", '[["a"], "b"]', "entry 2 is not a list of queries"),
+        ("f.json", '[["a"], ["b", "a"]]', "query 'a' is in folds 1 and 2"),
+    ],
+)
+def test_faulty_given_folds(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=message):
+        make_folds(
+            write_queries(tmp_path, ["a", "b", "c"]), dataset(str(tmp_path / name)), 1, tmp_path / "out"
+        )
+
+
+@pytest.mark.parametrize("name", ["none.json", "none.tsv"])
+def test_missing_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        count_folds(dataset(str(tmp_path / name)))

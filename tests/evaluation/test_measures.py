@@ -1,0 +1,165 @@
+"""Measures against trec_eval and against values worked out by hand."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.errors import ConfigError
+from irpretrain.evaluation.measures import (
+    DEFINITIONS,
+    definition,
+    mean,
+    mean_of_run,
+    parse_measure,
+    per_query,
+)
+from irpretrain.evaluation.runs import Run, canonical
+
+TREC_EVAL = {
+    "nDCG@20": "ndcg_cut_20",
+    "nDCG@3": "ndcg_cut_3",
+    "nDCG": "ndcg",
+    "P@5": "P_5",
+    "AP": "map",
+    "AP@3": "map_cut_3",
+    "RR": "recip_rank",
+    "R@5": "recall_5",
+    "Success@1": "success_1",
+}
+
+documents = st.sampled_from([f"d{i:02}" for i in range(12)])
+queries = st.sampled_from([f"q{i}" for i in range(6)])
+judgements = st.dictionaries(queries, st.dictionaries(documents, st.integers(-2, 3), min_size=1), min_size=1)
+retrieved = st.dictionaries(
+    queries, st.dictionaries(documents, st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=1)
+)
+
+
+def flip(name: str) -> str:
+    """Rename documents so that their order turns round."""
+    return f"z{99 - int(name[1:]):02}"
+
+
+@settings(deadline=None)
+@given(judgements, retrieved)
+def test_values_are_trec_eval_s(qrels: dict[str, dict[str, int]], found: dict[str, dict[str, float]]) -> None:
+    """trec_eval puts equal scores in descending document order, we in ascending: so it gets flipped names.
+
+    It gets 0 for negative grades, on which its code corrupts memory; `test_by_hand` has a negative grade.
+    """
+    run = canonical({query: scores.items() for query, scores in found.items()})
+    ours = per_query(run, qrels, list(TREC_EVAL))
+    flipped_qrels = {
+        query: {flip(d): max(grade, 0) for d, grade in grades.items()} for query, grades in qrels.items()
+    }
+    flipped_run = {query: {flip(d): score for d, score in scores.items()} for query, scores in found.items()}
+    evaluator = pytrec_eval.RelevanceEvaluator(flipped_qrels, set(TREC_EVAL.values()))
+    theirs = evaluator.evaluate(flipped_run)
+    for measure, name in TREC_EVAL.items():
+        assert ours[measure].keys() == qrels.keys()
+        for query, value in ours[measure].items():
+            assert value == pytest.approx(theirs.get(query, {}).get(name, 0.0), abs=1e-9), measure
+
+
+@given(judgements, retrieved, st.integers(1, 5))
+def test_reciprocal_rank_with_a_cutoff(
+    qrels: dict[str, dict[str, int]], found: dict[str, dict[str, float]], cutoff: int
+) -> None:
+    """trec_eval has no cut-off for it; its definition is short enough to be its own reference."""
+    run = canonical({query: scores.items() for query, scores in found.items()})
+    for query, value in per_query(run, qrels, [f"RR@{cutoff}"])[f"RR@{cutoff}"].items():
+        ranks = [
+            i for i, (d, _) in enumerate(run.get(query, []), 1) if qrels[query].get(d, 0) > 0 and i <= cutoff
+        ]
+        assert value == pytest.approx(1 / ranks[0] if ranks else 0.0)
+
+
+def test_by_hand() -> None:
+    qrels = {"q": {"a": 2, "b": 1, "c": 0, "x": -1, "missed": 1}}
+    run: Run = {"q": [("x", 9.0), ("b", 8.0), ("u", 7.0), ("a", 6.0)]}
+    values = per_query(run, qrels, ["nDCG@4", "P@2", "AP", "RR@10", "R@4", "AP(rel=2)"])
+    gain = 1 / math.log2(3) + 2 / math.log2(5)
+    ideal = 2 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)
+    assert values["nDCG@4"]["q"] == pytest.approx(gain / ideal)
+    assert values["P@2"]["q"] == 0.5
+    assert values["AP"]["q"] == pytest.approx((1 / 2 + 2 / 4) / 3)
+    assert values["RR@10"]["q"] == 0.5
+    assert values["R@4"]["q"] == pytest.approx(2 / 3)
+    assert values["AP(rel=2)"]["q"] == 0.25
+
+
+def test_ties_follow_the_run_s_order_even_below_single_precision() -> None:
+    qrels = {"q": {"b": 1}}
+    assert per_query({"q": [("b", 25.0 + 1e-9), ("a", 25.0)]}, qrels, ["RR"])["RR"]["q"] == 1.0
+    assert per_query(canonical({"q": [("b", 1.0), ("a", 1.0)]}), qrels, ["RR"])["RR"]["q"] == 0.5
+
+
+def test_a_constant_scorer_cannot_look_like_its_candidates() -> None:
+    """Over many random data sets its mean is that of a random order, not that of the candidates."""
+    draws = random.Random(3)
+    values = []
+    for _ in range(300):
+        names = draws.sample(range(1000), 10)
+        relevant_document = f"{names[0]}"  # the candidates' first
+        run = canonical({"q": [(f"{name}", 0.0) for name in names]})
+        values.append(per_query(run, {"q": {relevant_document: 1}}, ["RR"])["RR"]["q"])
+    expected = sum(1 / rank for rank in range(1, 11)) / 10
+    assert sum(values) / len(values) == pytest.approx(expected, abs=0.06)
+
+
+def test_mean_runs_over_all_judged_queries() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {"a": 1}}
+    run: Run = {"q1": [("a", 1.0)], "q9": [("a", 1.0)], "q4": []}
+    values = per_query(run, qrels, ["AP"])["AP"]
+    assert values == {"q1": 1.0, "q2": 0.0, "q3": 0.0, "q4": 0.0}
+    assert mean(values) == 0.25
+    assert mean(values, ["q1", "q2"]) == 0.5
+    assert mean_of_run(run, qrels, "AP", ["q1", "q2"]) == 0.5
+    assert mean({}) == 0.0
+    assert per_query({}, qrels, ["AP"]) == {"AP": dict.fromkeys(qrels, 0.0)}
+
+
+def test_aliases_become_one_measure() -> None:
+    assert list(per_query({}, {"q": {"a": 1}}, ["MAP", "AP", "MRR@10"])) == ["AP", "RR@10"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ERR@20", "foo", "", "P", "P@0", "P@x", "R", "nDCG@10@3", "nDCG@-1", "NumQ", "alpha_nDCG@10"),
+        *("AP(rel=0)", "nDCG(dcg='exp-log2')@20", "nDCG(gains={1:2})", "P(judged_only=True)@3"),
+    ],
+)
+def test_unusable_measures_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"allowed are nDCG, nDCG@k, P@k"):
+        parse_measure(name)
+
+
+def test_definitions_say_what_is_computed() -> None:
+    assert definition("nDCG@20").startswith("nDCG@20: sum of grade / log2(rank + 1), linear gain")
+    assert definition("nDCG@20").endswith("only the first 20 ranks count")
+    assert definition("MRR@10").startswith("RR@10: 1 / rank")
+    assert definition("P@5") == (
+        "P@5: share of relevant documents among the first 5; fewer retrieved ones count as not relevant"
+    )
+    assert definition("AP(rel=2)").endswith("relevant is a grade of 2 or more")
+    for name in DEFINITIONS:
+        assert "{" not in definition(f"{name}@5")
+
+
+def test_many_negative_grades_do_no_harm() -> None:
+    """trec_eval's own code crashes or never ends on some of these."""
+    draws = random.Random(1)
+    for _ in range(300):
+        qrels = {
+            f"q{j}": {f"d{draws.randrange(12)}": draws.randint(-2, 3) for _ in range(4)} for j in range(5)
+        }
+        run = canonical({query: [(f"d{i}", draws.random()) for i in range(12)] for query in qrels})
+        for values in per_query(run, qrels, ["nDCG@3", "AP", "P@5"]).values():
+            assert all(0 <= value <= 1 for value in values.values())

@@ -1,0 +1,155 @@
+"""Runs and judgements: canonical order, exact round trips, and messages with file and line."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.errors import InputError
+from irpretrain.evaluation.qrels import read_qrels, relevant
+from irpretrain.evaluation.runs import merge, rank, read_run, top, write_run
+
+names = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
+scores = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0, 1.0])
+runs = st.dictionaries(names, st.dictionaries(names, scores, min_size=1, max_size=8), max_size=5)
+
+
+def test_ties_are_broken_by_document_not_by_order() -> None:
+    assert rank([("b", 1.0), ("c", 2.0), ("a", 1.0), ("é", 1.0)]) == [
+        ("c", 2.0),
+        ("a", 1.0),
+        ("b", 1.0),
+        ("é", 1.0),
+    ]
+
+
+def test_file_is_trec_s_format(tmp_path: Path) -> None:
+    assert write_run(tmp_path / "run.gz", {"q2": [("b", 0.5)], "q1": [("b", 1), ("a", 1)]}, "bm25") == 3
+    lines = gzip.decompress((tmp_path / "run.gz").read_bytes()).decode()
+    assert lines == "q1 Q0 a 1 1.0 bm25\nq1 Q0 b 2 1.0 bm25\nq2 Q0 b 1 0.5 bm25\n"
+
+
+@given(given=runs, seed=st.integers(0, 99))
+def test_round_trip_is_exact_and_bytes_do_not_depend_on_order(
+    tmp_path_factory: pytest.TempPathFactory, given: dict[str, dict[str, float]], seed: int
+) -> None:
+    folder = tmp_path_factory.mktemp("runs")
+    shuffled = {
+        query: list(given[query].items()) for query in random.Random(seed).sample(list(given), len(given))
+    }
+    for ranking in shuffled.values():
+        random.Random(seed).shuffle(ranking)
+    write_run(folder / "one", {query: list(found.items()) for query, found in given.items()}, "tag")
+    write_run(folder / "two", shuffled, "tag")
+    assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
+    read = read_run(folder / "one")
+    assert {query: dict(ranking) for query, ranking in read.items()} == given
+    assert list(read) == sorted(given)
+    for ranking in read.values():
+        assert ranking == rank(ranking)
+    write_run(folder / "three", read, "tag")
+    assert (folder / "three").read_bytes() == (folder / "one").read_bytes()
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+def test_single_precision_survives(tmp_path_factory: pytest.TempPathFactory, values: list[float]) -> None:
+    path = tmp_path_factory.mktemp("runs") / "run"
+    given = {str(i): float(str(np.float32(value))) for i, value in enumerate(values)}
+    write_run(path, {"q": list(given.items())}, "tag")
+    read = dict(read_run(path)["q"])
+    assert all(np.float32(read[str(i)]) == np.float32(value) for i, value in enumerate(values))
+
+
+def test_neither_time_nor_name_is_in_the_file(tmp_path: Path) -> None:
+    for name in ("a.run.gz", "other-name.gz"):
+        write_run(tmp_path / name, {"q": [("d", 1.0)]}, "tag")
+    content = (tmp_path / "a.run.gz").read_bytes()
+    assert content == (tmp_path / "other-name.gz").read_bytes()
+    assert content[4:8] == b"\0\0\0\0"
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_lines_in_any_order_are_read_into_canonical_order(tmp_path: Path, packed: bool) -> None:
+    text = b"q2 Q0 x 1 1e-3 t\nq1\tQ0\tb\t1\t-2\tt\r\n\n  q1 Q0 a 9 -2.0 t\n"
+    (tmp_path / "run").write_bytes(gzip.compress(text) if packed else text)
+    assert read_run(tmp_path / "run") == {"q1": [("a", -2.0), ("b", -2.0)], "q2": [("x", 0.001)]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q Q0 d 1 2.0 t\nq Q0 d 1\n", "run:2: a run has 6 columns .*this line has 4"),
+        ("q Q0 d d 1 2.0 t\n", "run:1: .*this line has 7"),
+        ("q Q0 d 1 high t\n", "run:1: the score 'high' is not a finite number"),
+        ("q Q0 d 1 nan t\n", "run:1: the score 'nan' is not"),
+        ("\nq Q0 d 1 inf t\n", "run:2: the score 'inf' is not"),
+        ("q Q0 d 1 2 t\nq Q0 d 2 1 t\n", "run:2: document 'd' is listed twice for query 'q'"),
+    ],
+)
+def test_malformed_runs_name_their_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "run").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_run(tmp_path / "run")
+
+
+def test_damaged_files_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with pytest.raises(InputError, match="run: there is no such file"):
+        read_run(path)
+    path.write_bytes(b"q Q0 d 1 2 t\nq Q0 \xff 1 1 t\n")
+    with pytest.raises(InputError, match="run:2: this is not UTF-8"):
+        read_run(path)
+    packed = gzip.compress(b"".join(b"q Q0 d%d 1 %d t\n" % (i, i * i) for i in range(999)))
+    for damaged in (packed[:200], packed[:-4] + b"xxxx", b"\x1f\x8bjunk"):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match="the gzip file is damaged"):
+            read_run(path)
+
+
+@pytest.mark.parametrize("given", [{"q": [("d", float("nan"))]}, {"q q": [("d", 1.0)]}, {"q": [("", 1.0)]}])
+def test_what_cannot_be_read_back_is_not_written(
+    tmp_path: Path, given: dict[str, list[tuple[str, float]]]
+) -> None:
+    with pytest.raises(ValueError, match=r"finite|white space"):
+        write_run(tmp_path / "run", given, "tag")
+    assert not list(tmp_path.iterdir())
+
+
+def test_merging_refuses_a_query_in_two_runs() -> None:
+    one, two = {"q2": [("a", 1.0)]}, {"q1": [("b", 1.0)]}
+    assert list(merge([one, two], ["one", "two"])) == ["q1", "q2"]
+    with pytest.raises(InputError, match="two: query 'q2' is in one too; each query belongs to one fold"):
+        merge([one, one], ["one", "two"])
+
+
+def test_top() -> None:
+    run = {"q": [("a", 3.0), ("b", 2.0), ("c", 1.0)]}
+    assert top(run, 2) == {"q": [("a", 3.0), ("b", 2.0)]}
+    assert top(run, None) == run
+
+
+def test_judgements(tmp_path: Path) -> None:
+    path = tmp_path / "qrels"
+    path.write_text("q2 0 a 2\nq1 0 b -1\nq2 0 c 0\nq2 0 a 2\n")
+    assert read_qrels(path) == {"q2": {"a": 2, "c": 0}, "q1": {"b": -1}}
+    assert relevant(read_qrels(path)["q2"]) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q 0 a\n", "qrels:1: judgements have 4 columns .*this line has 3"),
+        ("q 0 a 1\nq 0 b x\n", "qrels:2: the grade 'x' is not an integer"),
+        ("q 0 a 1\nq 0 a 2\n", "qrels:2: document 'a' has grade 2, and 1 in an earlier line"),
+    ],
+)
+def test_malformed_judgements_name_their_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "qrels").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_qrels(tmp_path / "qrels")

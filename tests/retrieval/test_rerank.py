@@ -1,0 +1,184 @@
+"""Re-ranking: scores equal Hugging Face's own, one pair at a time, whatever the batches and the order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.training import ComputeConfig
+from irpretrain.contracts import QUERIES
+from irpretrain.errors import ConfigError, InputError, TrainingError
+from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.retrieval.rerank import Pair, batch_by_length, rerank, rerank_run, score_pairs
+from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+from irpretrain.training.batches import BatchBuilder
+
+OPTIONS = RerankingConfig(max_length=24, query_length=6, batch_tokens=512)
+QUERY_TEXTS = {"q1": "word01 cab", "q2": "word02 word03 word04 word05 word06 word07 word08", "q3": ""}
+BODIES = {f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)) for i in range(40)}
+
+
+@pytest.fixture(scope="module")
+def model(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("model") / "model"
+    CrossEncoder.from_encoder(tiny_encoder).save(directory)
+    return directory
+
+
+@pytest.fixture
+def files(tmp_path: Path, make_store: Callable[..., Path]) -> dict[str, Path]:
+    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
+    run = {query: [(document, -i) for i, document in enumerate(BODIES)] for query in ("q1", "q2")}
+    write_run(tmp_path / "candidates.run.gz", run, "bm25")
+    store = make_store(BODIES)
+    return {
+        "queries": tmp_path / "queries.parquet",
+        "candidates": tmp_path / "candidates.run.gz",
+        "store": store,
+    }
+
+
+def call(
+    model: Path, files: dict[str, Path], output: Path, options: RerankingConfig = OPTIONS
+) -> dict[str, int]:
+    return rerank(model, [files["store"]], files["queries"], files["candidates"], options, output)
+
+
+def reference_score(model: Path, query: str, body: str) -> float:
+    """One pair by Hugging Face alone: cut the query, then the document."""
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    network = AutoModelForSequenceClassification.from_pretrained(model).eval()
+    pieces = tokenizer(query, add_special_tokens=False)["input_ids"][: OPTIONS.query_length]
+    room = OPTIONS.max_length - 3 - len(pieces)
+    document = tokenizer(body, add_special_tokens=False)["input_ids"][:room]
+    start = [tokenizer.cls_token_id, *pieces, tokenizer.sep_token_id]
+    ids = [*start, *document, tokenizer.sep_token_id]
+    types = [0] * len(start) + [1] * (len(document) + 1)
+    with torch.no_grad():
+        return float(network(torch.tensor([ids]), token_type_ids=torch.tensor([types])).logits)
+
+
+def test_scores_are_those_of_hugging_face(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    counts = call(model, files, tmp_path / "run.gz")
+    assert counts == {"queries": 3, "queries_without_candidates": 1, "pairs": 80}
+    run = read_run(tmp_path / "run.gz")
+    for query in ("q1", "q2"):
+        found = dict(run[query])
+        assert found.keys() == BODIES.keys()
+        for document in ("d00", "d01", "d07", "d17", "d39"):
+            expected = reference_score(model, QUERY_TEXTS[query], BODIES[document])
+            assert found[document] == pytest.approx(expected, abs=1e-6)
+        assert all(float(np.float32(score)) == float(np.float32(str(score))) for score in found.values())
+
+
+def test_order_of_candidates_changes_no_bit(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    call(model, files, tmp_path / "one.gz")
+    shuffled = [(d, float(random.Random(d).random())) for d in BODIES]
+    write_run(files["candidates"], {"q2": shuffled[::-1], "q1": shuffled}, "other")
+    call(model, files, tmp_path / "two.gz")
+    assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
+
+
+def test_batches_change_scores_by_rounding_only(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    for tokens in (512, 16384):
+        call(model, files, tmp_path / f"{tokens}.gz", OPTIONS.model_copy(update={"batch_tokens": tokens}))
+    small, large = (read_run(tmp_path / f"{tokens}.gz") for tokens in (512, 16384))
+    for query in small:
+        assert dict(small[query]) == pytest.approx(dict(large[query]), abs=1e-6)
+
+
+def test_depth_keeps_the_first_stage_s_best(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    counts = call(model, files, tmp_path / "run.gz", OPTIONS.model_copy(update={"depth": 3}))
+    assert counts["pairs"] == 6
+    assert {d for d, _ in read_run(tmp_path / "run.gz")["q1"]} == {"d00", "d01", "d02"}
+
+
+def test_equal_scores_are_ordered_by_document(model: Path, make_store: Callable[..., Path]) -> None:
+    """A constant scorer must not keep the candidates' order."""
+    store = TokenStore.open([make_store(dict.fromkeys("cab", "word01"))])
+    constant = CrossEncoder.load(model)
+    constant.classifier.classifier.weight.data.zero_()
+    candidates = {"q1": [("c", 3.0), ("a", 2.0), ("b", 1.0)]}
+    run = rerank_run(constant, load_tokenizer(model), store, QUERY_TEXTS, candidates, OPTIONS)
+    assert [document for document, _ in run["q1"]] == ["a", "b", "c"]
+    assert len({score for _, score in run["q1"]}) == 1
+
+
+def test_model_keeps_its_mode_and_threads_come_back(model: Path, files: dict[str, Path]) -> None:
+    store, tokenizer = TokenStore.open([files["store"]]), load_tokenizer(model)
+    network, threads = CrossEncoder.load(model, dropout=0.5).train(), torch.get_num_threads()
+    options = OPTIONS.model_copy(update={"compute": ComputeConfig(threads=threads + 1, device="cpu")})
+    builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
+    pairs = [Pair("q1", "d05", 5), Pair("q2", "d39", 39)]
+    first, second = (score_pairs(network, builder, QUERY_TEXTS, pairs, options) for _ in range(2))
+    assert network.training
+    assert torch.get_num_threads() == threads
+    assert first.tobytes() == second.tobytes()
+    assert first.dtype == np.float32
+    assert not any(parameter.grad is not None for parameter in network.parameters())
+
+
+def test_bf16_is_close(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    call(model, files, tmp_path / "full.gz")
+    narrow = OPTIONS.model_copy(update={"compute": ComputeConfig(precision="bf16", device="cpu")})
+    call(model, files, tmp_path / "narrow.gz", narrow)
+    full, half = (dict(read_run(tmp_path / f"{name}.gz")["q1"]) for name in ("full", "narrow"))
+    assert full != half
+    assert full == pytest.approx(half, abs=0.02)
+
+
+def test_faults_are_named(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    write_run(files["candidates"], {"q9": [("d01", 1.0)]}, "x")
+    with pytest.raises(InputError, match=r"candidates\.run\.gz: query 'q9' is not in the data set"):
+        call(model, files, tmp_path / "run.gz")
+    write_run(files["candidates"], {"q1": [("d99", 1.0)]}, "x")
+    with pytest.raises(InputError, match="not in the token store, such as d99"):
+        call(model, files, tmp_path / "run.gz")
+    write_run(files["candidates"], {"q1": [("d01", 1.0)]}, "x")
+    with pytest.raises(ConfigError, match="leaves no room for a document"):
+        call(model, files, tmp_path / "run.gz", OPTIONS.model_copy(update={"query_length": 21}))
+    assert not (tmp_path / "run.gz").exists()
+
+
+def test_scores_that_are_no_numbers_are_refused(model: Path, files: dict[str, Path]) -> None:
+    broken = CrossEncoder.load(model)
+    broken.classifier.classifier.bias.data.fill_(float("nan"))
+    store = TokenStore.open([files["store"]])
+    with pytest.raises(TrainingError, match="score of document 'd01' for query 'q1' is nan"):
+        rerank_run(broken, load_tokenizer(model), store, QUERY_TEXTS, {"q1": [("d01", 1.0)]}, OPTIONS)
+
+
+def test_no_candidates_give_an_empty_run(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    write_run(files["candidates"], {}, "x")
+    counts = call(model, files, tmp_path / "run.gz")
+    assert counts == {"queries": 3, "queries_without_candidates": 3, "pairs": 0}
+    assert read_run(tmp_path / "run.gz") == {}
+
+
+@given(st.lists(st.integers(3, 40), max_size=60), st.integers(8, 200), st.randoms())
+def test_batches_keep_their_budget_and_miss_nothing(
+    lengths: list[int], budget: int, shuffler: random.Random
+) -> None:
+    pairs = [Pair(f"q{i % 3}", f"d{i}", i) for i in range(len(lengths))]
+    batches = list(batch_by_length(pairs, lengths, budget))
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        longest = max(lengths[i] for i in batch)
+        assert longest == lengths[batch[0]]
+        assert len(batch) == 1 or longest * len(batch) <= budget
+    order = list(range(len(lengths)))
+    shuffler.shuffle(order)
+    other = batch_by_length([pairs[i] for i in order], [lengths[i] for i in order], budget)
+    assert [[pairs[order[i]] for i in batch] for batch in other] == [
+        [pairs[i] for i in batch] for batch in batches
+    ]
