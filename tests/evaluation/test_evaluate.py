@@ -1,0 +1,115 @@
+"""The table of all scores: values, folds, checks, and equal bytes for equal inputs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from irpretrain.contracts import PER_QUERY
+from irpretrain.errors import InputError
+from irpretrain.evaluation.evaluate import evaluate
+from irpretrain.evaluation.runs import write_run
+
+FOLDS = {"q1": 1, "q2": 2, "q3": 3, "q4": 1}
+CANDIDATES = {query: [("a", 2.0), ("b", 1.0)] for query in ("q1", "q2", "q3")}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> dict[str, Any]:
+    """Four judged queries in three folds; relevant is b. The candidates lack q4."""
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 b 1\n" for query in FOLDS))
+    (tmp_path / "folds.json").write_text(json.dumps({"folds": 3, "queries": FOLDS}))
+    write_run(tmp_path / "bm25", CANDIDATES, "bm25")
+    write_run(tmp_path / "zero", {query: [("b", 1.0), ("a", 0.0)] for query in ("q1", "q2")}, "x")
+    for fold, query in enumerate(("q1", "q2", "q3"), 1):
+        write_run(tmp_path / f"fold-{fold}", {query: [("b", 1.0)]}, "x")
+    described = [
+        ("prop", "full", 1, [f"fold-{fold}" for fold in (1, 2, 3)]),
+        ("prop", "zero-shot", 1, ["zero"]),
+        ("bm25", "first-stage", 0, ["bm25"]),
+    ]
+    runs = [
+        {"dataset": "squad", "candidates": "bm25", "model": model, "regime": regime, "seed": seed}
+        | {"paths": [str(tmp_path / path) for path in paths]}
+        for model, regime, seed, paths in described
+    ]
+    dataset = {"qrels": tmp_path / "qrels", "folds": tmp_path / "folds.json", "measures": ["RR@10", "P@1"]}
+    return {"runs": runs, "datasets": {"squad": dataset}, "folder": tmp_path}
+
+
+def call(project: dict[str, Any], name: str = "out") -> tuple[dict[str, Any], Path, Path]:
+    table, scores = project["folder"] / f"{name}.parquet", project["folder"] / f"{name}.csv"
+    return evaluate(project["runs"], project["datasets"], table, scores), table, scores
+
+
+def test_scores(project: dict[str, Any]) -> None:
+    counts, table, scores = call(project)
+    assert counts == {"runs": 3, "rows": 24, "queries_without_documents": 1 + 2 + 1}
+    rows = list(csv.DictReader(scores.open()))
+    assert len(rows) == 3 * 2 * 4
+    found = {(r["model"], r["regime"], r["fold"], r["measure"]): (r["value"], r["queries"]) for r in rows}
+    assert found["bm25", "first-stage", "0", "RR@10"] == ("0.375", "4")
+    assert found["bm25", "first-stage", "1", "RR@10"] == ("0.25", "2")
+    assert found["bm25", "first-stage", "3", "P@1"] == ("0.0", "1")
+    assert found["prop", "zero-shot", "0", "P@1"] == ("0.5", "4")
+    assert found["prop", "full", "0", "RR@10"] == ("0.75", "4")
+    values = PER_QUERY.read(table).to_pylist()
+    chosen = [v for v in values if v["regime"] == "zero-shot" and v["measure"] == "RR@10"]
+    assert [(v["query_id"], v["fold"], v["value"]) for v in chosen] == [
+        ("q1", 1, 1.0),
+        ("q2", 2, 1.0),
+        ("q3", 3, 0.0),
+        ("q4", 1, 0.0),
+    ]
+
+
+def test_equal_inputs_give_equal_bytes_in_any_order(project: dict[str, Any]) -> None:
+    _, table, scores = call(project)
+    project["runs"].reverse()
+    _, other_table, other_scores = call(project, "other")
+    assert table.read_bytes() == other_table.read_bytes()
+    assert scores.read_bytes() == other_scores.read_bytes()
+
+
+def test_without_folds_there_is_one_mean(project: dict[str, Any]) -> None:
+    del project["datasets"]["squad"]["folds"]
+    _, table, scores = call(project)
+    assert {row["fold"] for row in csv.DictReader(scores.open())} == {"0"}
+    assert {row["fold"] for row in PER_QUERY.read(table).to_pylist()} == {0}
+
+
+def test_unknown_query_is_refused(project: dict[str, Any]) -> None:
+    write_run(project["folder"] / "zero", {"q9": [("b", 1.0)]}, "x")
+    with pytest.raises(InputError, match="zero: query 'q9' has no judgement in data set squad"):
+        call(project)
+    assert not (project["folder"] / "out.parquet").exists()
+    assert not (project["folder"] / "out.csv").exists()
+
+
+def test_a_document_beyond_the_candidates_is_refused(project: dict[str, Any]) -> None:
+    write_run(project["folder"] / "zero", {"q1": [("elsewhere", 1.0)]}, "x")
+    with pytest.raises(
+        InputError, match="zero: document 'elsewhere' of query 'q1' is not among the candidates"
+    ):
+        call(project)
+
+
+def test_a_query_tested_in_the_wrong_fold_is_refused(project: dict[str, Any]) -> None:
+    write_run(project["folder"] / "fold-1", {"q2": [("b", 1.0)]}, "x")
+    with pytest.raises(
+        InputError, match="fold-1: query 'q2' is in fold 2, but this is the run of test fold 1"
+    ):
+        call(project)
+
+
+def test_missing_fold_and_missing_judgements(project: dict[str, Any]) -> None:
+    (project["folder"] / "folds.json").write_text(json.dumps({"folds": 3, "queries": {"q1": 1}}))
+    with pytest.raises(InputError, match=r"folds\.json: query 'q2' is judged in .*qrels but has no fold"):
+        call(project)
+    (project["folder"] / "qrels").write_text("")
+    with pytest.raises(InputError, match="qrels: there is not one judgement"):
+        call(project)

@@ -1,0 +1,183 @@
+"""Tests and intervals against SciPy, against full enumeration, and against their own promises."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from irpretrain.config.experiments import EvaluationConfig
+from irpretrain.evaluation import significance
+from irpretrain.evaluation.significance import (
+    bootstrap_interval,
+    compare,
+    holm,
+    mean_over_seeds,
+    paired_t_test,
+    randomisation_test,
+    seed_interval,
+    wins_ties_losses,
+)
+
+values = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)
+
+
+@given(values)
+def test_t_test_is_scipy_s(pairs: list[tuple[float, float]]) -> None:
+    first, second = np.array(pairs).T
+    assume(np.std(first - second) > 1e-6)
+    found, expected = paired_t_test(first, second), scipy.stats.ttest_rel(first, second)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-9, abs=1e-12)
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-300)
+    assert found.difference == pytest.approx(float(np.mean(first - second)), abs=1e-15)
+    back = paired_t_test(second, first)
+    assert (back.statistic, back.p_value) == pytest.approx((-found.statistic, found.p_value))
+
+
+def test_t_test_where_the_formula_divides_by_zero() -> None:
+    assert paired_t_test([0.1, 0.2], [0.1, 0.2]) == (0.0, 0.0, 1.0)
+    assert paired_t_test([1.0, 2.0], [0.5, 1.5]) == (0.5, math.inf, 0.0)
+    assert paired_t_test([0.5, 1.5], [1.0, 2.0]) == (-0.5, -math.inf, 0.0)
+    assert paired_t_test([0.7], [0.2]) == (pytest.approx(0.5), 0.0, 1.0)
+    assert paired_t_test([], []) == (0.0, 0.0, 1.0)
+
+
+def enumerate_signs(differences: list[float]) -> float:
+    found = abs(sum(differences))
+    patterns = list(itertools.product((1, -1), repeat=len(differences)))
+    sums = [abs(sum(s * d for s, d in zip(signs, differences, strict=True))) for signs in patterns]
+    return sum(value >= found - 1e-12 for value in sums) / len(patterns)
+
+
+@given(st.lists(st.sampled_from([-0.5, -0.25, 0.0, 0.1, 0.2, 0.3, 1.0]), min_size=1, max_size=9))
+def test_few_queries_are_enumerated(differences: list[float]) -> None:
+    found = randomisation_test(differences, [0.0] * len(differences), 1000, seed=1)
+    assert found.p_value == pytest.approx(enumerate_signs(differences))
+    assert found.difference == pytest.approx(np.mean(differences))
+
+
+def test_drawn_p_values_are_near_the_exact_ones() -> None:
+    first, second = np.random.default_rng(5).random((2, 12))
+    first += 0.3
+    exact = randomisation_test(first, second, 5000, seed=1).p_value
+    drawn = randomisation_test(first, second, 4000, seed=1).p_value
+    assert 0.001 < exact < 0.5
+    assert drawn != exact
+    assert drawn == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 4000))
+    reference = scipy.stats.permutation_test(
+        (first, second),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+    )
+    assert exact == pytest.approx(reference.pvalue)
+
+
+def test_randomisation_never_says_zero_and_keeps_its_stream() -> None:
+    first, second = np.linspace(0.5, 0.9, 40), np.linspace(0.1, 0.2, 40)
+    found = randomisation_test(first, second, 999, seed=1, name="a")
+    assert found.p_value == 1 / 1000
+    noisy = np.random.default_rng(1).normal(size=40)
+    draws = {
+        name: randomisation_test(noisy, noisy * 0, 999, seed, name).p_value
+        for seed, name in [(1, "a"), (2, "b")]
+    }
+    assert draws["a"] == randomisation_test(noisy, noisy * 0, 999, 1, "a").p_value
+    assert draws["a"] != draws["b"]
+    assert randomisation_test([0.3, 0.4], [0.3, 0.4], 999, 1).p_value == 1.0
+
+
+def test_blocks_cover_all_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", 1000)
+    noisy = np.random.default_rng(2).normal(0.1, 1, size=37)
+    p_value = randomisation_test(noisy, noisy * 0, 20_000, 1).p_value
+    assert p_value == pytest.approx(paired_t_test(noisy, noisy * 0).p_value, abs=0.02)
+    few = noisy[:9]
+    assert randomisation_test(few, few * 0, 1000, 1).p_value == pytest.approx(enumerate_signs(list(few)))
+
+
+@pytest.mark.parametrize("test", ["t-test", "randomisation"])
+def test_equal_systems_are_found_different_as_often_as_the_level_says(test: str) -> None:
+    options = EvaluationConfig(test=test, permutations=500)
+    rng = np.random.default_rng(11)
+    found = 0
+    for trial in range(400):
+        first, second = ({f"q{i:02}": v for i, v in enumerate(rng.random(25))} for _ in range(2))
+        found += compare(first, second, options, 1, str(trial)).p_value < 0.05
+    assert 8 <= found <= 34  # 20 expected; a binomial leaves this range with probability below 0.002
+
+
+def test_holm_by_hand_and_its_promises() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_lies_between_none_and_bonferroni(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    for p_value, found in zip(p_values, adjusted, strict=True):
+        assert p_value <= found <= min(1.0, p_value * len(p_values)) + 1e-12
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    assert [adjusted[i] for i in order] == sorted(adjusted)
+    # Step-down as it is usually told: reject from the smallest up until one fails.
+    for level in (0.01, 0.05, 0.5):
+        rejected = 0
+        for place, i in enumerate(order):
+            if p_values[i] * (len(order) - place) > level:
+                break
+            rejected += 1
+        assert sum(found <= level for found in adjusted) == rejected
+
+
+def test_bootstrap_covers_the_mean_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(4)
+    covered = 0
+    for trial in range(200):
+        interval = bootstrap_interval(rng.random(40), 400, 0.9, seed=1, name=str(trial))
+        assert interval.low < interval.mean < interval.high
+        covered += interval.low <= 0.5 <= interval.high
+    assert 165 <= covered <= 192
+
+
+def test_bootstrap_is_deterministic_and_needs_two_queries() -> None:
+    sample = np.random.default_rng(4).random(30)
+    assert bootstrap_interval(sample, 500, 0.95, 1, "x") == bootstrap_interval(sample, 500, 0.95, 1, "x")
+    assert bootstrap_interval(sample, 500, 0.95, 1, "x") != bootstrap_interval(sample, 500, 0.95, 2, "x")
+    wide, narrow = (bootstrap_interval(sample, 500, level, 1) for level in (0.99, 0.5))
+    assert wide.high - wide.low > narrow.high - narrow.low
+    one = bootstrap_interval([0.25], 500, 0.95, 1)
+    assert one.mean == 0.25
+    assert math.isnan(one.low)
+
+
+def test_seed_interval_is_student_s() -> None:
+    sample = [0.41, 0.44, 0.40]
+    found = seed_interval(sample, 0.95)
+    low, high = scipy.stats.t.interval(0.95, 2, np.mean(sample), scipy.stats.sem(sample))
+    assert found == pytest.approx((np.mean(sample), low, high))
+    assert math.isnan(seed_interval([0.4], 0.95).high)
+
+
+def test_wins_ties_losses() -> None:
+    assert wins_ties_losses([1, 2, 3, 4], [0, 2, 4, 3]) == (2, 1, 1)
+
+
+def test_mean_over_seeds() -> None:
+    assert mean_over_seeds([{"b": 0.0, "a": 1.0}, {"a": 0.5, "b": 1.0}]) == {"a": 0.75, "b": 0.5}
+    with pytest.raises(ValueError, match="not evaluated on the same queries"):
+        mean_over_seeds([{"a": 1.0}, {"b": 1.0}])
+
+
+def test_only_the_same_queries_are_compared() -> None:
+    with pytest.raises(ValueError, match="only be compared on the same queries; 2 differ, such as 'a'"):
+        compare({"a": 1.0}, {"b": 1.0}, EvaluationConfig(), 1, "x")
+    with pytest.raises(ValueError, match="equal shapes"):
+        paired_t_test([1, 2], [1])
+    first, second = {"b": 0.9, "a": 0.1}, {"a": 0.2, "b": 0.5}
+    assert compare(first, second, EvaluationConfig(), 1, "x") == paired_t_test([0.1, 0.9], [0.2, 0.5])
