@@ -242,35 +242,77 @@ def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
 
 
 @compiled
+def _draw_set(
+    distinct: np.ndarray,
+    counts: np.ndarray,
+    size: int,
+    support: int,
+    sums: np.ndarray,
+    norm: float,
+    tables: Tables,
+    rules: Rules,
+    state: np.ndarray,
+    terms: np.ndarray,
+) -> tuple[float, int]:
+    """Fill `terms` with drawn terms; return their log-likelihood and how many the document does not hold."""
+    score, outside = 0.0, 0
+    for place in range(len(terms)):
+        term = _draw_term(distinct, support, sums, tables, rules, state)
+        count = _count_of(term, distinct, counts, size)
+        terms[place] = term
+        score += np.log((count + rules.mu * tables.background[term]) / norm)
+        outside += count == 0
+    return score, outside
+
+
+@compiled
+def _kept_slot(generated: int, kept: int, state: np.ndarray) -> int:
+    """Return where the next generated pair is kept, or -1: a uniform choice in one pass (reservoir sampling)."""
+    if generated < kept:
+        return generated
+    slot = int(next_uniform(state) * (generated + 1))
+    return slot if slot < kept else -1
+
+
+@compiled
+def _empty_pairs(batch: int, kept: int, most: int) -> Pairs:
+    capacity = batch * kept
+    return Pairs(
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty((capacity, 2)),
+        np.empty(capacity * 2 * most, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty(batch, np.int64),
+    )
+
+
+@compiled
 def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
     """Draw the pairs of a batch of documents (PROP, Algorithm 1); order within a pair is by likelihood.
 
     Where both sets are equally likely, the second one drawn comes first (line 16 of the algorithm).
     """
     batch, most = len(documents.lengths), len(tables.sizes)
-    capacity = batch * rules.kept
-    pair_document, sizes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    scores = np.empty((capacity, 2))
-    outside, repeated = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    forms, fate = np.empty(capacity * 2 * most, np.int64), np.empty(batch, np.int64)
+    made = _empty_pairs(batch, rules.kept, most)
     longest = 0
-    for index in range(batch):
-        longest = max(longest, documents.offsets[index + 1] - documents.offsets[index])
+    for document in range(batch):
+        longest = max(longest, documents.offsets[document + 1] - documents.offsets[document])
     room = 2 * longest + max(rules.support_size, OTHERS_OF_LONG_DOCUMENT) + 1
     distinct, counts, sums = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
     seen = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
-    state, drawn = np.empty(STATE_WORDS, np.uint64), np.empty((2, most), np.int64)
-    written = np.empty((2, most), np.int64)
-    score = np.empty(2)
+    state = np.empty(STATE_WORDS, np.uint64)
+    terms, forms, score = np.empty((2, most), np.int64), np.empty((2, most), np.int64), np.empty(2)
     pairs = words = 0
     for document in range(batch):
-        terms = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
+        own = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
         start_stream(state, documents.keys[document, 0], documents.keys[document, 1])
         skipped = next_uniform(state) < documents.skip[document]
-        fate[document] = EMPTY if len(terms) == 0 else (SHORT if skipped else PAIRED)
-        if fate[document] != PAIRED:
+        made.fate[document] = EMPTY if len(own) == 0 else (SHORT if skipped else PAIRED)
+        if made.fate[document] != PAIRED:
             continue
-        size = support = _count_terms(terms, distinct, counts)
+        size = support = _count_terms(own, distinct, counts)
         norm = documents.lengths[document] + rules.mu
         if rules.support == DOCUMENT_AND_SAMPLE:
             support, total = _sample_support(
@@ -279,49 +321,40 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
             norm = total if rules.normalise_support else norm
         else:
             _document_sums(distinct, counts, size, tables, sums)
-        first_pair, first_word = pairs, words
         for generated in range(rules.generated):
             length = _first_above(tables.sizes, most, next_uniform(state)) + 1
-            beyond = repeats = 0
-            score[:] = 0.0
+            outside = repeated = 0
             for side in range(2):
+                chosen = terms[side, :length]
+                score[side], others = _draw_set(
+                    distinct, counts, size, support, sums, norm, tables, rules, state, chosen
+                )
+                outside += others
+                repeated += _has_repeat(chosen, length)
                 for place in range(length):
-                    term = _draw_term(distinct, support, sums, tables, rules, state)
-                    count = _count_of(term, distinct, counts, size)
-                    drawn[side, place] = term
-                    score[side] += np.log((count + rules.mu * tables.background[term]) / norm)
-                    beyond += count == 0
-                repeats += _has_repeat(drawn[side], length)
-                for place in range(length):
-                    written[side, place] = _draw_form(drawn[side, place], tables, state)
+                    forms[side, place] = _draw_form(chosen[place], tables, state)
             if abs(score[0] - score[1]) <= SAME * abs(score[0]):
                 score[0] = score[1]
-            preferred = 0 if score[0] > score[1] else 1
-            # Uniform choice of `kept` among the generated pairs, in one pass (Knuth's reservoir).
-            slot = generated
-            if generated >= rules.kept:
-                slot = int(next_uniform(state) * (generated + 1))
-                if slot >= rules.kept:
-                    continue
-            pair = first_pair + slot
-            base = first_word + slot * 2 * most
-            pair_document[pair], sizes[pair] = document, length
-            outside[pair], repeated[pair] = beyond, repeats
-            for side in range(2):
-                source = preferred if side == 0 else 1 - preferred
-                scores[pair, side] = score[source]
-                for place in range(length):
-                    forms[base + side * length + place] = written[source, place]
-        pairs = first_pair + rules.kept
-        words = _close_gaps(forms, sizes, first_pair, pairs, first_word, most)
+            slot = _kept_slot(generated, rules.kept, state)
+            if slot >= 0:
+                pair, base = pairs + slot, words + slot * 2 * most
+                made.document[pair], made.sizes[pair] = document, length
+                made.outside[pair], made.repeated[pair] = outside, repeated
+                preferred = 0 if score[0] > score[1] else 1
+                for rank, side in enumerate((preferred, 1 - preferred)):
+                    made.scores[pair, rank] = score[side]
+                    start = base + rank * length
+                    made.forms[start : start + length] = forms[side, :length]
+        words = _close_gaps(made.forms, made.sizes, pairs, pairs + rules.kept, words, most)
+        pairs += rules.kept
     return Pairs(
-        pair_document[:pairs],
-        sizes[:pairs],
-        scores[:pairs],
-        forms[:words],
-        outside[:pairs],
-        repeated[:pairs],
-        fate,
+        made.document[:pairs],
+        made.sizes[:pairs],
+        made.scores[:pairs],
+        made.forms[:words],
+        made.outside[:pairs],
+        made.repeated[:pairs],
+        made.fate,
     )
 
 
