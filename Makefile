@@ -1,5 +1,6 @@
 # make run    set up what is missing, run the workflow, print where the report lies
 # make test   set up what is missing, run all tests
+# make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # Variables: PYTHON=python3.12  CORES=4  ARGS="--configfile configs/prop-long.yaml"
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
@@ -7,14 +8,18 @@ ARGS ?=
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help run test lint format docs clean
+.PHONY: help run resume test lint format docs clean
 help:
-	@sed -n 's/^# //p' Makefile | head -3
+	@sed -n 's/^# //p' Makefile | head -4
 
 $(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
 	@$(PYTHON) envs/install.py $(VENV)
 
 run: $(VENV)/.installed
+	@snakemake --cores $(CORES) --rerun-incomplete $(ARGS)
+
+resume: $(VENV)/.installed
+	@snakemake --cores $(CORES) --unlock --quiet all $(ARGS)
 	@snakemake --cores $(CORES) --rerun-incomplete $(ARGS)
 
 test: $(VENV)/.installed

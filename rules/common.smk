@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.embedded import read_manifest, resolve
 
 RESOURCES = Path(workflow.basedir) / "resources"
+MANIFEST = read_manifest(RESOURCES / "embedded.yaml")
 PAPERS = CFG.report.papers
 INDEX_OPTIONS = ("stemmer", "keep_stop_words", "threads", "memory_mb")
 
@@ -40,7 +41,13 @@ def memory(megabytes):
 def source(path):
     """Where a path of the configuration lies: the verified copy of an embedded asset, or the user's own file or folder."""
     kind, where = resolve(path)
-    return f"results/inputs/{where}" if kind == "embedded" else str(where)
+    if kind == "file":
+        return str(where)
+    try:
+        MANIFEST.asset(where)
+    except IRPretrainError as error:
+        raise WorkflowError(str(error)) from None
+    return f"results/inputs/{where}"
 
 
 def source_files(key, path):

@@ -1,8 +1,5 @@
 """Embedded assets: found inside installed packages, checked against their SHA-256, copied into results/inputs."""
 
-from irpretrain.corpora.embedded import read_manifest
-
-MANIFEST = read_manifest(RESOURCES / "embedded.yaml")
 ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.directory]
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
 
