@@ -18,12 +18,12 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn import functional
 from transformers import BertConfig, BertForSequenceClassification
 from transformers.activations import ACT2FN
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.randomness import generator
 
 MLM_HEAD_FILE = "mlm_head.safetensors"
@@ -52,7 +52,7 @@ class MaskedLanguageModelHead(nn.Module):
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         """Return logits [masked positions, vocabulary] of hidden states [masked positions, hidden size]."""
         transformed = self.layer_norm(self.activation(self.dense(hidden)))
-        return functional.linear(transformed, embeddings, self.bias)
+        return linear(transformed, embeddings, self.bias)
 
 
 class CrossEncoder(nn.Module):
@@ -74,6 +74,7 @@ class CrossEncoder(nn.Module):
         self.classifier = classifier
         self.mlm_head = mlm_head
         self.tokenizer_directory = tokenizer_directory
+        use_fast_linear(self)
 
     @classmethod
     def from_encoder(

@@ -1,0 +1,56 @@
+"""The oneDNN linear layer equals torch's own, values and gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from irpretrain.models.linear import Linear, linear, use_fast_linear
+
+needs_onednn = pytest.mark.skipif(
+    not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN"
+)
+
+
+@pytest.mark.parametrize("shape", [(5, 48), (3, 7, 48), (1, 48)])
+def test_values_and_gradients_equal_double_precision(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(1)
+    given = [torch.randn(*shape), torch.randn(96, 48), torch.randn(96)]
+    single = [tensor.clone().requires_grad_() for tensor in given]
+    double = [tensor.double().requires_grad_() for tensor in given]
+    for inputs, function in ((single, linear), (double, nn.functional.linear)):
+        torch.tanh(function(*inputs)).square().sum().backward()
+    assert torch.allclose(linear(*given).double(), nn.functional.linear(*double), atol=1e-5)
+    for a, b in zip(single, double, strict=True):
+        assert a.grad is not None
+        assert a.grad.shape == a.shape
+        assert torch.allclose(a.grad.double(), b.grad, atol=1e-4)
+
+
+@needs_onednn
+def test_it_is_used_where_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    from irpretrain.models import linear as module
+
+    calls = []
+    multiply = module._multiply
+    monkeypatch.setattr(module, "_multiply", lambda *given: calls.append(1) or multiply(*given))
+    layer, small = nn.Linear(8, 64), nn.Linear(8, 1)
+    use_fast_linear(nn.ModuleList([layer, small]))
+    assert type(layer) is Linear
+    layer(torch.ones(2, 8))
+    assert len(calls) == 1
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert layer(torch.ones(2, 8)).dtype == torch.bfloat16
+    linear(torch.ones(2, 8), small.weight, small.bias)
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    layer(torch.ones(2, 8))
+    assert len(calls) == 1
+
+
+def test_frozen_inputs_get_no_gradient() -> None:
+    layer = Linear(8, 64)
+    layer.weight.requires_grad_(False)
+    layer(torch.ones(2, 8)).sum().backward()
+    assert layer.weight.grad is None
+    assert layer.bias.grad is not None
