@@ -7,7 +7,7 @@ query is tested exactly once, by a model that has never seen it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -223,8 +223,3 @@ def training_queries(train: Sequence[str], regime: str) -> list[str]:
     if int(number) > len(train):
         raise ConfigError(f"{regime}: the training folds have only {len(train)} queries; ask for fewer shots")
     return list(train[: int(number)])
-
-
-def spread(queries: Iterable[str], folds: Folds | None) -> dict[str, int]:
-    """Return the fold of each query; 0 for all where there are no folds."""
-    return {query: folds.fold_of[query] if folds else 0 for query in queries}

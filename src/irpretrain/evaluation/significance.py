@@ -7,13 +7,12 @@ docs/methods/evaluation.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from irpretrain.config.experiments import EvaluationConfig
 from irpretrain.randomness import generator
 
 DRAWS_AT_ONCE = 4_000_000
@@ -45,33 +44,6 @@ class Outcomes(NamedTuple):
     wins: int
     ties: int
     losses: int
-
-
-def paired_values(
-    first: Mapping[str, float], second: Mapping[str, float]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of two systems in one order of the queries (sorted).
-
-    Raises:
-        ValueError: they do not have the same queries.
-    """
-    if first.keys() != second.keys():
-        odd = sorted(first.keys() ^ second.keys())
-        raise ValueError(
-            f"systems can only be compared on the same queries; {len(odd)} differ, such as {odd[0]!r}"
-        )
-    queries = sorted(first)
-    return np.array([first[q] for q in queries], float), np.array([second[q] for q in queries], float)
-
-
-def compare(
-    first: Mapping[str, float], second: Mapping[str, float], options: EvaluationConfig, seed: int, name: str
-) -> Significance:
-    """Test two systems' per-query values with the configured test; `name` names the random stream."""
-    values = paired_values(first, second)
-    if options.test == "t-test":
-        return paired_t_test(*values)
-    return randomisation_test(*values, options.permutations, seed, name)
 
 
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> Significance:
@@ -196,17 +168,6 @@ def wins_ties_losses(first: ArrayLike, second: ArrayLike) -> Outcomes:
     differences = _differences(first, second)
     wins, losses = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     return Outcomes(wins, len(differences) - wins - losses, losses)
-
-
-def mean_over_seeds(seeds: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return each query's mean over the seeds, which is what tests compare where there are several.
-
-    Raises:
-        ValueError: the seeds do not have the same queries.
-    """
-    if any(values.keys() != seeds[0].keys() for values in seeds):
-        raise ValueError("the seeds of a model were not evaluated on the same queries")
-    return {query: sum(values[query] for values in seeds) / len(seeds) for query in sorted(seeds[0])}
 
 
 def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
