@@ -163,3 +163,8 @@ def test_bins_of_long_curves() -> None:
     assert len(x) == 100
     assert x[0] == 500.5
     assert set(y) == {1.0}
+    assert list(binned(np.array([1.0, 2, 3]), np.array([3.0, 2, 1]))[1]) == [
+        3.0,
+        2,
+        1,
+    ]  # a short one stays as it is

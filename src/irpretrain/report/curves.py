@@ -28,6 +28,8 @@ from irpretrain.report.scores import RunName, Scores
 
 POINTS = 100
 """A loss curve is drawn with at most so many points; each is the mean of the steps around it."""
+FEW_STEPS = 10
+"""A curve of no more steps is drawn step by step."""
 FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
 SAMPLING = {"document-model": "sampling from the document language model", "random": "random sampling"}
 
@@ -64,14 +66,9 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     with rc_context(STYLE):
         for place, (strategy, (model, steps, losses)) in enumerate(curves.items()):
             label = f"{SAMPLING.get(strategy, strategy)} ({model})"
-            axis.plot(
-                *binned(steps, losses),
-                color=COLOURS[place],
-                marker=MARKERS[place],
-                markevery=0.1,
-                markersize=5,
-                label=label,
-            )
+            x, y = binned(steps, losses)
+            style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
+            axis.plot(x, y, markevery=max(1, len(x) // 10), label=label, **style)
         axis.set_xlabel("pre-training steps")
         axis.set_ylabel(f"ROP loss ({config.pretraining.loss})")
         axis.set_ylim(bottom=0)
@@ -115,7 +112,8 @@ def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
 
 def binned(steps: np.ndarray, values: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
     """Return at most `points` means of neighbouring steps, and of their values."""
-    parts = min(points, max(1, len(steps) // 4))
+    # Short curves keep their steps; longer ones get at least four steps a point, against the noise of batches.
+    parts = min(points, max(len(steps) // 4, min(len(steps), FEW_STEPS)))
     chunks = np.array_split(np.arange(len(steps)), parts)
     return np.array([steps[c].mean() for c in chunks]), np.array([values[c].mean() for c in chunks])
 

@@ -192,13 +192,21 @@ class _Layout:
                 cursor += self.width(node) + GAP
         for sweep in range(SWEEPS):
             for nodes in self.layers if sweep % 2 == 0 else self.layers[::-1]:
-                wanted = []
-                for node in nodes:
-                    around = self.up[node] + self.down[node]
-                    wanted.append(sum(x[n] for n in around) / len(around) if around else x[node])
+                wanted = [self._wanted(node, x) for node in nodes]
                 apart = [(self.width(a) + self.width(b)) / 2 + GAP for a, b in pairwise(nodes)]
                 x.update(zip(nodes, spread(wanted, apart), strict=True))
         return x
+
+    def _wanted(self, node: int, x: dict[int, float]) -> float:
+        """The place that a node would like: the weighted mean of its neighbours' places."""
+        around = self.up[node] + self.down[node]
+        total = sum(_pull(node, other) for other in around)
+        return sum(_pull(node, other) * x[other] for other in around) / total if around else x[node]
+
+
+def _pull(a: int, b: int) -> float:
+    """How strongly two neighbours want the same place: way points most, so that long edges run straight down."""
+    return (1.0, 2.0, 8.0)[(a < 0) + (b < 0)]
 
 
 def spread(wanted: list[float], apart: list[float]) -> list[float]:

@@ -349,7 +349,7 @@ def _samples(counts: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
             "name": name,
             "documents": found.documents,
             "skipped": ", ".join(
-                f"{number:,} {reason.replace('_', ' ')}" for reason, number in found.skipped.items()
+                f"{number:,} {reason.replace('_', ' ')}" for reason, number in found.skipped.items() if number
             ),
             "pairs": found.pairs,
             "ties": found.ties,
