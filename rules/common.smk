@@ -138,12 +138,9 @@ def fold_numbers(dataset):
 
 
 def fold_count(dataset):
-    folds = CFG.datasets[dataset].folds
-    if isinstance(folds, int):
-        return folds
-    from irpretrain.evaluation.folds import read_folds
+    from irpretrain.evaluation.folds import count_folds
 
-    return read_folds(folds)["folds"]
+    return count_folds(CFG.datasets[dataset])
 
 
 def snapshot_steps(model):

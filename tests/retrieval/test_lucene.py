@@ -121,6 +121,19 @@ def test_query_likelihood_is_the_formula(index: Path, tmp_path: Path, mu: float)
         assert dict(run[name]) == pytest.approx(query_likelihood(text, mu), abs=2e-4)
 
 
+def test_document_lengths_are_exact_up_to_forty_terms(tmp_path: Path) -> None:
+    """Lucene keeps a length in one byte. With k1 = 5 and b = 1 a score gives the length back."""
+    stored = {30: 30, 39: 39, 40: 40, 41: 40, 55: 54, 59: 56}
+    bodies = {f"d{n}": " ".join([f"own{n}", *(f"x{i}" for i in range(n - 1))]) for n in stored}
+    options = OPTIONS.model_copy(update={"bm25": Bm25Config(k1=5, b=1)})
+    documents = write_documents(tmp_path / "documents.parquet", bodies)
+    lucene.index([documents], options, TEXT, tmp_path / "own")
+    run, _ = retrieve(tmp_path / "own", tmp_path, {f"q{n}": f"own{n}" for n in stored}, options=options)
+    average, idf = sum(stored) / len(stored), math.log(1 + (len(stored) - 0.5) / 1.5)
+    lengths = {n: (idf / dict(run[f"q{n}"])[f"d{n}"] - 1) / 5 * average for n in stored}
+    assert lengths == pytest.approx(stored, abs=0.1)
+
+
 def test_queries_are_text_not_syntax(index: Path, tmp_path: Path) -> None:
     """Every operator of Lucene's query language, and tabs and newlines, between the same two words."""
     specials = [
