@@ -14,7 +14,15 @@ from irpretrain.stage import stage
 with stage(snakemake) as done, tempfile.TemporaryDirectory() as folder:
     overlay = Path(folder, "config.yaml")
     overlay.write_text(yaml.safe_dump(snakemake.params.config))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", snakemake.params.snakefile, "--configfile", str(overlay)]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        snakemake.params.snakefile,
+        "--configfile",
+        str(overlay),
+    ]
     graph = subprocess.run([*command, "--nolock", "--quiet", "--rulegraph"], capture_output=True, text=True)
     if graph.returncode:
         raise SetupError(f"snakemake --rulegraph failed:\n{graph.stderr[-2000:]}")

@@ -138,7 +138,11 @@ def _brief(schema: pa.Schema) -> str:
 
 _PLACE = (
     Column("part", pa.int32(), "which file of the corpus, in sorted order; first key of the corpus order"),
-    Column("position", pa.int64(), "which record of that file; second key of the corpus order"),
+    Column(
+        "position",
+        pa.int64(),
+        "which record of that file (of a passage: record × 65,536 + passage); second key of the order",
+    ),
 )
 
 DOCUMENTS = Contract(

@@ -45,7 +45,7 @@ def test_every_overlay_is_valid(overlay):
         ("objectives.rop.muu", 3, ["rop: muu: unknown key", "did you mean mu?"]),
         ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "allowed are"]),
         ("corpora.squad-dev.shards", "x", ["corpora.squad-dev.shards", "valid integer"]),
-        ("datasets.squad.folds", 300, ["300 folds cannot be made of 200 queries", "lower folds"]),
+        ("datasets.squad.folds", 300, ["300 folds cannot be made of 150 queries", "lower folds"]),
         ("datasets.squad.folds", 2, ["no room for training, validation and test"]),
         ("datasets.squad.corpus", "squad-dve", ["'squad-dve' is not in corpora", "did you mean squad-dev?"]),
         ("experiments.few-shot.regimes", ["few-50"], ["'few-50' is not a regime", "few-shot-<n>"]),

@@ -1,7 +1,8 @@
 """A project small enough to run the whole workflow in about a minute: 72 documents, 24 queries, a 2-layer encoder.
 
 Everything is made by rule, so that tests know what to expect: document i is about topic i % 12, its text repeats
-the topic's words; query q asks for two words of topic q % 12 and has that topic's documents as relevant.
+the topic's words between common ones; query q asks for two words of topic q % 12 and a common one, and has that
+topic's documents as relevant.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def document(number: int) -> dict[str, str]:
 
 
 def query(number: int) -> str:
-    """Query `number`: two words of its topic."""
+    """Query `number`: two words of its topic and a common one, so that candidates of other topics are found too."""
     own = words(number)
-    return f"{own[number % 4]} {own[(number // 12 + 1 + number) % 4]}"
+    return f"{own[number % 4]} {own[(number // 12 + 1 + number) % 4]} {FILLERS[number % len(FILLERS)]}"
 
 
 def make_project(folder: Path, **overrides: Any) -> Path:

@@ -23,6 +23,13 @@ class CorpusConfig(Section):
     shards: int = Field(
         1, ge=1, description="Pieces that are processed independently. Results do not depend on it."
     )
+    passage_words: int | None = Field(
+        None,
+        ge=1,
+        description="Cut documents into passages of so many words (a rest of less than half joins the last); ids "
+        "become <id>#<n>. For pre-training with short inputs: what an encoder cannot see, it cannot match.",
+        json_schema_extra={"unit": "words"},
+    )
     malformed: Literal["refuse", "skip"] = Field(
         "refuse",
         description="What to do with a record that cannot be read: stop and name it, or skip and count it.",

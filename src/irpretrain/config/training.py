@@ -119,6 +119,13 @@ class PretrainingConfig(Section):
         description="Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer; pooled: the "
         "encoder's own pooler, dropout, and a fresh linear layer. Both have BERT's sequence-classification shape."
     )
+    mlm_head_steps: int = Field(
+        0,
+        ge=0,
+        description="In the first so many steps the MLM loss trains only the MLM head. For encoders that come "
+        "without one: the gradients of a fresh head otherwise swamp the ranking loss.",
+        json_schema_extra={"unit": "steps"},
+    )
     dropout: float | None = Field(
         None, ge=0, lt=1, description="Dropout of all layers; null keeps the encoder's own."
     )

@@ -9,6 +9,7 @@ from typing import Any
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.files import list_files
+from irpretrain.corpora.passages import passages
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import Wanted, everything
 from irpretrain.corpora.registry import format_module
@@ -55,14 +56,15 @@ def _rows(
         if wanted is None:
             continue
         for document in tally.sound(path, reader.read(path, options, wanted)):
-            yield {
-                "document_id": document.document_id,
-                "part": part,
-                "position": document.position,
-                "title": document.title,
-                "url": document.url,
-                "body": document.body,
-            }
+            for piece in passages(document, config.passage_words) if config.passage_words else [document]:
+                yield {
+                    "document_id": piece.document_id,
+                    "part": part,
+                    "position": piece.position,
+                    "title": piece.title,
+                    "url": piece.url,
+                    "body": piece.body,
+                }
 
 
 def _wanted(part: int, files: int, shard: int, shards: int) -> Wanted | None:

@@ -171,13 +171,19 @@ class CrossEncoder(nn.Module):
             )
 
     def forward(
-        self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, masked: Tensor | None = None
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor,
+        attention_mask: Tensor,
+        masked: Tensor | None = None,
+        mlm_trains_encoder: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
         """Score sequences and, where asked, predict masked word pieces.
 
         Args:
             input_ids, token_type_ids, attention_mask: int64 [sequences, positions].
             masked: bool [sequences, positions]; which positions to predict. None for none.
+            mlm_trains_encoder: whether gradients of the MLM logits reach the encoder, or only the MLM head.
 
         Returns:
             Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major
@@ -193,7 +199,10 @@ class CrossEncoder(nn.Module):
         hidden = encoded.last_hidden_state
         places = masked.reshape(-1).nonzero().squeeze(-1)
         chosen = hidden.reshape(-1, hidden.shape[-1]).index_select(0, places)
-        return scores, self.mlm_head(chosen, encoder.embeddings.word_embeddings.weight)
+        embeddings = encoder.embeddings.word_embeddings.weight
+        if not mlm_trains_encoder:
+            chosen, embeddings = chosen.detach(), embeddings.detach()
+        return scores, self.mlm_head(chosen, embeddings)
 
     def save(self, directory: str | Path) -> None:
         """Write the model, its tokenizer and its MLM head as a Hugging Face directory, atomically."""

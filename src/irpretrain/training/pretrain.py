@@ -147,6 +147,7 @@ def _tasks(
                 weight=task.weight,
                 mlm_weight=task.mlm_weight,
                 masker=masker if task.mlm_weight > 0 else None,
+                mlm_head_steps=options.mlm_head_steps,
             )
         )
     return made

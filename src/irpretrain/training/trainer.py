@@ -42,6 +42,7 @@ class Task:
         weight: of the ranking loss; with 0 it is not computed.
         mlm_weight: of the MLM loss; with 0 nothing is masked.
         masker: needed where mlm_weight is not 0.
+        mlm_head_steps: in the first so many steps the MLM loss trains only the MLM head.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Task:
     weight: float = 1.0
     mlm_weight: float = 0.0
     masker: Masker | None = None
+    mlm_head_steps: int = 0
 
 
 class Trainer:
@@ -125,7 +127,11 @@ class Trainer:
         for micro in self._micro_batches(batch, masked):
             with autocast(self._device, self._compute):
                 scores, logits = self.model(
-                    micro.input_ids, micro.token_type_ids, micro.attention_mask, micro.chosen
+                    micro.input_ids,
+                    micro.token_type_ids,
+                    micro.attention_mask,
+                    micro.chosen,
+                    mlm_trains_encoder=step >= task.mlm_head_steps,
                 )
                 loss = scores.new_zeros((), dtype=torch.float32)
                 if task.weight > 0:

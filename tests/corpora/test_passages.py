@@ -1,0 +1,50 @@
+"""Documents cut into passages lose no word, repeat none, and stay in order."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora.passages import PASSAGES_PER_DOCUMENT, passages
+from irpretrain.corpora.records import Document
+from irpretrain.corpora.shards import write_shard
+
+
+def cut(body, words):
+    return [p.body for p in passages(Document(0, "d", "t", "u", body), words)]
+
+
+def test_five_words_in_twos_leave_a_rest_that_stands_alone():
+    assert cut("a b c d e", 2) == ["a b", "c d", "e"]
+
+
+def test_a_short_rest_joins_the_last_passage():
+    assert cut("a b c d e f g h i", 4) == ["a b c d", "e f g h i"]
+
+
+def test_a_short_document_is_one_passage():
+    assert cut("a b", 40) == ["a b"]
+    assert cut("", 40) == [""]
+
+
+def test_ids_titles_and_places():
+    first, second = passages(Document(7, "d", "t", "u", "a b c d"), 2)
+    assert (first.document_id, second.document_id) == ("d#0", "d#1")
+    assert (first.position, second.position) == (7 * PASSAGES_PER_DOCUMENT, 7 * PASSAGES_PER_DOCUMENT + 1)
+    assert (second.title, second.url) == ("t", "u")
+
+
+@given(st.text(alphabet="ab \n\t"), st.integers(1, 9))
+def test_no_word_is_lost_or_repeated(body, words):
+    pieces = cut(body, words)
+    assert " ".join(pieces).split() == body.split()
+    assert all(len(piece.split()) == words for piece in pieces[:-1])
+    if len(pieces) > 1:
+        assert words - words // 2 <= len(pieces[-1].split()) < 2 * words
+
+
+def test_a_corpus_option_cuts_them(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"id": "x", "text": "a b c d"}\n{"id": "y", "text": "e"}\n')
+    corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=2)
+    write_shard(corpus, tmp_path / "d.jsonl", 0, tmp_path / "out.parquet")
+    assert DOCUMENTS.read(tmp_path / "out.parquet")["document_id"].to_pylist() == ["x#0", "x#1", "y#0"]
