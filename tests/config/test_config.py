@@ -55,6 +55,35 @@ def test_every_overlay_is_valid(overlay):
         ("models.prop.collection", None, ["has tasks but no collection"]),
         ("models.prop.tasks", [{"objective": "rop", "weight": 0, "mlm_weight": 0}], ["nothing is learned"]),
         ("preset", "papers", ["preset", "'paper' or 'released'"]),
+        ("pretraining.query_length", 61, ["query_length 61", "max_length 64", "lower query_length or raise"]),
+        ("reranking.query_length", 96, ["reranking: query_length 96", "max_length 96"]),
+        ("finetuning.max_length", 30, ["finetuning: query_length 32", "max_length 30"]),
+        (
+            "models.prop-rop.training.snapshots",
+            [201],
+            ["models.prop-rop.training", "201 is not a step of 1 to 200"],
+        ),
+        (
+            "datasets.squad.measures",
+            ["nDGC@20"],
+            ["datasets.squad.measures", "'nDGC@20' is not a measure", "nDCG@k"],
+        ),
+        (
+            "datasets.squad.validation_measure",
+            "P",
+            ["datasets.squad.validation_measure", "'P' is not a measure"],
+        ),
+        (
+            "experiments.few-shot.regimes",
+            ["few-shot-91"],
+            ["few-shot-91 asks for more than the 90 training queries"],
+        ),
+        ("experiments.few-shot.seeds", [-1], ["experiments.few-shot.seeds.0", "greater than or equal to 0"]),
+        ("finetuning.batch_sizes", [0], ["finetuning.batch_sizes.0", "greater than or equal to 1"]),
+        ("finetuning.learning_rates", [0.0], ["finetuning.learning_rates.0", "greater than 0"]),
+        ("corpora.squad-dev.path", "", ["corpora.squad-dev.path", "at least 1 character"]),
+        ("collections.target", [], ["collections.target: is empty"]),
+        ("corpora.squad-train", None, ["collections.pretraining: 'squad-train' is not in corpora"]),
     ],
 )
 def test_faults_are_explained(given, path, value, expected):
@@ -76,6 +105,33 @@ def test_all_faults_come_in_one_message(given):
     assert "2 faults" in text
     assert "sed" in text
     assert "retrieval.dept" in text
+
+
+def test_every_dangling_name_is_listed(given):
+    for name in ("squad-train", "squad-dev", "squad-dev-passages"):
+        given["corpora"][name] = None
+    text = message(given)
+    assert "3 faults" in text
+    assert "collections.pretraining: 'squad-train'" in text
+    assert "collections.target: 'squad-dev-passages'" in text
+    assert "datasets.squad.corpus: 'squad-dev'" in text
+
+
+@pytest.mark.parametrize("name", ["encoder", "bm25", "ql"])
+def test_names_with_a_meaning_of_their_own_are_no_models(given, name):
+    given["models"][name] = given["models"].pop("prop-mlm")
+    assert f"models.{name}: encoder, bm25, ql have meanings of their own" in message(given)
+
+
+@pytest.mark.parametrize(("queries", "folds", "training"), [(150, 5, 90), (7, 3, 2), (8, 3, 2), (10, 4, 4)])
+def test_few_shot_regimes_fit_the_training_folds_of_every_test_fold(given, queries, folds, training):
+    given["datasets"]["squad"] |= {"sample_queries": queries, "folds": folds}
+    given["experiments"]["few-shot"]["regimes"] = [f"few-shot-{training}"]
+    parse_config(given)
+    sizes = [queries // folds + (fold < queries % folds) for fold in range(folds)]
+    assert training == min(queries - sizes[fold] - sizes[(fold + 1) % folds] for fold in range(folds))
+    given["experiments"]["few-shot"]["regimes"] = [f"few-shot-{training + 1}"]
+    assert f"more than the {training} training queries" in message(given)
 
 
 def test_names_that_could_not_be_paths_are_refused(given):

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from irpretrain.config.base import Section
+from irpretrain.corpora.registry import Kind, format_module, read_options
+from irpretrain.errors import ConfigError
 
 
-class CorpusConfig(Section):
+class SourceConfig(Section):
+    """What is read from files of some format; `kind` says which formats there are."""
+
+    kind: ClassVar[Kind]
+
+    @field_validator("format", check_fields=False)
+    @classmethod
+    def _check_format(cls, name: str) -> str:
+        format_module(cls.kind, name)
+        return name
+
+    @field_validator("options", check_fields=False)
+    @classmethod
+    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        """Return the options with the format's defaults filled in; an unknown format is reported by its own key."""
+        if "format" not in info.data:
+            return given
+        return read_options(cls.kind, info.data["format"], given).model_dump()
+
+
+class CorpusConfig(SourceConfig):
     """One corpus of documents."""
+
+    kind: ClassVar[Kind] = "documents"
 
     format: str = Field(
         description="How its files are read: wikipedia-dump, squad, jsonl, tsv, parquet, or any format in "
         "irpretrain.corpora.registry."
     )
     path: str = Field(
+        min_length=1,
         description="A file or a folder of files, relative to the working directory; embedded:<asset> names an "
-        "asset of resources/embedded.yaml."
+        "asset of resources/embedded.yaml.",
     )
     shards: int = Field(
         1, ge=1, description="Pieces that are processed independently. Results do not depend on it."
@@ -38,22 +63,12 @@ class CorpusConfig(Section):
         default_factory=dict, description="Options of the format; see the corpora guide."
     )
 
-    @field_validator("format")
-    @classmethod
-    def _check_format(cls, name: str) -> str:
-        return _known_format("documents", name)
 
-    @field_validator("options")
-    @classmethod
-    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        return _checked_options("documents", given, info)
-
-
-class FileConfig(Section):
+class FileConfig(SourceConfig):
     """A file of topics or judgements."""
 
     format: str = Field(description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad.")
-    path: str = Field(description="The file, or embedded:<asset>.")
+    path: str = Field(min_length=1, description="The file, or embedded:<asset>.")
     malformed: Literal["refuse", "skip"] = Field(
         "refuse",
         description="What to do with a line that cannot be read: stop and name it, or skip and count it.",
@@ -66,29 +81,13 @@ class FileConfig(Section):
 class TopicsConfig(FileConfig):
     """A file of queries (topics)."""
 
-    @field_validator("format")
-    @classmethod
-    def _check_format(cls, name: str) -> str:
-        return _known_format("topics", name)
-
-    @field_validator("options")
-    @classmethod
-    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        return _checked_options("topics", given, info)
+    kind: ClassVar[Kind] = "topics"
 
 
 class QrelsConfig(FileConfig):
     """A file of relevance judgements."""
 
-    @field_validator("format")
-    @classmethod
-    def _check_format(cls, name: str) -> str:
-        return _known_format("judgements", name)
-
-    @field_validator("options")
-    @classmethod
-    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        return _checked_options("judgements", given, info)
+    kind: ClassVar[Kind] = "judgements"
 
 
 class DatasetConfig(Section):
@@ -124,18 +123,14 @@ class DatasetConfig(Section):
         description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error.",
     )
 
+    @field_validator("measures", "validation_measure")
+    @classmethod
+    def _check_measures(cls, given: Any) -> Any:
+        from irpretrain.evaluation.measures import parse_measure
 
-def _known_format(kind: Any, name: str) -> str:
-    from irpretrain.corpora.registry import format_module
-
-    format_module(kind, name)
-    return name
-
-
-def _checked_options(kind: Any, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    """Return the options with the format's defaults filled in; an unknown format is reported by its own key."""
-    from irpretrain.corpora.registry import read_options
-
-    if "format" not in info.data:
+        for name in [given] if isinstance(given, str) else given:
+            try:
+                parse_measure(name)
+            except ConfigError as error:
+                raise ValueError(str(error).removeprefix("measures: ")) from None
         return given
-    return read_options(kind, info.data["format"], given).model_dump()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -36,7 +36,9 @@ class ExperimentConfig(Section):
     regimes: list[str] = Field(
         min_length=1, description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries."
     )
-    seeds: list[int] = Field([1], min_length=1, description="Seeds; each is a whole repetition.")
+    seeds: list[Annotated[int, Field(ge=0)]] = Field(
+        [1], min_length=1, description="Seeds; each is a whole repetition."
+    )
 
 
 class EvaluationConfig(Section):

@@ -41,7 +41,7 @@ def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
     """Leave out named entries that an overlay set to null: `experiments: {few-shot: null}`."""
-    from irpretrain.config.root import NAMED
+    from irpretrain.config.consistency import NAMED
 
     return {
         key: {name: entry for name, entry in value.items() if entry is not None}
@@ -79,7 +79,7 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        faults = [_fault(model, fault) for fault in error.errors()]
+        faults = [line for fault in error.errors() for line in _fault(model, fault).split("\n")]
         listed = "\n".join(f"  - {fault}" for fault in faults)
         heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in the configuration"
         text = f"{heading}\n{listed}" + ("\n  docs/config.md lists every key." if top else "")

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.training import ComputeConfig, SequenceConfig
 
 
 class Bm25Config(Section):
@@ -44,7 +44,7 @@ class RetrievalConfig(Section):
     memory_mb: int = Field(2048, ge=256, description="Java heap.", json_schema_extra={"unit": "MB"})
 
 
-class RerankingConfig(Section):
+class RerankingConfig(SequenceConfig):
     """Scoring of candidates by a cross-encoder."""
 
     depth: int | None = Field(
@@ -52,12 +52,6 @@ class RerankingConfig(Section):
         ge=1,
         description="Re-rank only this many top candidates; null for all.",
         json_schema_extra={"unit": "documents"},
-    )
-    max_length: int = Field(
-        512, ge=8, description="Longest sequence.", json_schema_extra={"unit": "word pieces"}
-    )
-    query_length: int = Field(
-        64, ge=1, description="Longest query.", json_schema_extra={"unit": "word pieces"}
     )
     batch_tokens: int = Field(
         16384,

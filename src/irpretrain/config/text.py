@@ -31,7 +31,8 @@ class EncoderConfig(Section):
     """The pre-trained encoder that everything starts from."""
 
     path: str = Field(
-        description="Hugging Face directory of a BERT-architecture encoder, or embedded:<asset>."
+        min_length=1,
+        description="Hugging Face directory of a BERT-architecture encoder, or embedded:<asset>.",
     )
     label: str = Field(description="Name in tables.")
     layers: int | None = Field(None, ge=1, description="Keep only the first so many layers; null for all.")

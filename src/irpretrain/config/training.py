@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section
 
+Positive = Annotated[int, Field(ge=1)]
 Loss = Literal["hinge", "pair-softmax", "listwise"]
 LOSS_TEXT = (
     "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences; pair-softmax: the released "
@@ -57,7 +58,7 @@ class MaskingConfig(Section):
     )
 
     @model_validator(mode="after")
-    def _check_shares(self) -> MaskingConfig:
+    def _check_shares(self) -> Self:
         if self.replace_by_mask + self.replace_by_random > 1 + 1e-9:
             raise ValueError("replace_by_mask and replace_by_random add up to more than 1; lower one of them")
         return self
@@ -81,6 +82,32 @@ class ComputeConfig(Section):
     gpus: int = Field(0, ge=0, description="GPUs that a job asks Snakemake for (resource `gpu`).")
 
 
+class SequenceConfig(Section):
+    """Lengths of the sequences that a cross-encoder reads."""
+
+    max_length: int = Field(
+        512,
+        ge=8,
+        description="Longest sequence: query and document with their three special tokens.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    query_length: int = Field(
+        64,
+        ge=1,
+        description="Longest query; the rest of max_length is the document's.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        if self.query_length + 3 >= self.max_length:
+            raise ValueError(
+                f"query_length {self.query_length} and three special tokens leave no room for a document in "
+                f"max_length {self.max_length}; lower query_length or raise max_length"
+            )
+        return self
+
+
 class TaskConfig(Section):
     """One objective of a model and the weight of its losses."""
 
@@ -91,7 +118,7 @@ class TaskConfig(Section):
     )
 
 
-class PretrainingConfig(Section):
+class PretrainingConfig(SequenceConfig):
     """Pre-training; each model may override any of these keys."""
 
     steps: int = Field(ge=1, description="Optimiser steps.", json_schema_extra={"unit": "steps"})
@@ -101,18 +128,6 @@ class PretrainingConfig(Section):
         json_schema_extra={"unit": "groups"},
     )
     accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
-    max_length: int = Field(
-        512,
-        ge=8,
-        description="Longest sequence: query and document with their special tokens.",
-        json_schema_extra={"unit": "word pieces"},
-    )
-    query_length: int = Field(
-        64,
-        ge=1,
-        description="Longest query; only the document is cut beyond it.",
-        json_schema_extra={"unit": "word pieces"},
-    )
     loss: Loss = Field(description=LOSS_TEXT)
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
     head: Literal["mlp", "pooled"] = Field(
@@ -148,8 +163,7 @@ class PretrainingConfig(Section):
     )
 
     @model_validator(mode="after")
-    def _check(self) -> PretrainingConfig:
-        _check_lengths(self.max_length, self.query_length)
+    def _check_snapshots(self) -> Self:
         if late := [step for step in self.snapshots if not 1 <= step <= self.steps]:
             raise ValueError(
                 f"snapshots: {late[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
@@ -157,7 +171,7 @@ class PretrainingConfig(Section):
         return self
 
 
-class FinetuningConfig(Section):
+class FinetuningConfig(SequenceConfig):
     """Fine-tuning of a re-ranker on judged queries, under cross-validation."""
 
     loss: Loss = Field("hinge", description=LOSS_TEXT)
@@ -173,16 +187,16 @@ class FinetuningConfig(Section):
         description="Draw negatives from this many top candidates; null for all.",
         json_schema_extra={"unit": "documents"},
     )
-    batch_sizes: list[int] = Field(
+    batch_sizes: list[Positive] = Field(
         [16, 32],
         min_length=1,
         description="Groups a step; chosen on the validation fold.",
         json_schema_extra={"unit": "groups"},
     )
-    learning_rates: list[float] = Field(
+    learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
         [1e-5, 2e-5], min_length=1, description="Peak rates; chosen on the validation fold."
     )
-    few_shot_batch_sizes: list[int] = Field(
+    few_shot_batch_sizes: list[Positive] = Field(
         [4, 8, 16],
         min_length=1,
         description="The same, in few-shot regimes.",
@@ -195,27 +209,8 @@ class FinetuningConfig(Section):
         description="Stop after so many epochs without a better validation score.",
         json_schema_extra={"unit": "epochs"},
     )
-    max_length: int = Field(
-        512, ge=8, description="Longest sequence.", json_schema_extra={"unit": "word pieces"}
-    )
-    query_length: int = Field(
-        64, ge=1, description="Longest query.", json_schema_extra={"unit": "word pieces"}
-    )
     keep_models: bool = Field(False, description="Keep each fold's fine-tuned model, not only its run.")
     optimiser: OptimiserConfig = Field(
         default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
-
-    @model_validator(mode="after")
-    def _check(self) -> FinetuningConfig:
-        _check_lengths(self.max_length, self.query_length)
-        return self
-
-
-def _check_lengths(max_length: int, query_length: int) -> None:
-    if query_length + 3 >= max_length:
-        raise ValueError(
-            f"query_length {query_length} and three special tokens leave no room for a document in max_length "
-            f"{max_length}; lower query_length or raise max_length"
-        )

@@ -1,0 +1,130 @@
+"""Faults that span sections: names that lead nowhere, models that start from each other, too many folds or shots."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from irpretrain.config.corpora import DatasetConfig
+    from irpretrain.config.experiments import ExperimentConfig, ModelConfig
+    from irpretrain.config.root import Config
+
+NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments")
+"""Sections that map names to entries."""
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
+RESERVED = ("encoder", "bm25", "ql")
+"""What no model may be called: `start: encoder` means the encoder itself, the others are first stages in scores."""
+FEWEST_FOLDS = 3
+
+
+def cross_faults(config: Config) -> Iterator[str]:
+    """Yield every fault of a configuration whose sections are sound by themselves."""
+    for section in NAMED:
+        for name in getattr(config, section):
+            if not NAME.fullmatch(name):
+                yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
+    for name, corpora in config.collections.items():
+        yield from _unknown(f"collections.{name}", corpora, config.corpora, "corpora")
+        if not corpora:
+            yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
+    for name, model in config.models.items():
+        yield from _model(config, name, model)
+    for name, dataset in config.datasets.items():
+        yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
+        yield from _folds(name, dataset)
+    for name, experiment in config.experiments.items():
+        yield from _experiment(config, name, experiment)
+
+
+def most_shots(experiments: Iterable[ExperimentConfig], dataset: str) -> int:
+    """Return the largest n of the few-shot-<n> regimes on a data set; 0 where there is none."""
+    regimes = [r for e in experiments if e.dataset == dataset for r in e.regimes]
+    found = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
+    return max((int(number) for number in found if number), default=0)
+
+
+def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
+    where = f"models.{name}"
+    if name in RESERVED:
+        yield f"{where}: {', '.join(RESERVED)} have meanings of their own; call the model something else"
+    if model.start != "encoder":
+        yield from _unknown(f"{where}.start", [model.start], config.models, "models")
+        yield from _circle(config, name, model)
+    if model.tasks and model.collection is None:
+        yield f"{where}: has tasks but no collection to train on; set {where}.collection"
+    if model.collection is not None:
+        yield from _unknown(f"{where}.collection", [model.collection], config.collections, "collections")
+    tasks = [task.objective for task in model.tasks]
+    yield from _unknown(f"{where}.tasks", tasks, config.objectives, "objectives")
+    for task in model.tasks:
+        if task.weight == 0 and task.mlm_weight == 0:
+            yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
+    try:
+        config.training_of(name)
+    except ValueError as error:
+        yield str(error)
+
+
+def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
+    seen, current = [name], model
+    while current.start in config.models and current.start != "encoder":
+        if current.start in seen:
+            yield f"models.{name}.start: goes round in a circle: {' -> '.join([*seen, current.start])}"
+            return
+        seen.append(current.start)
+        current = config.models[current.start]
+
+
+def _folds(name: str, dataset: DatasetConfig) -> Iterator[str]:
+    folds, queries = dataset.folds, dataset.sample_queries
+    if not isinstance(folds, int):
+        return
+    if folds < FEWEST_FOLDS:
+        yield (
+            f"datasets.{name}.folds: {folds} folds leave no room for training, validation and test; "
+            f"give {FEWEST_FOLDS} or more"
+        )
+    elif queries is not None and folds > queries:
+        yield (
+            f"datasets.{name}: {folds} folds cannot be made of {queries} queries; lower folds or raise sample_queries"
+        )
+
+
+def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
+    where = f"experiments.{name}"
+    yield from _unknown(f"{where}.dataset", [experiment.dataset], config.datasets, "datasets")
+    yield from _unknown(f"{where}.models", experiment.models, config.models, "models")
+    for regime in experiment.regimes:
+        if not REGIME.fullmatch(regime):
+            yield (
+                f"{where}.regimes: {regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>, such as "
+                "few-shot-50"
+            )
+    dataset, shots = config.datasets.get(experiment.dataset), most_shots([experiment], experiment.dataset)
+    if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
+        training = _training_queries(dataset.sample_queries, dataset.folds)
+        if shots > training:
+            yield (
+                f"{where}.regimes: few-shot-{shots} asks for more than the {training} training queries that "
+                f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
+                f"datasets.{experiment.dataset}.sample_queries"
+            )
+
+
+def _training_queries(queries: int, folds: int) -> int:
+    """Queries outside the test and the validation fold, where these two are the largest folds there are."""
+    size, larger = divmod(queries, folds)
+    return queries - 2 * size - min(larger, 2)
+
+
+def _unknown(where: str, names: Iterable[str], known: Iterable[str], section: str) -> Iterator[str]:
+    known = list(known)
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            yield f"{where}: {name!r} is not in {section}; {hint}{section} has {', '.join(known) or 'no entries'}"
