@@ -39,7 +39,8 @@ def config_reference() -> str:
         )
         parts += [_row(title, name, field) for name, field in model.model_fields.items()]
     parts.append(
-        "\n## Presets\n\nPapers and their released code differ in these choices.\n\n| key | paper | released |\n|---|---|---|"
+        "\n## Presets\n\nPapers and their released code differ in these choices.\n\n"
+        "| key | paper | released |\n|---|---|---|"
     )
     parts += [f"| `{key}` | {_shown(a)} | {_shown(b)} |" for key, a, b in _preset_rows()]
     return "\n".join(parts) + "\n"

@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, ReportConfig
-from irpretrain.config.consistency import cross_faults
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
