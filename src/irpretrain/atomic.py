@@ -1,9 +1,15 @@
-"""Outputs appear whole or not at all: written beside their place, flushed, then renamed."""
+"""Outputs appear whole or not at all: written beside their place, flushed, then renamed.
+
+What is being written has the name `.<target>.<host>.<process id>.partial`. A killed process leaves it behind; the
+next write of the same target on that host removes it.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,39 +19,87 @@ from pathlib import Path
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure."""
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    temporary = _temporary(target)
     try:
         yield temporary
-        with open(temporary, "rb") as handle:
-            os.fsync(handle.fileno())
+        _flush(temporary)
         os.replace(temporary, target)
     finally:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
 
 
 @contextmanager
 def atomic_directory(path: str | Path) -> Iterator[Path]:
     """Yield a temporary directory beside `path`; rename it to `path` (replacing it) on success."""
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    shutil.rmtree(temporary, ignore_errors=True)
+    temporary = _temporary(target)
     temporary.mkdir()
     try:
         yield temporary
         for name in temporary.rglob("*"):
             if name.is_file():
-                with open(name, "rb") as handle:
-                    os.fsync(handle.fileno())
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(temporary, target)
+                _flush(name)
+        _replace_directory(temporary, target)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
 
 
 def write_text(path: str | Path, text: str) -> None:
     """Write `text` as UTF-8, atomically."""
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _temporary(target: Path) -> Path:
+    """Where this process writes `target`: free, and without leftovers of dead processes beside it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(target)
+    return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}.partial")
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what processes of this host that are no more left of `target`; other hosts' cannot be judged here."""
+    host = re.escape(socket.gethostname())
+    leftover = re.compile(rf"\.{re.escape(target.name)}\.{host}\.(\d+)(\.old)?\.partial")
+    for name in os.listdir(target.parent):
+        match = leftover.fullmatch(name)
+        if match and (int(match[1]) == os.getpid() or not _alive(int(match[1]))):
+            _remove(target.with_name(name))
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _replace_directory(temporary: Path, target: Path) -> None:
+    """Rename `temporary` to `target`. A kill in between leaves no target, never a part of one."""
+    # A directory that is not empty cannot be renamed over, and removing it in place takes long enough to be hit.
+    old = temporary.with_name(temporary.name.removesuffix(".partial") + ".old.partial")
+    existed = target.exists()
+    if existed:
+        os.replace(target, old)
+    try:
+        os.replace(temporary, target)
+    except OSError:
+        if existed:
+            os.replace(old, target)
+        raise
+    _remove(old)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    with open(path, "rb") as handle:
+        os.fsync(handle.fileno())

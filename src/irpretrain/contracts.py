@@ -84,7 +84,16 @@ class Contract:
 
     def check(self, path: str | Path) -> None:
         """Raise IntegrityError unless the file at `path` keeps this contract."""
-        found = pq.read_schema(path)
+        try:
+            found = pq.read_schema(path)
+        except FileNotFoundError:
+            raise IntegrityError(path, f"there is no table of {self.name}") from None
+        except (pa.ArrowInvalid, OSError) as error:
+            raise IntegrityError(
+                path,
+                f"this is not a whole Parquet file ({str(error).rstrip('.')})",
+                remedy="Delete it and run the workflow again.",
+            ) from None
         if not found.equals(self.schema, check_metadata=False):
             raise IntegrityError(
                 path,
@@ -125,9 +134,11 @@ class ContractWriter:
     def _flush(self, everything: bool = False) -> None:
         if not self._waiting:
             return
-        table = pa.concat_tables(self._waiting).combine_chunks()
+        table = pa.concat_tables(self._waiting)
         full = table.num_rows if everything else table.num_rows // ROWS_PER_GROUP * ROWS_PER_GROUP
-        self._writer.write_table(table.slice(0, full), row_group_size=ROWS_PER_GROUP)
+        for start in range(0, full, ROWS_PER_GROUP):
+            # In one chunk each, as the borders of chunks show in the bytes.
+            self._writer.write_table(table.slice(start, min(ROWS_PER_GROUP, full - start)).combine_chunks())
         self._waiting = [table.slice(full)] if full < table.num_rows else []
         self._waiting_rows = table.num_rows - full
 

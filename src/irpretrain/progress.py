@@ -40,5 +40,7 @@ def _lines(items: Iterable[Item], title: str, unit: str, total: int | None) -> I
         if now - last >= SECONDS_BETWEEN_LINES:
             last = now
             rate = count / (now - start)
-            of = f"/{total:,} ({count / total:.0%}), {(total - count) / rate:,.0f} s left" if total else ""
-            print(f"[{title}] {count:,}{of}, {rate:,.0f} {unit}/s", file=sys.stderr, flush=True)
+            left = max((total or 0) - count, 0) / rate
+            of = f"/{total:,} ({count / total:.0%}), {left:,.0f} s left" if total else ""
+            speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+            print(f"[{title}] {count:,}{of}, {speed} {unit}/s", file=sys.stderr, flush=True)

@@ -19,6 +19,8 @@ from typing import Any
 
 from irpretrain.atomic import write_text
 
+NOT_CONTENT = ".snakemake_timestamp"
+"""What Snakemake puts into a directory after the stage that made it."""
 PACKAGES = ("numpy", "pyarrow", "torch", "transformers", "tokenizers", "pyserini", "ir_measures", "snakemake")
 
 
@@ -27,13 +29,17 @@ def sha256(path: str | Path) -> str:
     path = Path(path)
     digest = hashlib.sha256()
     if path.is_dir():
-        for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        for file in _files(path):
             digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
         return digest.hexdigest()
     with open(path, "rb") as handle:
         while block := handle.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(p for p in directory.rglob("*") if p.is_file() and p.name != NOT_CONTENT)
 
 
 def sidecar_path(output: str | Path) -> Path:
@@ -51,7 +57,7 @@ class Recorder:
 
     def __init__(self, stage: str, inputs: list[str], outputs: list[str], params: dict[str, Any]) -> None:
         self.stage, self.inputs, self.outputs, self.params = stage, inputs, outputs, params
-        self._start, self._cpu = time.monotonic(), time.process_time()
+        self._start, self._cpu = time.monotonic(), _cpu_seconds()
 
     def write(self, counts: dict[str, Any] | None = None) -> Path:
         """Write the sidecar. `counts` is what the stage read, skipped (with reasons) and made."""
@@ -64,8 +70,8 @@ class Recorder:
             "counts": counts or {},
             "cost": {
                 "wall_seconds": round(time.monotonic() - self._start, 3),
-                "cpu_seconds": round(time.process_time() - self._cpu, 3),
-                "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+                "cpu_seconds": round(_cpu_seconds() - self._cpu, 3),
+                "peak_memory_mb": max(usage.ru_maxrss for usage in _usages()) // 1024,
             },
             "versions": _versions(),
             "commit": _commit(),
@@ -77,19 +83,36 @@ class Recorder:
 
 
 def read_sidecar(output: str | Path) -> dict[str, Any]:
-    """Return the sidecar of `output`, or an empty record where there is none."""
-    path = sidecar_path(output)
-    return json.loads(path.read_text()) if path.exists() else {}
+    """Return the sidecar of `output`, or an empty record where there is none that can be read."""
+    try:
+        record = json.loads(sidecar_path(output).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def _known_sha256(path: str) -> str:
-    """The hash its own sidecar gives, as long as the file is older than the sidecar; else computed."""
+    """The hash its own sidecar gives, as long as nothing in it is newer than the sidecar; else computed."""
     sidecar = sidecar_path(path)
-    if sidecar.exists() and sidecar.stat().st_mtime >= Path(path).stat().st_mtime:
-        known = json.loads(sidecar.read_text()).get("outputs", {}).get(path)
+    if sidecar.exists() and sidecar.stat().st_mtime_ns >= _changed(Path(path)):
+        known = read_sidecar(path).get("outputs", {}).get(path)
         if known:
             return str(known)
     return sha256(path)
+
+
+def _changed(path: Path) -> int:
+    """When a file, or anything in a directory, was last written; a directory's own time misses its files'."""
+    return max(p.stat().st_mtime_ns for p in (path, *(_files(path) if path.is_dir() else ())))
+
+
+def _usages() -> tuple[resource.struct_rusage, resource.struct_rusage]:
+    """Of this process, and of its finished children (Lucene runs in one)."""
+    return resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+
+
+def _cpu_seconds() -> float:
+    return sum(usage.ru_utime + usage.ru_stime for usage in _usages())
 
 
 def _versions() -> dict[str, str]:

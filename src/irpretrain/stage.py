@@ -4,20 +4,25 @@
         done(count_words(snakemake.input.documents, snakemake.output.counts, ...))
 
 Everything printed goes to the rule's log and to the screen; an error meant for the user is printed as its
-message alone; the sidecar of the first output is written at the end with the counts handed to `done`.
+message alone, any other as a pointer to the traceback in the log; the sidecar of the first output is written at
+the end with the counts handed to `done`.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, TextIO
 
 from irpretrain.errors import IRPretrainError
 from irpretrain.provenance import Recorder
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class _Tee:
@@ -27,23 +32,27 @@ class _Tee:
         self._screen, self.log = screen, log
 
     def write(self, text: str) -> int:
-        self.log.write(text)
+        # A progress bar redraws itself after a carriage return. A logger may keep this object after the stage.
+        if "\r" not in text and not self.log.closed:
+            self.log.write(text)
         return self._screen.write(text)
 
     def flush(self) -> None:
-        self.log.flush()
+        if not self.log.closed:
+            self.log.flush()
         self._screen.flush()
 
-    def isatty(self) -> bool:
-        return self._screen.isatty()
-
-    def fileno(self) -> int:
-        return self._screen.fileno()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._screen, name)
 
 
 @contextmanager
 def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
-    """Run one script's library call; see the module's text."""
+    """Run one script's library call; see the module's text.
+
+    Raises:
+        SystemExit: with status 1 after any error, 130 when the user interrupts.
+    """
     # A sidecar among the outputs is declared to Snakemake but written here.
     outputs = [str(path) for path in snakemake.output if not str(path).endswith(".meta.json")]
     recorder = Recorder(snakemake.rule, [str(p) for p in snakemake.input], outputs, dict(snakemake.params))
@@ -52,31 +61,37 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
     def done(result: dict[str, Any] | None) -> None:
         counts.update(result or {})
 
-    screen = sys.stderr
-    with _open_log(snakemake) as log:
-        sys.stderr = _Tee(screen, log)
+    with _open_log(snakemake) as log, _printed_to(log):
         try:
             yield done
             recorder.write(counts)
-        except IRPretrainError as error:
-            print(f"\nERROR in {snakemake.rule}: {error}\n", file=sys.stderr)
-            sys.stderr.flush()
+        except KeyboardInterrupt:
+            sys.exit(130)
+        except Exception as error:
+            print(f"\n{_message(error, snakemake.rule, log)}\n", file=sys.stderr, flush=True)
             sys.exit(1)
-        except MemoryError:
-            print(
-                f"\nERROR in {snakemake.rule}: out of memory; give the rule more mem_mb or more shards",
-                file=sys.stderr,
-            )
-            sys.exit(1)
-        except Exception:
-            traceback.print_exc(file=log)
-            print(f"\nFAULT in {snakemake.rule}: see {getattr(log, 'name', 'the log')}", file=screen)
-            raise
-        finally:
-            sys.stderr = screen
+
+
+def _message(error: Exception, rule: str, log: TextIO) -> str:
+    """What the user reads about `error`; the traceback of a fault of the software goes to the log."""
+    if isinstance(error, IRPretrainError):
+        return f"ERROR in {rule}: {error}"
+    if isinstance(error, MemoryError):
+        return f"ERROR in {rule}: out of memory; give the rule more mem_mb or the corpus more shards"
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return f"ERROR in {rule}: no space left on the disk; make room, then run the same command again"
+    where = "above" if log.name == os.devnull else f"in {log.name}"
+    traceback.print_exception(error, file=sys.stderr if where == "above" else log)
+    return f"FAULT in {rule}: {type(error).__name__}: {error}\n  Its traceback is {where}"
+
+
+@contextmanager
+def _printed_to(log: TextIO) -> Iterator[None]:
+    with redirect_stderr(_Tee(sys.stderr, log)), redirect_stdout(_Tee(sys.stdout, log)):
+        yield
 
 
 def _open_log(snakemake: Any) -> TextIO:
-    path = Path(str(snakemake.log[0])) if snakemake.log else Path("/dev/null")
+    path = Path(str(snakemake.log[0]) if snakemake.log else os.devnull)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return open(path, "w", encoding="utf-8", buffering=1)
+    return open(path, "w", encoding="utf-8", errors="backslashreplace", buffering=1)

@@ -1,0 +1,231 @@
+"""Outputs appear whole or not at all, whatever happens to the process that writes them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from irpretrain import atomic
+from irpretrain.atomic import atomic_directory, atomic_file, write_text
+
+HOST = socket.gethostname()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*") if p.is_file()}
+
+
+def fail_file(target: Path, error: BaseException) -> None:
+    with atomic_file(target) as temporary:
+        temporary.write_text("half")
+        raise error
+
+
+def fail_directory(target: Path, error: BaseException) -> None:
+    with atomic_directory(target) as temporary:
+        (temporary / "weights").write_text("half")
+        raise error
+
+
+def write_weights(target: Path, text: str) -> None:
+    with atomic_directory(target) as temporary:
+        (temporary / "weights").write_text(text)
+
+
+@pytest.fixture
+def dead_process() -> int:
+    """The id of a process that has ended."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def test_a_file_appears_at_the_end_with_its_folders(tmp_path):
+    target = tmp_path / "a" / "b" / "table.txt"
+    with atomic_file(target) as temporary:
+        temporary.write_text("new")
+        assert not target.exists()
+        assert temporary.parent == target.parent
+    assert target.read_text() == "new"
+    assert names(target.parent) == ["table.txt"]
+
+
+def test_a_directory_appears_at_the_end_with_its_folders(tmp_path):
+    target = tmp_path / "a" / "model"
+    with atomic_directory(target) as temporary:
+        (temporary / "inner").mkdir()
+        (temporary / "inner" / "weights").write_text("new")
+        assert not target.exists()
+    assert contents(target) == {"inner/weights": "new"}
+    assert names(target.parent) == ["model"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_a_failure_leaves_nothing(tmp_path, error):
+    with pytest.raises(error):
+        fail_file(tmp_path / "file", error())
+    with pytest.raises(error):
+        fail_directory(tmp_path / "directory", error())
+    assert names(tmp_path) == []
+
+
+def test_an_existing_target_survives_a_failed_write(tmp_path):
+    file, directory = tmp_path / "file", tmp_path / "directory"
+    write_text(file, "old")
+    write_weights(directory, "old")
+    with pytest.raises(ValueError, match="full"):
+        fail_file(file, ValueError("full"))
+    with pytest.raises(ValueError, match="full"):
+        fail_directory(directory, ValueError("full"))
+    assert file.read_text() == "old"
+    assert contents(directory) == {"weights": "old"}
+    assert names(tmp_path) == ["directory", "file"]
+
+
+def test_a_writer_that_makes_no_file_fails(tmp_path):
+    with pytest.raises(FileNotFoundError), atomic_file(tmp_path / "file"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_a_directory_replaces_the_old_one_wholly(tmp_path):
+    target = tmp_path / "model"
+    for name in ("first", "second"):
+        with atomic_directory(target) as temporary:
+            (temporary / name).write_text(name)
+    assert contents(target) == {"second": "second"}
+    assert names(tmp_path) == ["model"]
+
+
+def test_a_directory_comes_back_when_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
+    target = tmp_path / "model"
+    write_weights(target, "old")
+    replace = os.replace
+
+    def refuse(source, destination):
+        if Path(destination) == target and not str(source).endswith(".old.partial"):
+            raise OSError("the file system became read-only")
+        replace(source, destination)
+
+    monkeypatch.setattr(atomic.os, "replace", refuse)
+    with pytest.raises(OSError, match="read-only"):
+        write_weights(target, "new")
+    assert contents(target) == {"weights": "old"}
+    assert names(tmp_path) == ["model"]
+
+
+def test_text_is_utf_8_whatever_the_locale(tmp_path):
+    code = "import sys; from irpretrain.atomic import write_text; write_text(sys.argv[1], '\\u03a9 \\u00e9')"
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "text")], check=True, env=environment)
+    assert (tmp_path / "text").read_bytes() == "Ω é".encode()
+
+
+KILLED = """
+import os, signal, sys
+from irpretrain.atomic import {manager}
+with {manager}(sys.argv[1]) as temporary:
+    {write}
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+WRITES = {
+    "atomic_file": "temporary.write_text('half')",
+    "atomic_directory": "(temporary / 'weights').write_text('half')",
+}
+
+
+@pytest.mark.parametrize("manager", WRITES)
+def test_sigkill_in_the_middle_leaves_the_old_whole_and_the_next_write_cleans_up(tmp_path, manager):
+    target = tmp_path / "target"
+    if manager == "atomic_file":
+        write_text(target, "old")
+    else:
+        target.mkdir()
+        (target / "weights").write_text("old")
+    code = KILLED.format(manager=manager, write=WRITES[manager])
+    killed = subprocess.run([sys.executable, "-c", code, str(target)])
+    assert killed.returncode == -signal.SIGKILL
+    assert len(names(tmp_path)) == 2, "the killed process left its part beside the target"
+    if manager == "atomic_file":
+        assert target.read_text() == "old"
+        write_text(target, "new")
+    else:
+        assert contents(target) == {"weights": "old"}
+        write_weights(target, "new")
+    assert names(tmp_path) == ["target"]
+
+
+def test_a_kill_between_the_two_renames_leaves_no_part_of_a_directory(tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "weights").write_text("old")
+    code = (
+        "import os, signal, sys\n"
+        "from irpretrain import atomic\n"
+        "replace = os.replace\n"
+        "def once(*paths):\n"
+        "    replace(*paths)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "atomic.os.replace = once\n"
+        "with atomic.atomic_directory(sys.argv[1]) as temporary:\n"
+        "    (temporary / 'weights').write_text('new')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(target)]).returncode == -signal.SIGKILL
+    assert not target.exists()
+    write_weights(target, "new")
+    assert contents(target) == {"weights": "new"}
+    assert names(tmp_path) == ["target"]
+
+
+def test_only_dead_processes_of_this_host_are_cleaned_up_after(tmp_path, dead_process):
+    kept = [
+        f".target.{HOST}.{os.getppid()}.partial",
+        f".target.elsewhere-{HOST}.{dead_process}.partial",
+        f".target.txt.{HOST}.{dead_process}.partial",
+        f"target.{HOST}.{dead_process}.partial",
+        ".target.partial",
+    ]
+    gone = [f".target.{HOST}.{dead_process}.partial", f".target.{HOST}.{dead_process}.old.partial"]
+    for name in (*kept, gone[0]):
+        (tmp_path / name).write_text("half")
+    (tmp_path / gone[1]).mkdir()
+    (tmp_path / gone[1] / "weights").write_text("half")
+    write_text(tmp_path / "target", "new")
+    assert names(tmp_path) == sorted([*kept, "target"])
+
+
+def test_a_leftover_under_this_process_own_id_does_not_get_into_the_target(tmp_path):
+    """In a container the same few process ids come again and again."""
+    leftover = tmp_path / f".model.{HOST}.{os.getpid()}.partial"
+    leftover.mkdir()
+    (leftover / "stale").write_text("stale")
+    write_weights(tmp_path / "model", "new")
+    assert contents(tmp_path / "model") == {"weights": "new"}
+
+
+def test_two_processes_that_write_one_target_do_not_meet(tmp_path):
+    code = (
+        "import sys; from irpretrain.atomic import atomic_file\n"
+        "with atomic_file(sys.argv[1]) as temporary:\n"
+        "    temporary.write_text('theirs'); print('ready', flush=True); sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "target")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"ready\n"
+        write_text(tmp_path / "target", "ours")
+        assert (tmp_path / "target").read_text() == "ours"
+        other.communicate(timeout=20)
+    assert other.returncode == 0
+    assert (tmp_path / "target").read_text() == "theirs"
+    assert names(tmp_path) == ["target"]

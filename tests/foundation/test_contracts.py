@@ -1,0 +1,241 @@
+"""Tables are checked when written and when read, and equal rows give equal bytes."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from irpretrain import contracts
+from irpretrain.contracts import (
+    CONTRACTS,
+    DOCUMENTS,
+    GROUPS,
+    QUERIES,
+    WORD_COUNTS,
+    Column,
+    Contract,
+    ContractWriter,
+)
+from irpretrain.errors import IntegrityError
+
+TWO_QUERIES = [{"query_id": "q1", "text": "red fox"}, {"query_id": "q2", "text": "grey Ω"}]
+
+
+def words(count: int) -> pa.Table:
+    """A table of WORD_COUNTS with `count` rows."""
+    rows = [
+        {"word": f"w{i:06d}", "count": i * i, "documents": i, "stem_documents": i // 2} for i in range(count)
+    ]
+    return pa.Table.from_pylist(rows, schema=WORD_COUNTS.schema)
+
+
+def written(path: Path, pieces) -> bytes:
+    with ContractWriter(WORD_COUNTS, path) as writer:
+        for piece in pieces:
+            writer.add(piece)
+    return path.read_bytes()
+
+
+def test_what_is_written_is_read(tmp_path):
+    path = tmp_path / "made" / "queries.parquet"
+    assert QUERIES.write(path, TWO_QUERIES) == 2
+    assert QUERIES.read(path).to_pylist() == TWO_QUERIES
+    assert QUERIES.read(path, columns=["text"]).to_pylist() == [{"text": "red fox"}, {"text": "grey Ω"}]
+    assert QUERIES.count(path) == 2
+    assert pq.read_schema(path).metadata[b"contract"] == b"queries"
+
+
+def test_nested_columns_survive(tmp_path):
+    row = {
+        "part": 0,
+        "position": 7,
+        "sample": 1,
+        "queries": [{"text": "red fox", "document_id": "", "start": 0, "end": 0}] * 2,
+        "documents": [{"document_id": "d1", "start": 3, "end": -1}],
+        "scores": [0.5, -1.25],
+    }
+    GROUPS.write(tmp_path / "groups.parquet", [row])
+    assert GROUPS.read(tmp_path / "groups.parquet").to_pylist() == [row]
+
+
+def test_a_table_without_rows_is_a_table(tmp_path):
+    assert QUERIES.write(tmp_path / "a", []) == 0
+    assert QUERIES.write(tmp_path / "b", QUERIES.schema.empty_table()) == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert QUERIES.count(tmp_path / "a") == 0
+    assert QUERIES.read(tmp_path / "a").to_pylist() == []
+    assert list(QUERIES.stream(tmp_path / "a")) == []
+
+
+def test_dicts_and_a_table_give_the_same_bytes(tmp_path):
+    table = words(ROWS + 5)
+    WORD_COUNTS.write(tmp_path / "table", table)
+    WORD_COUNTS.write(tmp_path / "rows", (row for row in table.to_pylist()))
+    assert (tmp_path / "table").read_bytes() == (tmp_path / "rows").read_bytes()
+
+
+ROWS = contracts.ROWS_PER_GROUP
+
+
+@pytest.mark.parametrize("size", [1000, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS, 3 * ROWS + 7])
+def test_row_groups_are_of_fixed_size_whatever_arrives(tmp_path, size):
+    total = 3 * ROWS + 7
+    table = words(total)
+    whole = written(tmp_path / "whole", [table])
+    pieces = [table.slice(start, size) for start in range(0, total, size)]
+    assert written(tmp_path / "pieces", pieces) == whole
+    found = pq.read_metadata(tmp_path / "pieces")
+    assert [found.row_group(i).num_rows for i in range(found.num_row_groups)] == [ROWS, ROWS, ROWS, 7]
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(0, 100), max_size=8))
+def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
+    monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 16)
+    table = words(100)
+    bounds = [0, *sorted(cuts), 100]
+    pieces = [table.slice(first, last - first) for first, last in itertools.pairwise(bounds)]
+    whole = written(tmp_path / "whole", [table.combine_chunks()])
+    assert written(tmp_path / "pieces", pieces) == whole
+    assert written(tmp_path / "chunked", [pa.concat_tables(pieces)]) == whole
+
+
+def test_columns_in_another_order_and_of_narrower_types_are_put_right(tmp_path):
+    table = words(3)
+    shuffled = table.select(["documents", "word", "stem_documents", "count"])
+    narrow = shuffled.set_column(3, "count", shuffled["count"].cast(pa.int32()))
+    assert written(tmp_path / "a", [narrow]) == written(tmp_path / "b", [table])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"query_id": "q1"}],
+        [{"query_id": "q1", "text": None}],
+        [{"query_id": 1, "text": "red"}],
+        [*TWO_QUERIES, {"query": "q3", "text": "misspelt column"}],
+    ],
+)
+def test_a_row_that_breaks_the_contract_is_refused_and_nothing_is_written(tmp_path, rows):
+    with pytest.raises((ValueError, TypeError)):
+        QUERIES.write(tmp_path / "queries.parquet", rows)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_column_that_is_missing_is_refused(tmp_path):
+    with pytest.raises(KeyError, match="text"):
+        QUERIES.write(tmp_path / "queries.parquet", pa.table({"query_id": ["q1"]}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failing_source_leaves_the_old_table(tmp_path):
+    path = tmp_path / "queries.parquet"
+    QUERIES.write(path, TWO_QUERIES)
+
+    def rows():
+        yield TWO_QUERIES[0]
+        raise ValueError("unreadable")
+
+    with pytest.raises(ValueError, match="unreadable"):
+        QUERIES.write(path, rows())
+    assert QUERIES.read(path).to_pylist() == TWO_QUERIES
+    assert [p.name for p in tmp_path.iterdir()] == ["queries.parquet"]
+
+
+def test_another_schema_is_refused_with_both_schemas(tmp_path):
+    path = tmp_path / "words.parquet"
+    table = pa.table({"query_id": pa.array(["q1"]), "text": pa.array([1], pa.int32())})
+    pq.write_table(table, path)
+    for use in (QUERIES.check, QUERIES.read, QUERIES.count, lambda p: list(QUERIES.stream(p))):
+        with pytest.raises(IntegrityError) as raised:
+            use(path)
+        assert str(raised.value) == (
+            f"{path}: this is not a table of queries: expected query_id: string, text: string, "
+            "found query_id: string?, text: int32?\n"
+            "  Delete it and run the workflow again; it was written by another version."
+        )
+
+
+@pytest.mark.parametrize("damage", [b"", b"not Parquet at all", None])
+def test_a_damaged_file_is_one_message(tmp_path, damage):
+    path = tmp_path / "queries.parquet"
+    QUERIES.write(path, TWO_QUERIES)
+    path.write_bytes(path.read_bytes()[:-20] if damage is None else damage)
+    with pytest.raises(
+        IntegrityError, match=r"queries\.parquet: this is not a whole Parquet file .*\n  Delete it"
+    ):
+        QUERIES.read(path)
+
+
+def test_a_missing_table_is_one_message(tmp_path):
+    with pytest.raises(IntegrityError, match=r"queries\.parquet: there is no table of queries"):
+        QUERIES.count(tmp_path / "queries.parquet")
+
+
+def test_a_stream_has_all_rows_in_batches_of_at_most_the_size_asked_for(tmp_path):
+    path = tmp_path / "words.parquet"
+    WORD_COUNTS.write(path, words(ROWS + 100))
+    batches = list(WORD_COUNTS.stream(path, columns=["word"], rows=1000))
+    assert max(batch.num_rows for batch in batches) <= 1000
+    assert [batch.schema.names for batch in batches] == [["word"]] * len(batches)
+    together = [word for batch in batches for word in batch["word"].to_pylist()]
+    assert together == words(ROWS + 100)["word"].to_pylist()
+
+
+def test_facts_about_the_whole_table_are_kept(tmp_path):
+    with ContractWriter(WORD_COUNTS, tmp_path / "words.parquet") as writer:
+        writer.note({"words": "0", "documents": "3"})
+    metadata = pq.read_metadata(tmp_path / "words.parquet").metadata
+    assert (metadata[b"words"], metadata[b"documents"]) == (b"0", b"3")
+    WORD_COUNTS.check(tmp_path / "words.parquet")
+
+
+def test_the_writer_counts_the_rows(tmp_path):
+    with ContractWriter(WORD_COUNTS, tmp_path / "words.parquet") as writer:
+        writer.add(words(3))
+        writer.add(words(0))
+        writer.add(words(2))
+        assert writer.rows == 5
+    assert WORD_COUNTS.count(tmp_path / "words.parquet") == 5
+
+
+def test_contracts_differ_so_that_one_is_never_taken_for_another():
+    schemas = [str(contract.schema.remove_metadata()) for contract in CONTRACTS]
+    assert len(set(schemas)) == len({c.name for c in CONTRACTS}) == len(CONTRACTS)
+
+
+def test_every_column_has_a_meaning_and_no_column_may_be_empty():
+    for contract in CONTRACTS:
+        assert contract.meaning
+        for column in contract.columns:
+            assert column.meaning, f"{contract.name}.{column.name}"
+        assert not any(field.nullable for field in contract.schema)
+
+
+def test_a_table_in_a_folder_that_looks_like_a_partition_has_no_extra_column(tmp_path):
+    path = tmp_path / "seed=1" / "queries.parquet"
+    QUERIES.write(path, TWO_QUERIES)
+    assert QUERIES.read(path).column_names == ["query_id", "text"]
+
+
+def test_text_longer_than_a_data_page_keeps_the_bytes_equal(tmp_path):
+    """Documents fill several pages of a row group; where pages end must not depend on the pieces."""
+    contract = Contract("texts", "Long texts.", (Column("text", pa.string(), "a long text"),))
+    texts = pa.table({"text": [f"{i:05d} " * 2000 for i in range(300)]}, schema=contract.schema)
+    contract.write(tmp_path / "whole", texts)
+    with ContractWriter(contract, tmp_path / "pieces") as writer:
+        for start in range(0, 300, 7):
+            writer.add(texts.slice(start, 7))
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "pieces").read_bytes()
+
+
+def test_documents_hold_any_text(tmp_path):
+    row = {"document_id": "é/1", "part": 0, "position": 0, "title": "", "url": "", "body": "a\nb\t\u2028𝒳"}
+    DOCUMENTS.write(tmp_path / "documents.parquet", [row])
+    assert DOCUMENTS.read(tmp_path / "documents.parquet").to_pylist() == [row]

@@ -1,0 +1,213 @@
+"""Sidecars: hashes of content, reused only while they hold; counts, versions, cost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from irpretrain import __version__, provenance
+from irpretrain.provenance import Recorder, content_hash, read_sidecar, sha256, sidecar_path
+
+SECOND = 1_000_000_000
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def age(path: Path, seconds: float) -> None:
+    """Make `path` look last written so many seconds ago."""
+    now = path.stat().st_mtime_ns
+    os.utime(path, ns=(now, now - int(seconds * SECOND)))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def record(outputs, inputs=(), counts=None, **params):
+    return json.loads(Recorder("count_words", list(inputs), list(outputs), params).write(counts).read_text())
+
+
+def test_a_file_is_hashed_by_its_content(tmp_path):
+    (tmp_path / "a").write_bytes(b"x" * 3_000_000)
+    assert sha256(tmp_path / "a") == hashlib.sha256(b"x" * 3_000_000).hexdigest()
+    assert sha256(str(tmp_path / "a")) == sha256(tmp_path / "a")
+
+
+def test_a_directory_is_hashed_by_names_and_content(tmp_path):
+    (tmp_path / "m" / "inner").mkdir(parents=True)
+    (tmp_path / "m" / "b").write_text("two")
+    (tmp_path / "m" / "inner" / "a").write_text("one")
+    lines = f"b\0{digest('two')}\ninner/a\0{digest('one')}\n"
+    assert sha256(tmp_path / "m") == digest(lines)
+
+
+def test_a_directory_of_other_names_or_content_has_another_hash(tmp_path):
+    hashes = set()
+    for number, files in enumerate([{"a": "1"}, {"a": "2"}, {"b": "1"}, {"a": "1", "b": ""}, {"c/a": "1"}]):
+        for name, text in files.items():
+            path = tmp_path / str(number) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        hashes.add(sha256(tmp_path / str(number)))
+    assert len(hashes) == 5
+
+
+def test_what_snakemake_leaves_in_a_directory_is_not_content(tmp_path):
+    (tmp_path / "weights").write_text("one")
+    before = sha256(tmp_path)
+    (tmp_path / ".snakemake_timestamp").touch()
+    assert sha256(tmp_path) == before
+
+
+def test_a_content_hash_knows_values_not_their_order():
+    assert content_hash({"a": 1, "b": [2, 3]}) == content_hash({"b": [2, 3], "a": 1})
+    assert (
+        len({content_hash(v) for v in ({"a": 1}, {"a": 1.5}, {"a": "1"}, {"a": None}, {}, [1, 2], [2, 1])})
+        == 7
+    )
+    assert re.fullmatch("[0-9a-f]{16}", content_hash({"path": Path("a")}))
+
+
+def test_a_sidecar_says_what_was_made_of_what_how_and_by_what(folder):
+    Path("in").write_text("red fox")
+    Path("out").write_text("fox 1")
+    Path("second").write_text("red 1")
+    found = record(["out", "second"], ["in"], {"documents": 2, "skipped": {"empty": 1}}, words="alphabetic")
+    assert found["stage"] == "count_words"
+    assert found["inputs"] == {"in": digest("red fox")}
+    assert found["outputs"] == {"out": digest("fox 1"), "second": digest("red 1")}
+    assert found["parameters"] == {"words": "alphabetic"}
+    assert found["parameters_hash"] == content_hash({"words": "alphabetic"})
+    assert found["counts"] == {"documents": 2, "skipped": {"empty": 1}}
+    assert found["versions"]["irpretrain"] == __version__
+    assert found["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["hardware"]["cores"] == os.cpu_count()
+    assert sidecar_path("out") == Path("out.meta.json")
+    assert not Path("second.meta.json").exists()
+    assert read_sidecar("out") == found
+
+
+def test_a_sidecar_without_counts_has_an_empty_record(folder):
+    Path("out").write_text("x")
+    assert record(["out"])["counts"] == {}
+
+
+def test_a_missing_output_has_no_sidecar(folder):
+    with pytest.raises(FileNotFoundError):
+        record(["out"])
+    assert not Path("out.meta.json").exists()
+
+
+def test_a_package_that_is_not_installed_has_no_version(folder, monkeypatch):
+    monkeypatch.setattr(provenance, "PACKAGES", ("numpy", "no-such-package"))
+    Path("out").write_text("x")
+    assert set(record(["out"])["versions"]) == {"irpretrain", "python", "numpy"}
+
+
+def test_cost_counts_this_process_and_its_children(folder):
+    Path("out").write_text("x")
+    recorder = Recorder("search", [], ["out"], {})
+    burn = "import time\nblock = bytearray(300 * 2**20)\nwhile time.process_time() < 0.4: pass"
+    subprocess.run([sys.executable, "-c", burn], check=True)
+    cost = json.loads(recorder.write().read_text())["cost"]
+    assert cost["cpu_seconds"] >= 0.4
+    assert cost["wall_seconds"] >= 0.4
+    assert cost["peak_memory_mb"] >= 300
+
+
+def test_the_commit_is_unknown_outside_a_repository(folder, monkeypatch):
+    monkeypatch.setattr(provenance, "__file__", str(folder / "provenance.py"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
+    Path("out").write_text("x")
+    assert record(["out"])["commit"] == "unknown"
+
+
+def test_the_commit_is_unknown_without_git(folder, monkeypatch):
+    monkeypatch.setenv("PATH", str(folder))
+    Path("out").write_text("x")
+    assert record(["out"])["commit"] == "unknown"
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Paths that were hashed rather than looked up."""
+    seen = []
+    original = provenance.sha256
+
+    def count(path):
+        seen.append(str(path))
+        return original(path)
+
+    monkeypatch.setattr(provenance, "sha256", count)
+    return seen
+
+
+def test_the_hash_of_an_input_comes_from_its_makers_sidecar(folder, counted):
+    Path("made").write_text("fox 1")
+    record(["made"])
+    counted.clear()
+    Path("out").write_text("x")
+    assert record(["out"], ["made"])["inputs"] == {"made": digest("fox 1")}
+    assert counted == ["out"]
+
+
+def test_a_file_written_after_its_sidecar_is_hashed_again(folder, counted):
+    Path("made").write_text("fox 1")
+    record(["made"])
+    Path("made").write_text("fox 2")
+    age(Path("made.meta.json"), 1)
+    Path("out").write_text("x")
+    assert record(["out"], ["made"])["inputs"] == {"made": digest("fox 2")}
+    assert "made" in counted
+
+
+@pytest.mark.parametrize("sidecar", ["", "{", "[]", "{}", '{"outputs": {"other": "0"}}'])
+def test_a_sidecar_that_does_not_tell_is_no_obstacle(folder, sidecar):
+    Path("made").write_text("fox 1")
+    Path("made.meta.json").write_text(sidecar)
+    Path("out").write_text("x")
+    assert record(["out"], ["made"])["inputs"] == {"made": digest("fox 1")}
+
+
+def test_a_changed_file_deep_in_a_directory_is_noticed(folder, counted):
+    """Its own folder's time, and the directory's, stay as they were."""
+    Path("model/inner").mkdir(parents=True)
+    Path("model/inner/weights").write_text("one")
+    record(["model"])
+    for path in ("model/inner", "model"):
+        age(Path(path), 10)
+    age(Path("model.meta.json"), 1)
+    Path("out").write_text("x")
+    Path("model/inner/weights").write_text("two")
+    assert record(["out"], ["model"])["inputs"] == {"model": sha256("model")}
+    assert "model" in counted
+    assert sha256("model") == digest(f"inner/weights\0{digest('two')}\n")
+
+
+def test_an_unchanged_directory_is_not_hashed_again(folder, counted):
+    Path("model").mkdir()
+    Path("model/weights").write_text("one")
+    expected = record(["model"])["outputs"]["model"]
+    Path("model/.snakemake_timestamp").touch()
+    os.utime("model.meta.json")
+    counted.clear()
+    Path("out").write_text("x")
+    assert record(["out"], ["model"])["inputs"] == {"model": expected}
+    assert counted == ["out"]
+
+
+def test_no_sidecar_is_an_empty_record(folder):
+    assert read_sidecar("nothing") == {}

@@ -1,0 +1,192 @@
+"""What the user and the log get to see of a stage, and when its sidecar is written."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
+
+from irpretrain.errors import InputError
+from irpretrain.stage import stage
+
+
+class Job:
+    """What Snakemake hands to a script, of its own classes."""
+
+    def __init__(
+        self, outputs: dict[str, str], inputs: dict[str, str] | None = None, log: bool = True
+    ) -> None:
+        self.rule = "count_words"
+        self.input = InputFiles(fromdict=inputs or {})
+        self.output = OutputFiles(fromdict=outputs)
+        self.params = Params(fromdict={"text": {"words": "alphabetic"}, "shard": 3})
+        self.log = Log(toclone=["logs/words.log"] if log else [])
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Job({"counts": "counts.parquet", "meta": "counts.parquet.meta.json"})
+
+
+def log() -> str:
+    return Path("logs/words.log").read_text()
+
+
+def test_a_finished_stage_has_a_sidecar_with_its_counts(job):
+    Path("documents").write_text("red fox")
+    job.input = InputFiles(fromdict={"documents": "documents"})
+    with stage(job) as done:
+        Path(job.output.counts).write_text("fox 1")
+        done({"documents": 2})
+        done({"words": 5})
+        done(None)
+    found = json.loads(Path("counts.parquet.meta.json").read_text())
+    assert found["stage"] == "count_words"
+    assert found["counts"] == {"documents": 2, "words": 5}
+    assert found["parameters"] == {"text": {"words": "alphabetic"}, "shard": 3}
+    assert list(found["inputs"]) == ["documents"]
+    assert list(found["outputs"]) == ["counts.parquet"], "the declared sidecar is not an output of the stage"
+
+
+def test_the_declared_sidecar_may_come_first(job):
+    job.output = OutputFiles(fromdict={"meta": "a.meta.json", "counts": "a"})
+    with stage(job) as done:
+        Path("a").write_text("fox 1")
+        done({})
+    assert list(json.loads(Path("a.meta.json").read_text())["outputs"]) == ["a"]
+
+
+def test_what_is_printed_is_on_the_screen_and_in_the_log(job, capsys):
+    with stage(job) as done:
+        Path("counts.parquet").write_text("fox 1")
+        print("status", file=sys.stderr)
+        print("result")
+        sys.stderr.log.write("only after a fault\n")
+        done({})
+    screen = capsys.readouterr()
+    assert (screen.err, screen.out) == ("status\n", "result\n")
+    assert log() == "status\nresult\nonly after a fault\n"
+
+
+def test_a_progress_bar_is_on_the_screen_only(job, capsys):
+    with stage(job):
+        Path("counts.parquet").write_text("fox 1")
+        sys.stderr.write("\rcount words: 10%")
+    assert "10%" in capsys.readouterr().err
+    assert log() == ""
+
+
+def test_the_screen_is_as_before_after_the_stage(job, capsys):
+    before = sys.stderr, sys.stdout
+    with stage(job):
+        kept = sys.stderr
+        Path("counts.parquet").write_text("fox 1")
+        assert kept.encoding == before[0].encoding
+        assert kept.isatty() is before[0].isatty()
+    assert (sys.stderr, sys.stdout) == before
+    kept.write("a logger that kept the stage's screen\n")
+    kept.flush()
+    assert "kept" in capsys.readouterr().err
+
+
+def run(job: Job, error: BaseException) -> None:
+    with stage(job) as done:
+        Path("counts.parquet").write_text("half")
+        done({"documents": 2})
+        raise error
+
+
+def fail(job: Job, error: BaseException) -> int | str | None:
+    """Run a stage that raises `error`; return the exit status."""
+    with pytest.raises(SystemExit) as raised:
+        run(job, error)
+    assert not Path("counts.parquet.meta.json").exists()
+    return raised.value.code
+
+
+def test_an_error_of_the_user_is_one_message(job, capsys):
+    assert fail(job, InputError("data/a.jsonl", "not JSON", line=3, remedy="Mend the line.")) == 1
+    expected = "\nERROR in count_words: data/a.jsonl:3: not JSON\n  Mend the line.\n\n"
+    assert capsys.readouterr().err == expected
+    assert log() == expected
+
+
+def test_a_fault_leaves_its_traceback_in_the_log_and_a_pointer_on_the_screen(job, capsys):
+    assert fail(job, ZeroDivisionError("no documents")) == 1
+    screen = capsys.readouterr().err
+    assert screen == (
+        "\nFAULT in count_words: ZeroDivisionError: no documents\n  Its traceback is in logs/words.log\n\n"
+    )
+    assert "Traceback (most recent call last)" in log()
+    assert "raise error" in log()
+    assert log().endswith(screen)
+
+
+def test_a_fault_without_a_log_has_its_traceback_on_the_screen(job, capsys):
+    job.log = Log()
+    assert fail(job, ZeroDivisionError("no documents")) == 1
+    screen = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in screen
+    assert screen.endswith(
+        "FAULT in count_words: ZeroDivisionError: no documents\n  Its traceback is above\n\n"
+    )
+
+
+def test_memory_that_ran_out_is_one_message(job, capsys):
+    assert fail(job, MemoryError("Unable to allocate 80 GiB")) == 1
+    screen = capsys.readouterr().err
+    assert screen == (
+        "\nERROR in count_words: out of memory; give the rule more mem_mb or the corpus more shards\n\n"
+    )
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_one_message(job, capsys, number):
+    assert fail(job, OSError(number, "write failed")) == 1
+    assert "ERROR in count_words: no space left on the disk; make room" in capsys.readouterr().err
+    assert "Traceback" not in log()
+
+
+def test_an_interruption_is_silent(job, capsys):
+    assert fail(job, KeyboardInterrupt()) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_an_output_that_was_not_made_is_a_fault_of_the_stage(job, capsys):
+    with pytest.raises(SystemExit), stage(job):
+        pass
+    assert "FAULT in count_words: FileNotFoundError" in capsys.readouterr().err
+    assert not Path("counts.parquet.meta.json").exists()
+
+
+def test_an_undecodable_file_name_reaches_the_log(job):
+    with stage(job):
+        Path("counts.parquet").write_text("fox 1")
+        sys.stderr.log.write("reads \udcff.jsonl\n")
+    assert log() == "reads \\udcff.jsonl\n"
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {here!r})
+from test_stage import Job
+from irpretrain.errors import ConfigError
+from irpretrain.stage import stage
+with stage(Job({{"counts": "counts"}})) as done:
+    raise {error}
+"""
+
+
+@pytest.mark.parametrize("error", ["ConfigError('folds: too many')", "KeyError('text')"])
+def test_a_failed_script_exits_with_1_and_without_a_traceback(tmp_path, error):
+    code = SCRIPT.format(here=str(Path(__file__).parent), error=error)
+    script = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert script.returncode == 1
+    assert "in count_words: " in script.stderr
+    assert "Traceback (most recent call last)" not in script.stderr
