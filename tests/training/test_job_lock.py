@@ -1,0 +1,130 @@
+"""Two trainers never work on one job: the second waits, then says who holds it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from irpretrain.errors import TrainingError
+from irpretrain.training import job_lock
+from irpretrain.training.job_lock import hold
+
+HOLDER = """
+import sys
+from pathlib import Path
+from irpretrain.training.job_lock import hold
+with hold(Path(sys.argv[1]), "pretrain prop"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def other_process(path: Path):
+    """A process that holds the lock until its standard input is closed."""
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "checkpoints" / "job.lock"
+
+
+def test_a_free_job_is_held_and_given_back_without_a_word(path, capsys):
+    with hold(path, "pretrain prop"):
+        assert path.read_text() == f"process {os.getpid()} on {socket.gethostname()}"
+    assert not path.exists()
+    with hold(path, "pretrain prop"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_an_error_gives_it_back(path):
+    def fail():
+        with hold(path, "pretrain prop"):
+            raise ValueError("loss")
+
+    with pytest.raises(ValueError, match="loss"):
+        fail()
+    assert not path.exists()
+
+
+def test_the_second_waits_with_one_line_then_names_the_holder(path, capsys, monkeypatch):
+    monkeypatch.setattr(job_lock, "WAIT_SECONDS", 0.5)
+    with other_process(path) as holder:
+        start = time.monotonic()
+        with pytest.raises(TrainingError) as raised, hold(path, "pretrain prop"):
+            pass
+        assert time.monotonic() - start >= 0.5
+    who = f"process {holder.pid} on {socket.gethostname()}"
+    assert str(raised.value).startswith(f"pretrain prop: {who} still works on this job ({path}). Wait until")
+    assert capsys.readouterr().err == (
+        f"[pretrain prop] waits up to 0 s for {who}, which works on the same job\n"
+    )
+
+
+def test_the_second_goes_on_when_the_first_ends(path, capsys):
+    with other_process(path) as holder:
+        assert holder.stdin is not None
+        threading.Timer(0.3, holder.stdin.close).start()
+        with hold(path, "pretrain prop"):
+            assert path.read_text() == f"process {os.getpid()} on {socket.gethostname()}"
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not path.exists()
+
+
+def test_a_killed_process_holds_nothing(path, capsys):
+    with other_process(path) as holder:
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        assert path.exists()
+        with hold(path, "pretrain prop"):
+            pass
+    assert not path.exists()
+    assert capsys.readouterr().err == ""
+
+
+def test_other_jobs_do_not_wait(path, capsys):
+    with other_process(path), hold(path.with_name("other.lock"), "pretrain prop"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_a_lock_file_that_went_while_it_was_opened_is_not_a_lock(path, monkeypatch):
+    """Between opening and locking, the holder may end and remove the file, and a third process make a new one."""
+    original, seen = job_lock.fcntl.flock, []
+
+    def flock(descriptor: int, operation: int) -> None:
+        original(descriptor, operation)
+        seen.append(descriptor)
+        if len(seen) == 1:
+            path.unlink()
+
+    monkeypatch.setattr(job_lock.fcntl, "flock", flock)
+    with hold(path, "pretrain prop"):
+        assert len(seen) == 2
+        assert path.exists()
+
+
+def test_a_file_system_without_locks_is_no_obstacle(path, monkeypatch):
+    def flock(descriptor: int, operation: int) -> None:
+        raise OSError(job_lock.errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(job_lock.fcntl, "flock", flock)
+    with hold(path, "pretrain prop"):
+        assert path.exists()
