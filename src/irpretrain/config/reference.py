@@ -9,17 +9,16 @@ import json
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from irpretrain.atomic import write_text
 from irpretrain.config.presets import PRESETS
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS
+from irpretrain.generated_pages import write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
 
 HEADER = """# Configuration reference
@@ -170,17 +169,8 @@ def _summary(model: type[BaseModel]) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write or check the two generated files in the given folder."""
-    check = "--check" in arguments
-    folder = Path(next(argument for argument in arguments if not argument.startswith("--")))
-    stale = []
-    for name, text in (("config.md", config_reference()), ("config.schema.json", config_schema())):
-        if not check:
-            write_text(folder / name, text)
-        elif not (folder / name).exists() or (folder / name).read_text() != text:
-            stale.append(name)
-    if stale:
-        print(f"{', '.join(stale)} in {folder} differ from the models; run: make docs")
-    return 1 if stale else 0
+    pages = {"config.md": config_reference(), "config.schema.json": config_schema()}
+    return write_or_check(arguments, pages)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,74 @@
+"""The page about the tables is made from the contracts and says all of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from irpretrain import contracts_reference as module
+from irpretrain.contracts import CONTRACTS, Column, Contract
+from irpretrain.contracts_reference import contracts_reference
+from irpretrain.generated_pages import write_or_check
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_is_up_to_date():
+    assert (ROOT / "docs" / "contracts.md").read_text(encoding="utf-8") == contracts_reference(), (
+        "run: make docs"
+    )
+
+
+def test_every_column_has_a_row_with_its_meaning():
+    lines = contracts_reference().splitlines()
+    for contract in CONTRACTS:
+        assert f"## {contract.name}" in lines
+        for column in contract.columns:
+            meaning = column.meaning.replace("<", "\\<")
+            end = f"| {column.unit} | {meaning} |"
+            assert any(line.startswith(f"| `{column.name}` |") and line.endswith(end) for line in lines)
+
+
+def test_a_contract_in_words(monkeypatch):
+    pair = pa.struct([pa.field("start", pa.int32()), pa.field("end", pa.int32())])
+    columns = (
+        Column("spans", pa.list_(pair), "tokens a|b <n>", "word pieces"),
+        Column("text", pa.string(), "words"),
+    )
+    monkeypatch.setattr(module, "CONTRACTS", (Contract("tiny", "A tiny table.", columns),))
+    assert contracts_reference().split("## tiny\n")[1] == (
+        "\nA tiny table.\n\n| column | type | unit | meaning |\n|---|---|---|---|\n"
+        "| `spans` | list of record of `start`: int32, `end`: int32 | word pieces | tokens a\\|b \\<n> |\n"
+        "| `text` | string |  | words |\n"
+    )
+
+
+def test_writing_then_checking_agrees_and_a_change_is_noticed(tmp_path, capsys):
+    pages = {"a.md": "Ω\n", "b.md": "two\n"}
+    assert write_or_check(["--check", str(tmp_path)], pages) == 1
+    assert capsys.readouterr().out == f"a.md, b.md in {tmp_path} differ from the code; run: make docs\n"
+    assert write_or_check([str(tmp_path)], pages) == 0
+    assert write_or_check([str(tmp_path), "--check"], pages) == 0
+    (tmp_path / "b.md").write_text("edited\n")
+    assert write_or_check(["--check", str(tmp_path)], pages) == 1
+    assert capsys.readouterr().out == f"b.md in {tmp_path} differ from the code; run: make docs\n"
+    assert (tmp_path / "b.md").read_text() == "edited\n", "a check changes nothing"
+
+
+@pytest.mark.parametrize("name", ["irpretrain.config.reference", "irpretrain.contracts_reference"])
+def test_make_docs_writes_and_make_lint_checks_every_generated_page(name):
+    targets = (ROOT / "Makefile").read_text().split("\n\n")
+    recipes = {text.partition(":")[0]: text.splitlines()[1:] for text in targets}
+    assert f"\tpython -m {name} docs" in recipes["docs"]
+    assert f"\tpython -m {name} --check docs" in recipes["lint"]
+
+
+def test_the_command_exits_with_1_where_the_page_is_missing(tmp_path):
+    command = [sys.executable, "-m", "irpretrain.contracts_reference", str(tmp_path)]
+    assert subprocess.run([*command, "--check"], capture_output=True).returncode == 1
+    assert subprocess.run(command).returncode == 0
+    assert subprocess.run([*command, "--check"]).returncode == 0
