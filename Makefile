@@ -31,12 +31,14 @@ lint: $(VENV)/.installed
 	snakemake --lint
 	mypy
 	python -m irpretrain.config.reference --check docs
+	python -m irpretrain.contracts_reference --check docs
 
 format: $(VENV)/.installed
 	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules
 
 docs: $(VENV)/.installed
 	python -m irpretrain.config.reference docs
+	python -m irpretrain.contracts_reference docs
 
 clean:
 	rm -rf results/[!R]* .snakemake
