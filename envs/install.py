@@ -6,6 +6,7 @@ machine's own build) is kept and seen through from the environment; otherwise to
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import venv
@@ -26,7 +27,7 @@ def main(target: Path) -> None:
     print(f"Setting up {target} (once; about 2 GB, one to five minutes)", flush=True)
     if own_torch:
         print(f"Keeping the torch {own_torch} of {sys.executable}", flush=True)
-    venv.EnvBuilder(with_pip=True, clear=True, system_site_packages=bool(own_torch)).create(target)
+    make_environment(target, bool(own_torch))
     pip = [str(target / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     pins = [line for line in LOCK.read_text().splitlines() if line and not line.startswith("#")]
     torch = next(pin for pin in pins if pin.startswith("torch=="))
@@ -39,15 +40,31 @@ def main(target: Path) -> None:
     (target / ".installed").write_text(LOCK.read_text())
 
 
+def make_environment(target: Path, sees_system_packages: bool) -> None:
+    """Make an empty environment with pip, in place of what is there."""
+    try:
+        venv.EnvBuilder(with_pip=True, clear=True, system_site_packages=sees_system_packages).create(target)
+    except subprocess.CalledProcessError:
+        sys.exit(
+            f"{sys.executable} cannot make a virtual environment with pip. Install the rest of this Python (on Debian "
+            "and Ubuntu the package python3-venv), or choose another: make run PYTHON=python3.12"
+        )
+
+
 def existing_torch() -> str:
-    """Version of an accelerator build of torch in the calling interpreter, or an empty string."""
+    """Version of an accelerator build of torch in the calling interpreter, or an empty string.
+
+    An environment sees through to a base interpreter's packages only, so another environment's torch is not kept.
+    """
+    if sys.prefix != sys.base_prefix:
+        return ""
     probe = "import torch; print(torch.__version__ if torch.version.cuda or torch.version.hip else '')"
     found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     version = found.stdout.strip() if found.returncode == 0 else ""
     if not version:
         return ""
-    numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
-    return version if numbers >= OLDEST_TORCH else ""
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return version if numbers and (int(numbers[1]), int(numbers[2])) >= OLDEST_TORCH else ""
 
 
 def run(command: list[str], what: str) -> None:
