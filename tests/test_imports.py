@@ -1,0 +1,77 @@
+"""Stages that train nothing start without torch, whose import alone takes seconds and hundreds of megabytes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from irpretrain.corpora.registry import FORMATS
+from irpretrain.objectives.registry import OBJECTIVES
+
+ROOT = Path(__file__).resolve().parents[1]
+TRAINING = {"pretrain", "finetune", "rerank"}
+"""Scripts that run a model."""
+HEAVY = ("torch", "transformers")
+
+PROBE = """
+import importlib, json, sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in HEAVY:
+            found.setdefault(module, name)
+            raise ImportError(f"{name} must not be imported here")
+
+HEAVY, found = json.loads(sys.argv[1]), {}
+sys.meta_path.insert(0, Refuse())
+for module in json.loads(sys.argv[2]):
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        if module not in found:
+            raise
+print(json.dumps(found))
+"""
+
+
+def heavy_imports(modules: list[str], heavy: tuple[str, ...] = HEAVY) -> dict[str, str]:
+    """Which of `modules` import one of the `heavy` packages at their top, directly or not."""
+    command = [sys.executable, "-c", PROBE, json.dumps(heavy), json.dumps(modules)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def library_modules(path: Path) -> set[str]:
+    """The project's modules that a file imports."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {module for module in modules if module.partition(".")[0] == "irpretrain"}
+
+
+def test_the_probe_notices():
+    found = heavy_imports(["irpretrain.errors", "irpretrain.training.pretrain"])
+    assert list(found) == ["irpretrain.training.pretrain"]
+    assert found["irpretrain.training.pretrain"].partition(".")[0] in HEAVY
+
+
+def test_modules_of_stages_that_train_nothing_import_no_torch():
+    scripts = [path for path in (ROOT / "scripts").glob("*.py") if path.stem not in TRAINING]
+    modules = set().union(*(library_modules(path) for path in scripts))
+    assert {"irpretrain.text.statistics", "irpretrain.retrieval.lucene", "irpretrain.report.html"} <= modules
+    modules |= set(OBJECTIVES.values())
+    modules |= {module for formats in FORMATS.values() for module in formats.values()}
+    assert heavy_imports(sorted(modules)) == {}
+
+
+def test_the_workflow_itself_imports_nothing_heavy():
+    """Snakemake reads the Snakefile again for every job."""
+    text = "\n".join(path.read_text() for path in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")))
+    named = {
+        line.split()[1] for line in map(str.strip, text.splitlines()) if line.startswith("from irpretrain")
+    }
+    assert {"irpretrain.config", "irpretrain.report.figures"} <= named
+    assert heavy_imports(sorted(named), (*HEAVY, "numba", "matplotlib", "scipy", "gensim")) == {}

@@ -1,0 +1,184 @@
+"""Rules and scripts keep their shape: a script a rule, a log, resources, and one library call a script."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
+SHARED = {
+    "materialise_file": "materialise_input",
+    "materialise_directory": "materialise_input",
+    "rerank_snapshot": "rerank",
+}
+"""Rules whose script has another name, because two rules use it."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule, read from its text: what stands under each directive."""
+
+    name: str
+    file: str
+    directives: dict[str, str]
+
+    @property
+    def script(self) -> str:
+        """The script's name without folder and ending; empty for a target that runs nothing."""
+        match = re.search(r'"\.\./scripts/(\w+)\.py"', self.directives.get("script", ""))
+        return match[1] if match else ""
+
+
+def rules() -> list[Rule]:
+    found = []
+    for path in (ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))):
+        for name, body in re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", path.read_text(), re.MULTILINE):
+            parts = re.findall(r"^    (\w+):(.*\n(?:(?:        .*)?\n)*)", body, re.MULTILINE)
+            found.append(Rule(name, path.name, dict(parts)))
+    return found
+
+
+ALL = rules()
+JOBS = [rule for rule in ALL if "output" in rule.directives]
+jobs = pytest.mark.parametrize("rule", JOBS, ids=lambda rule: rule.name)
+scripts = pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+
+
+def test_every_rule_was_read():
+    text = "".join(path.read_text() for path in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")))
+    declared = re.findall(r"^\s*(?:rule|checkpoint)\s+(\w+)", text, re.MULTILINE)
+    assert sorted(declared) == sorted(rule.name for rule in ALL)
+    assert {"all", "prop", "pretrain", "write_report"} <= set(declared)
+
+
+def test_targets_run_nothing():
+    targets = {rule.name: set(rule.directives) for rule in ALL if rule not in JOBS}
+    assert all(directives <= {"input", "default_target"} for directives in targets.values()), targets
+
+
+@jobs
+def test_a_rule_runs_the_script_of_its_name(rule):
+    assert rule.script == SHARED.get(rule.name, rule.name)
+    assert not {"run", "shell", "notebook", "wrapper"} & set(rule.directives)
+
+
+def test_there_is_no_orphan_script_and_no_missing_one():
+    assert sorted({rule.script for rule in JOBS}) == [path.stem for path in SCRIPTS]
+
+
+def test_only_declared_scripts_are_shared():
+    used = [rule.script for rule in JOBS]
+    twice = {rule.name for rule in JOBS if used.count(rule.script) > 1}
+    assert twice <= {*SHARED, *SHARED.values()}
+
+
+@jobs
+def test_a_rule_has_a_log_of_its_own(rule):
+    [log] = re.findall(r'"([^"]+)"', rule.directives["log"])
+    assert re.fullmatch(r"results/logs/[\w/{}@-]+\.log", log)
+    # Two jobs of a rule must not write one log: each wildcard of the outputs is in its name.
+    wildcards = set(re.findall(r"\{(\w+)\}", re.sub(r'f".*?"', "", rule.directives["output"])))
+    assert set(re.findall(r"\{(\w+)\}", log)) == wildcards
+
+
+def test_no_two_rules_share_a_log():
+    logs = [
+        re.sub(r"\{\w+\}", "*", rule.directives["log"].strip()) for rule in JOBS if rule.name not in SHARED
+    ]
+    assert len(logs) == len(set(logs))
+
+
+@jobs
+def test_a_rule_asks_for_memory_and_time(rule):
+    assert re.search(r"\bmem_mb=memory\(", rule.directives["resources"]), "memory grows with each attempt"
+    assert re.search(r"\bruntime=\d+", rule.directives["resources"]), "minutes, for clusters"
+
+
+@jobs
+def test_a_rule_declares_the_sidecar_of_its_first_output(rule):
+    first, sidecar = (
+        re.search(r"=(?:directory\()?f?(.+?)\)?,\n", rule.directives["output"]),
+        rule.directives["output"],
+    )
+    assert first is not None
+    named = re.search(r'meta=f?"(.+)\.meta\.json"', sidecar)
+    assert named is not None, "so that Snakemake makes and removes it with the output"
+    if first[1].startswith('"'):
+        assert f'"{named[1]}"' == first[1]
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def is_call_of(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+@scripts
+def test_a_script_is_imports_and_one_stage(path):
+    body = tree(path).body
+    assert ast.get_docstring(tree(path)), "it says what it does"
+    rest = [node for node in body[1:] if not isinstance(node, ast.Import | ast.ImportFrom)]
+    assert [type(node) for node in rest] == [ast.With]
+    stages = [node for node in ast.walk(tree(path)) if is_call_of(node, "stage")]
+    assert len(stages) == 1
+    first = rest[0].items[0]
+    assert ast.unparse(first) == "stage(snakemake) as done"
+
+
+def root_of(node: ast.expr) -> str:
+    """The name that a call goes back to: `f` in `f(x)` and in `f(x).g(y)`."""
+    while isinstance(node, ast.Call | ast.Attribute):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+@scripts
+def test_a_script_hands_the_counts_of_one_library_call_to_its_sidecar(path):
+    calls = [node for node in ast.walk(tree(path)) if is_call_of(node, "done")]
+    assert len(calls) == 1
+    [argument] = calls[0].args
+    assert isinstance(argument, ast.Call)
+    imported = {
+        alias.asname or alias.name
+        for node in tree(path).body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("irpretrain.")
+        for alias in node.names
+    }
+    assert root_of(argument) in imported
+
+
+@scripts
+def test_a_script_computes_nothing(path):
+    forbidden = (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.While, ast.Try)
+    assert [node for node in ast.walk(tree(path)) if isinstance(node, forbidden)] == []
+
+
+@jobs
+def test_a_script_uses_only_what_its_rule_declares(rule):
+    declared = {
+        f"{part}.{name}"
+        for part in ("input", "output", "params")
+        for name in re.findall(r"^ {8}(\w+)=", rule.directives.get(part, ""), re.MULTILINE)
+    }
+    wildcards = re.findall(r"\{(\w+)\}", rule.directives["output"])
+    declared |= {f"wildcards.{name}" for name in wildcards}
+    text = (ROOT / "scripts" / f"{rule.script}.py").read_text()
+    used = set(re.findall(r"\bsnakemake\.((?:input|output|params)\.\w+)", text))
+    used |= {f"wildcards.{name}" for name in re.findall(r"\bsnakemake\.wildcards\.(\w+)", text)}
+    assert used
+    assert used <= declared
+
+
+def test_the_library_knows_nothing_of_snakemake():
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(tree(path)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not any(name.partition(".")[0] == "snakemake" for name in names), path
