@@ -5,8 +5,8 @@
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 ARGS ?=
-VENV := .venv
-export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+VENV ?= .venv
+export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .PHONY: help run resume test lint format docs clean
 help:
