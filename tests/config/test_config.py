@@ -52,6 +52,12 @@ def test_every_overlay_is_valid(overlay):
         ("experiments.few-shot.models", ["porp"], ["'porp' is not in models", "did you mean prop?"]),
         ("models.prop.training.stps", 3, ["models.prop.training: stps: unknown key", "did you mean steps?"]),
         ("models.prop.start", "prop-further", ["goes round in a circle"]),
+        (
+            "models.prop.training",
+            {"steps": 7, "mlm_head_steps": 7},
+            ["models.prop: with mlm_head_steps 7 and steps 7", "never the encoder"],
+        ),
+        ("pretraining.snapshots", [5, 5], ["pretraining: snapshots: 5 is listed twice"]),
         ("models.prop.collection", None, ["has tasks but no collection"]),
         ("models.prop.tasks", [{"objective": "rop", "weight": 0, "mlm_weight": 0}], ["nothing is learned"]),
         ("preset", "papers", ["preset", "'paper' or 'released'"]),
@@ -61,7 +67,7 @@ def test_every_overlay_is_valid(overlay):
         (
             "models.prop-rop.training.snapshots",
             [201],
-            ["models.prop-rop.training", "201 is not a step of 1 to 200"],
+            ["models.prop-rop.training", "201 is not a step of 1 to "],
         ),
         (
             "datasets.squad.measures",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,26 +15,18 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_training import training_options
+from tiny_training import Stop, crash_at, lines, training_options, without_time
 
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import MaskingConfig, TaskConfig
 from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
+from irpretrain.training import checkpoints
 from irpretrain.training import pretrain as module
 from irpretrain.training.masking import Masker
-from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]
-
-
-def lines(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-
-
-def without_time(folder: Path) -> list[dict[str, Any]]:
-    return [{k: v for k, v in line.items() if "second" not in k} for line in lines(folder)]
 
 
 def test_equal_runs_write_equal_files(run_pretraining: Run) -> None:
@@ -78,23 +70,10 @@ def test_a_model_without_tasks_is_the_encoder_with_fresh_heads(
     assert lines(folder) == []
 
 
-class Stop(Exception):
-    """Stands for a crash."""
-
-
 def crash(monkeypatch: pytest.MonkeyPatch, step: int, run: Callable[[], object]) -> None:
     """Call `run` and let it crash when it is about to do this step, counted from 0."""
-    original = Trainer.step
-
-    def fail_at(self: Trainer, number: int, tasks: Any) -> Any:
-        if number == step:
-            raise Stop
-        return original(self, number, tasks)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "step", fail_at)
-        with pytest.raises(Stop):
-            run()
+    with crash_at(monkeypatch, step), pytest.raises(Stop):
+        run()
 
 
 @pytest.mark.parametrize("step", [1, 2, 5])
@@ -142,6 +121,46 @@ def test_damaged_checkpoint_falls_back_to_the_one_before(
     assert "resumes after 2" in shown
     assert sha256(resumed / "model") == sha256(whole / "model")
     assert without_time(resumed) == without_time(whole)
+
+
+def test_a_half_removed_folder_of_checkpoints_is_not_resumed_from(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A kill while the folder is removed, after the results are written but before the workflow takes note of it."""
+    options = training_options(snapshots=[2], dropout=0.1)
+    whole = run_pretraining("whole", options)
+    remove, calls = shutil.rmtree, []
+
+    def die(path: Path, **given: Any) -> None:
+        if "checkpoints" in str(path) and Path(path).exists():
+            calls.append(path)
+            remove(Path(path) / "snapshots")
+            (Path(path) / "metrics.jsonl").unlink()
+            raise Stop
+        remove(path, **given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.shutil, "rmtree", die)
+        with pytest.raises(Stop):
+            run_pretraining("broken", options)
+    assert len(calls) == 1
+    again = run_pretraining("broken", options)
+    assert sha256(again / "model") == sha256(whole / "model")
+    assert without_time(again) == without_time(whole)
+    assert not list((again / "checkpoints").iterdir())
+
+
+def test_equal_jobs_for_two_outputs_do_not_share_checkpoints(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two models of other names may be equal, and run side by side."""
+    common = {"checkpoints": tmp_path / "common"}
+    crash(monkeypatch, 5, lambda: run_pretraining("one", **common))
+    two = run_pretraining("two", **common)
+    assert "resumes" not in capfd.readouterr().err
+    one = run_pretraining("one", **common)
+    assert "resumes after 4" in capfd.readouterr().err
+    assert sha256(one / "model") == sha256(two / "model")
 
 
 def test_only_two_checkpoints_are_kept(
@@ -304,6 +323,8 @@ def test_impossible_options_are_refused(run_pretraining: Run) -> None:
         run_pretraining("half", training_options(compute={"device": "cpu", "precision": "fp16"}))
     with pytest.raises(ValueError, match="9 is not a step of 1 to 6"):
         training_options(snapshots=[3, 9])
+    with pytest.raises(ValueError, match="snapshots: 3 is listed twice"):
+        training_options(snapshots=[3, 2, 3])
     with pytest.raises(ValueError, match="leave no room"):
         training_options(max_length=8, query_length=5)
     with pytest.raises(ValueError, match="add up to more than 1"):

@@ -1,10 +1,17 @@
-"""Options of a training that takes a fraction of a second."""
+"""Options of a training that takes a fraction of a second, and how it is broken off and looked at."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from irpretrain.config.training import PretrainingConfig
+from irpretrain.training.trainer import Trainer
 
 
 def training_options(**changes: Any) -> PretrainingConfig:
@@ -21,3 +28,32 @@ def training_options(**changes: Any) -> PretrainingConfig:
         "compute": {"device": "cpu"},
     }
     return PretrainingConfig(**{**given, **changes})
+
+
+class Stop(Exception):
+    """Stands for a crash."""
+
+
+@contextmanager
+def crash_at(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
+    """Let trainings crash with `Stop` when they are about to do this step, counted from 0."""
+    original = Trainer.step
+
+    def fail_at(self: Trainer, number: int, tasks: Any) -> Any:
+        if number == step:
+            raise Stop
+        return original(self, number, tasks)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", fail_at)
+        yield
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    """The metrics of a training, a record a step."""
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def without_time(folder: Path) -> list[dict[str, Any]]:
+    """The metrics without what differs from run to run."""
+    return [{k: v for k, v in line.items() if "second" not in k} for line in lines(folder)]

@@ -111,6 +111,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "pretraining": {
             "steps": 6,
+            "mlm_head_steps": 3,
             "batch_groups": 4,
             "max_length": 48,
             "checkpoint_every": 2,

@@ -64,9 +64,15 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
         if task.weight == 0 and task.mlm_weight == 0:
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
     try:
-        config.training_of(name)
+        training = config.training_of(name)
     except ValueError as error:
         yield str(error)
+    else:
+        if any(task.mlm_weight > 0 for task in model.tasks) and training.mlm_head_steps >= training.steps:
+            yield (
+                f"{where}: with mlm_head_steps {training.mlm_head_steps} and steps {training.steps} the MLM loss would "
+                "train the MLM head alone, never the encoder; lower mlm_head_steps or raise steps"
+            )
 
 
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:

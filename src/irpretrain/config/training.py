@@ -168,6 +168,8 @@ class PretrainingConfig(SequenceConfig):
             raise ValueError(
                 f"snapshots: {late[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
             )
+        if twice := [step for step in self.snapshots if self.snapshots.count(step) > 1]:
+            raise ValueError(f"snapshots: {twice[0]} is listed twice; list each step once")
         return self
 
 

@@ -1,7 +1,8 @@
 """Checkpoints of a job: whole or absent, checked by hash, the last two kept, gone after success.
 
-They lie in `<root>/<hash of configuration and inputs>/`, so a changed configuration or input never meets old
-state. A checkpoint's name carries the SHA-256 of its bytes: a damaged one is noticed and the one before is used.
+They lie in `<root>/<hash of configuration, inputs and output>/`, so a changed configuration or input never meets old
+state, and two jobs that differ in nothing but their output, such as equal models of two names, never share a folder.
+A checkpoint's name carries the SHA-256 of its bytes: a damaged one is noticed and the one before is used.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ import torch
 
 from irpretrain.atomic import atomic_file, write_text
 from irpretrain.provenance import content_hash
+from irpretrain.training.job_lock import hold
 
 NAME = re.compile(r"step-(\d+)-([0-9a-f]{16})\.pt")
 KEPT = 2
 
 
 class Checkpoints:
-    """The checkpoints of one job.
+    """The checkpoints of one job. A `with` statement keeps other processes from the job.
 
     Args:
         root: folder of all jobs' checkpoints.
-        job: everything that the job's results depend on, JSON-able; its hash names the folder.
+        job: everything that the job's results depend on, and where they go, JSON-able; its hash names the folder.
         title: for messages.
     """
 
@@ -37,6 +39,14 @@ class Checkpoints:
         self.key = content_hash(job)
         self.directory = Path(root) / self.key
         self._job, self._title = job, title
+        self._lock = hold(Path(root) / f"{self.key}.lock", title)
+
+    def __enter__(self) -> Checkpoints:
+        self._lock.__enter__()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._lock.__exit__(*exception)
 
     def save(self, step: int, state: dict[str, Any]) -> None:
         """Write the state after `step` (steps or epochs done) and remove all but the last two."""
@@ -72,8 +82,15 @@ class Checkpoints:
         return None
 
     def discard(self) -> None:
-        """Remove the job's folder, after its results are written."""
-        shutil.rmtree(self.directory, ignore_errors=True)
+        """Remove the job's folder, after its results are written.
+
+        It is renamed first: a folder that a killed process left half removed must not be resumed from.
+        """
+        removed = self.directory.with_name(f".{self.key}.removed")
+        shutil.rmtree(removed, ignore_errors=True)
+        if self.directory.exists():
+            self.directory.rename(removed)
+        shutil.rmtree(removed, ignore_errors=True)
 
     def _all(self) -> list[tuple[int, Path]]:
         """All checkpoints, newest first."""

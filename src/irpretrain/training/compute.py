@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+import transformers
 
+from irpretrain import __version__
 from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError
 
@@ -48,6 +50,15 @@ def choose_device(options: ComputeConfig) -> torch.device:
     if options.precision == "fp16" and not use_gpu:
         raise ConfigError("compute.precision: fp16 needs a GPU; set fp32 or bf16")
     return torch.device("cuda" if use_gpu else "cpu")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a training's numbers depend on, for the names of checkpoints."""
+    return {
+        "irpretrain": __version__,
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
 
 
 def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:

@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-import transformers
-
 from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import PretrainingConfig, TaskConfig
@@ -22,7 +19,7 @@ from irpretrain.provenance import sha256
 from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder, GroupTable
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.compute import reproducible
+from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog, StatusLine
 from irpretrain.training.trainer import Task, Trainer
@@ -63,7 +60,7 @@ def pretrain(
         title: what status lines call this job.
 
     Returns:
-        Counts: steps, groups seen and available, tokens, last losses.
+        Counts: steps, groups seen (a task) and available, epochs, word pieces. Without tasks: steps alone.
 
     Raises:
         TrainingError: loss is not a number, or memory ran out.
@@ -89,19 +86,20 @@ def pretrain(
             "layers": encoder_options.layers,
             "seed": seed,
             "device": device.type,
-            "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+            "versions": versions(),
+            "output": str(output),
         }
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
         work = _tasks(groups, tasks, options, store, tokenizer, seed)
         trainer = Trainer(
             model, options.optimiser, options.compute, device, seed, options.steps, options.accumulation
         )
-        folder = Checkpoints(checkpoints, job, title)
-        log = MetricsLog(folder.directory / "metrics.jsonl")
-        counts = _train(trainer, work, options, folder, log, title)
-        _write_model(model, folder.directory / "snapshots", options.snapshots, Path(output))
-        log.publish(metrics)
-        folder.discard()
+        with Checkpoints(checkpoints, job, title) as folder:
+            log = MetricsLog(folder.directory / "metrics.jsonl")
+            counts = _train(trainer, work, options, folder, log, title)
+            _write_model(model, folder.directory / "snapshots", options.snapshots, Path(output))
+            log.publish(metrics)
+            folder.discard()
         return counts
 
 
@@ -161,22 +159,23 @@ def _train(
     log: MetricsLog,
     title: str,
 ) -> dict[str, Any]:
-    done, tokens, last = 0, 0, None
+    done, tokens = 0, 0
     if (state := checkpoints.load()) is not None:
         trainer.restore(state)
         done, tokens = int(state["step"]), int(state["tokens"])
     log.truncate(done)
     status = StatusLine(title, options.steps, options.log_every)
     for step in range(done, options.steps):
-        last = trainer.step(step, tasks)
-        tokens += last.tokens
-        log.append(last.record())
-        status.add(last)
-        if last.step in options.snapshots:
-            trainer.model.save(checkpoints.directory / "snapshots" / snapshot_name(last.step))
-        if last.step % options.checkpoint_every == 0 or last.step == options.steps:
+        measured = trainer.step(step, tasks)
+        tokens += measured.tokens
+        log.append(measured.record())
+        status.add(measured)
+        done = measured.step
+        if done in options.snapshots:
+            trainer.model.save(checkpoints.directory / "snapshots" / snapshot_name(done))
+        if done % options.checkpoint_every == 0 or done == options.steps:
             log.flush()
-            checkpoints.save(last.step, {**trainer.state(), "tokens": tokens})
+            checkpoints.save(done, {**trainer.state(), "tokens": tokens})
     available = {task.name: len(task.source) for task in tasks if isinstance(task.source, GroupTable)}
     return {
         "steps": options.steps,

@@ -1,0 +1,133 @@
+"""The first steps of a fresh MLM head: the MLM loss trains the head alone, and nothing else knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_training import Stop, crash_at, training_options, without_time
+
+from irpretrain.config.training import TaskConfig
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.provenance import sha256
+
+Run = Callable[..., Path]
+Weights = dict[str, torch.Tensor]
+
+MLM_ONLY = TaskConfig(objective="rop", weight=0)
+
+
+def weights(folder: Path) -> tuple[Weights, Weights]:
+    """Encoder and score head; MLM head."""
+    return load_file(folder / "model.safetensors"), load_file(folder / "mlm_head.safetensors")
+
+
+def equal(one: Weights, other: Weights) -> bool:
+    return one.keys() == other.keys() and all(
+        torch.equal(tensor, other[name]) for name, tensor in one.items()
+    )
+
+
+def mlm_gradients(
+    model: CrossEncoder, trains_encoder: bool
+) -> tuple[torch.Tensor, dict[str, torch.Tensor | None]]:
+    """Logits, and the gradient of an MLM loss for every parameter."""
+    ids = torch.tensor([[2, 30, 3, 40, 41, 4, 43, 3], [2, 31, 3, 44, 4, 46, 47, 3]])
+    masked = ids == 4
+    types = torch.tensor([[0] * 3 + [1] * 5] * 2)
+    model.zero_grad(set_to_none=True)
+    _, logits = model.eval()(ids, types, torch.ones_like(ids), masked, mlm_trains_encoder=trains_encoder)
+    assert logits is not None
+    torch.nn.functional.cross_entropy(logits, torch.tensor([42, 45])).backward()
+    return logits.detach(), {name: parameter.grad for name, parameter in model.named_parameters()}
+
+
+def test_no_gradient_of_the_mlm_loss_reaches_the_encoder(tiny_encoder: Path) -> None:
+    """Neither through the hidden states nor through the word embeddings that the head's decoder shares."""
+    model = CrossEncoder.from_encoder(tiny_encoder)
+    logits, head_only = mlm_gradients(model, trains_encoder=False)
+    same_logits, whole = mlm_gradients(model, trains_encoder=True)
+    assert torch.equal(logits, same_logits)
+    for name, gradient in head_only.items():
+        if name.startswith("mlm_head."):
+            assert gradient is not None
+            assert torch.equal(gradient, whole[name])
+            assert gradient.any()
+        else:
+            assert gradient is None, name
+    embeddings = whole["classifier.bert.embeddings.word_embeddings.weight"]
+    assert embeddings is not None
+    assert embeddings.any()
+
+
+def test_mlm_alone_trains_the_head_alone_until_the_boundary(run_pretraining: Run, tiny_encoder: Path) -> None:
+    options = training_options(mlm_head_steps=3, snapshots=[1, 3, 4])
+    folder = run_pretraining("mlm", options, task=MLM_ONLY)
+    CrossEncoder.from_encoder(tiny_encoder, "mlp", seed=1).save(folder / "fresh")
+    fresh, first, third, fourth = (
+        weights(path) for path in (folder / "fresh", *sorted((folder / "model" / "snapshots").iterdir()))
+    )
+    assert equal(fresh[0], first[0])
+    assert equal(fresh[0], third[0])
+    assert not equal(fresh[1], first[1])
+    assert not equal(first[1], third[1])
+    name = "bert.embeddings.word_embeddings.weight"
+    assert not torch.equal(third[0][name], fourth[0][name])
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_the_encoder_is_trained_as_if_the_mlm_loss_had_no_weight(
+    run_pretraining: Run, accumulation: int
+) -> None:
+    """Clipping is off: with clip_by all, the head's gradient counts in the common norm."""
+    common: dict[str, Any] = {
+        "optimiser": {"learning_rate": 1e-3, "clip": None},
+        "accumulation": accumulation,
+    }
+    before, after = (
+        [
+            weights(
+                run_pretraining(
+                    f"{steps}-{weight}",
+                    training_options(mlm_head_steps=steps, **common),
+                    task=TaskConfig(objective="rop", mlm_weight=weight),
+                )
+                / "model"
+            )[0]
+            for weight in (1.0, 7.0)
+        ]
+        for steps in (6, 0)
+    )
+    assert equal(*before)
+    assert not equal(*after)
+
+
+def test_zero_steps_are_plain_joint_training(run_pretraining: Run) -> None:
+    plain, zero = (
+        run_pretraining(name, training_options(**o)) for name, o in (("a", {}), ("b", {"mlm_head_steps": 0}))
+    )
+    assert sha256(plain / "model") == sha256(zero / "model")
+    late = run_pretraining("late", training_options(mlm_head_steps=1))
+    assert sha256(plain / "model") != sha256(late / "model")
+
+
+@pytest.mark.parametrize("step", [2, 3, 4, 5])
+@pytest.mark.parametrize("corrected", [True, False])
+def test_resume_across_the_boundary_is_exact(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, step: int, corrected: bool
+) -> None:
+    """Before the boundary Adam has no moments of an encoder that only the MLM loss trains."""
+    optimiser = {"learning_rate": 1e-3, "bias_correction": corrected}
+    options = training_options(mlm_head_steps=3, checkpoint_every=1, dropout=0.2, optimiser=optimiser)
+    for task in (TaskConfig(objective="rop"), MLM_ONLY):
+        whole = run_pretraining(f"whole-{task.weight}", options, task=task)
+        name = f"broken-{task.weight}"
+        with crash_at(monkeypatch, step), pytest.raises(Stop):
+            run_pretraining(name, options, task=task)
+        resumed = run_pretraining(name, options, task=task)
+        assert sha256(resumed / "model") == sha256(whole / "model")
+        assert without_time(resumed) == without_time(whole)
