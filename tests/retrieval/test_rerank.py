@@ -147,6 +147,10 @@ def test_faults_are_named(model: Path, files: dict[str, Path], tmp_path: Path) -
     write_run(files["candidates"], {"q1": [("d01", 1.0)]}, "x")
     with pytest.raises(ConfigError, match="leaves no room for a document"):
         call(model, files, tmp_path / "run.gz", OPTIONS.model_copy(update={"query_length": 21}))
+    with pytest.raises(
+        ConfigError, match=r"reranking\.max_length: 65 is longer than the encoder's 64 positions"
+    ):
+        call(model, files, tmp_path / "run.gz", OPTIONS.model_copy(update={"max_length": 65}))
     assert not (tmp_path / "run.gz").exists()
 
 

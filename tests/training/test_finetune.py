@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_training import Stop
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import FinetuningConfig
@@ -152,10 +153,6 @@ def test_equal_runs_write_equal_files(run_finetuning: Finetune) -> None:
     assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")
 
 
-class Stop(Exception):
-    """Stands for a crash."""
-
-
 @pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
 def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
     options = tuning_options(patience=3)
@@ -216,6 +213,38 @@ def test_first_of_equal_scores_is_chosen(run_finetuning: Finetune, monkeypatch: 
     assert report(folder)["chosen"] == {"batch_size": 4, "learning_rate": 1e-3, "epoch": 1, "validation": 0.5}
 
 
+def test_checkpoints_are_named_by_all_that_the_result_depends_on(
+    run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[dict[str, Any]] = []
+    original = module.Checkpoints
+
+    def note(root: Path, job: dict[str, Any], title: str) -> Any:
+        jobs.append(job)
+        return original(root, job, title)
+
+    monkeypatch.setattr(module, "Checkpoints", note)
+    options = tuning_options(epochs=1, batch_sizes=[8])
+    changes: list[dict[str, Any]] = [
+        {},
+        {"fold": 2},
+        {"regime": "few-shot-4"},
+        {"seed": 2},
+        {"measure": "AP"},
+        {"options": options.model_copy(update={"negatives": 1})},
+        {"reranking": RerankingConfig(max_length=20, query_length=4, compute={"device": "cpu"})},
+    ]
+    for number, change in enumerate(changes):
+        run_finetuning(f"run-{number}", **{"options": options, **change})
+    assert jobs[0]["device"] == "cpu"
+    assert set(jobs[0]["versions"]) == {"irpretrain", "torch", "transformers"}
+    without_output = [json.dumps({**job, "output": ""}, sort_keys=True) for job in jobs]
+    assert len(set(without_output)) == len(changes)
+    run_finetuning("same", options=options.model_copy(update={"keep_models": True}))
+    assert json.dumps({**jobs[-1], "output": ""}, sort_keys=True) == without_output[0]
+    assert jobs[-1]["output"] != jobs[0]["output"]
+
+
 def test_few_shot_takes_the_first_training_queries(run_finetuning: Finetune) -> None:
     folder, counts = run_finetuning("few", regime="few-shot-4", options=tuning_options(epochs=1))
     assert counts["training_queries"] == 4
@@ -262,6 +291,25 @@ def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> Non
     assert skipped == {"without_relevant_document": 3, "without_other_candidate": 1}
     ((query,), _) = judged_queries(["q1"], texts, qrels, run, store, 2)
     assert query.others.tolist() == [1]
+    assert judged_queries([], texts, qrels, run, store, None) == ([], {})
+
+
+def test_all_documents_are_looked_up_at_once(make_store: Callable[..., Path]) -> None:
+    """Each look-up costs a pass over the store, however many queries there are."""
+    calls = []
+
+    class Counting(TokenStore):
+        def find(self, document_ids: Any) -> np.ndarray:
+            calls.append(1)
+            return super().find(document_ids)
+
+    store = Counting.open([make_store({f"d{i}": "a" for i in range(20)})])
+    names = [f"q{i}" for i in range(9)]
+    qrels = {name: {f"d{i}": 1} for i, name in enumerate(names)}
+    run = {name: [("d19", 1.0), (f"d{i + 9}", 0.5)] for i, name in enumerate(names)}
+    found, _ = judged_queries(names, dict.fromkeys(names, ""), qrels, run, store, None)
+    assert [(q.relevant.tolist(), q.others.tolist()) for q in found] == [([i], [19, i + 9]) for i in range(9)]
+    assert len(calls) == 2
 
 
 def many(relevant: list[int], others: list[int], name: str = "q") -> JudgedQuery:

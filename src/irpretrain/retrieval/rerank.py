@@ -59,6 +59,7 @@ def rerank(
         Counts: queries of the data set, queries without candidates, pairs scored.
 
     Raises:
+        ConfigError: `options.max_length` exceeds the encoder's positions.
         InputError: the candidates hold a query or a document that the data set or the token store lacks.
         TrainingError: a score is not a number.
     """
@@ -69,9 +70,9 @@ def rerank(
     unknown = sorted(chosen.keys() - texts.keys())
     if unknown:
         raise InputError(candidates, f"query {unknown[0]!r} is not in the data set ({queries})")
-    reranked = rerank_run(
-        CrossEncoder.load(model), load_tokenizer(model), TokenStore.open(tokens), texts, chosen, options
-    )
+    network = CrossEncoder.load(model)
+    network.check_length(options.max_length, "reranking.max_length")
+    reranked = rerank_run(network, load_tokenizer(model), TokenStore.open(tokens), texts, chosen, options)
     return {
         "queries": len(texts),
         "queries_without_candidates": len(texts.keys() - chosen.keys()),
@@ -133,7 +134,7 @@ def score_pairs(
     """Return the model's score of each pair.
 
     Args:
-        model: the cross-encoder; it is moved to the device, and left in the mode (training or not) it was in.
+        model: the cross-encoder; afterwards it is on the device and in the mode (training or not) it was in before.
         builder: makes the sequences, with the lengths of `options`.
         texts: query → text.
         pairs: what to score, in any order.
@@ -154,17 +155,20 @@ def score_pairs(
     batches = list(
         batch_by_length(pairs, sequence_lengths(builder, texts, pairs, options), options.batch_tokens)
     )
-    training = model.training
-    with reproducible(options.compute) as device, torch.inference_mode(), autocast(device, options.compute):
-        model.to(device).eval()
+    training, place = model.training, model.device
+    with reproducible(options.compute) as device:
+        model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
         try:
-            for rows in progress(batches, title, "batches"):
-                batch = builder.build([Group((texts[pairs[i].query],), (Span(pairs[i].row),)) for i in rows])
-                inputs = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
-                found, _ = model(*(torch.from_numpy(array).to(device) for array in inputs))
-                scores[rows] = found.float().cpu().numpy()
+            with torch.inference_mode(), autocast(device, options.compute):
+                for rows in progress(batches, title, "batches"):
+                    batch = builder.build(
+                        [Group((texts[pairs[i].query],), (Span(pairs[i].row),)) for i in rows]
+                    )
+                    inputs = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
+                    found, _ = model(*(torch.from_numpy(array).to(device) for array in inputs))
+                    scores[rows] = found.float().cpu().numpy()
         finally:
-            model.train(training)
+            model.to(place).train(training)
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
         pair = pairs[index]
         raise TrainingError(

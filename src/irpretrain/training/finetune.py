@@ -15,24 +15,23 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 
 from irpretrain.atomic import write_text
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import FinetuningConfig
 from irpretrain.errors import InputError
-from irpretrain.evaluation.folds import read_folds, roles, training_queries
+from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queries
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
-from irpretrain.retrieval.rerank import read_queries, rerank_run
-from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+from irpretrain.retrieval.rerank import TAG, read_queries, rerank_run
+from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.compute import reproducible
-from irpretrain.training.judged import JudgedGroups, judged_queries
+from irpretrain.training.compute import reproducible, versions
+from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.metrics import StepMetrics
 from irpretrain.training.trainer import Task, Trainer
 
@@ -111,32 +110,86 @@ def finetune(
         TrainingError: loss is not a number, or memory ran out.
     """
     parse_measure(measure)
-    search = _Search(
-        model, tokens, queries, qrels, candidates, folds, fold, regime, options, reranking, measure, seed
+    collection = _Collection(
+        TokenStore.open(tokens),
+        load_tokenizer(model),
+        read_queries(queries),
+        read_qrels(qrels),
+        read_run(candidates),
+        roles(read_folds(folds), fold),
     )
-    job = {
-        "stage": "finetune",
-        "from": sha256(model),
-        "tokens": search.store.fingerprint,
-        "inputs": [sha256(path) for path in (queries, qrels, candidates, folds)],
-        "fold": fold,
-        "regime": regime,
-        "options": options.model_dump(exclude=WITHOUT_EFFECT),
-        "reranking": reranking.model_dump(exclude={"compute": {"gpus"}}),
-        "measure": measure,
-        "seed": seed,
-        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
-    }
-    folder = Checkpoints(checkpoints, job, title)
+    chosen = training_queries(collection.roles.train, regime)
+    training, skipped = judged_queries(
+        chosen,
+        collection.texts,
+        collection.qrels,
+        collection.candidates,
+        collection.store,
+        options.negative_depth,
+    )
+    validation = [query for query in collection.roles.validation if query in collection.qrels]
+    if not training:
+        raise InputError(
+            qrels,
+            f"none of the {len(chosen)} training queries of fold {fold} ({regime}) has both a relevant document in the "
+            "corpus and another candidate",
+            remedy="Check that judgements, candidates and corpus belong together, or retrieve deeper.",
+        )
+    if not validation:
+        raise InputError(
+            qrels,
+            f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
+            remedy="Use fewer folds or more judged queries.",
+        )
+    search = _Search(Path(model), collection, training, validation, regime, options, reranking, measure, seed)
     with reproducible(options.compute) as device:
-        best, progress = search.run(folder, device, title)
-        write_run(run, search.rank(best, search.roles.test), "irpretrain")
-        if output is not None:
-            best.save(output)
-    counts = search.counts(progress)
-    write_text(metrics, json.dumps(search.report(progress, counts), indent=1, sort_keys=True) + "\n")
-    folder.discard()
+        job = {
+            "stage": "finetune",
+            "from": sha256(model),
+            "tokens": collection.store.fingerprint,
+            "inputs": [sha256(path) for path in (queries, qrels, candidates, folds)],
+            "fold": fold,
+            "regime": regime,
+            "options": options.model_dump(exclude=WITHOUT_EFFECT),
+            "reranking": reranking.model_dump(exclude={"compute": {"gpus"}}),
+            "measure": measure,
+            "seed": seed,
+            "device": device.type,
+            "versions": versions(),
+            "output": str(run),
+        }
+        with Checkpoints(checkpoints, job, title) as folder:
+            best, progress = search.run(folder, device, title)
+            write_run(run, search.rank(best, collection.roles.test), TAG)
+            if output is not None:
+                best.save(output)
+            counts = {
+                "training_queries": len(training),
+                "training_queries_skipped": skipped,
+                "training_groups": sum(len(query.relevant) for query in training),
+                "validation_queries": len(validation),
+                "test_queries": len(collection.roles.test),
+                "test_queries_without_candidates": sum(
+                    query not in collection.candidates for query in collection.roles.test
+                ),
+                "epochs_trained": sum(len(records) for records in progress.history),
+            }
+            report = {**search.report(progress), "counts": counts}
+            write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
+            folder.discard()
     return counts
+
+
+@dataclass(frozen=True)
+class _Collection:
+    """A test collection, read: the corpus's word pieces, queries, judgements, candidates, and who trains."""
+
+    store: TokenStore
+    tokenizer: WordPieceTokenizer
+    texts: dict[str, str]
+    qrels: Qrels
+    candidates: Run
+    roles: Roles
 
 
 class _Search:
@@ -144,46 +197,20 @@ class _Search:
 
     def __init__(
         self,
-        model: str | Path,
-        tokens: Sequence[str | Path],
-        queries: str | Path,
-        qrels: str | Path,
-        candidates: str | Path,
-        folds: str | Path,
-        fold: int,
+        model: Path,
+        collection: _Collection,
+        training: list[JudgedQuery],
+        validation: list[str],
         regime: str,
         options: FinetuningConfig,
         reranking: RerankingConfig,
         measure: str,
         seed: int,
     ) -> None:
-        self._model, self._options, self._reranking = Path(model), options, reranking
+        self._model, self._collection = model, collection
+        self._training, self._validation = training, validation
+        self._options, self._reranking = options, reranking
         self._measure, self._seed, self._regime = measure, seed, regime
-        self.store = TokenStore.open(tokens)
-        self._tokenizer = load_tokenizer(model)
-        self._texts = read_queries(queries)
-        self._qrels: Qrels = read_qrels(qrels)
-        self._candidates: Run = read_run(candidates)
-        self.roles = roles(read_folds(folds), fold)
-        chosen = training_queries(self.roles.train, regime)
-        self._chosen = len(chosen)
-        self._training, self._skipped = judged_queries(
-            chosen, self._texts, self._qrels, self._candidates, self.store, options.negative_depth
-        )
-        if not self._training:
-            raise InputError(
-                qrels,
-                f"none of the {len(chosen)} training queries of fold {fold} ({regime}) has both a relevant document "
-                "in the corpus and another candidate",
-                remedy="Check that judgements, candidates and corpus belong together, or retrieve deeper.",
-            )
-        self._validation = [query for query in self.roles.validation if query in self._qrels]
-        if not self._validation:
-            raise InputError(
-                qrels,
-                f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
-                remedy="Use fewer folds or more judged queries.",
-            )
         few = regime.startswith("few-shot")
         batch_sizes = options.few_shot_batch_sizes if few else options.batch_sizes
         self.grid = [GridPoint(*p) for p in itertools.product(batch_sizes, options.learning_rates)]
@@ -223,7 +250,9 @@ class _Search:
         model.check_length(options.max_length, "finetuning.max_length")
         model.check_length(self._reranking.max_length, "reranking.max_length")
         groups = JudgedGroups(self._training, options.negatives, point.batch_size, self._seed)
-        builder = BatchBuilder(self.store, self._tokenizer, options.max_length, options.query_length)
+        builder = BatchBuilder(
+            self._collection.store, self._collection.tokenizer, options.max_length, options.query_length
+        )
         task = Task("judged", groups, builder, options.loss, options.margin)
         optimiser = options.optimiser.model_copy(update={"learning_rate": point.learning_rate})
         steps = groups.steps_per_epoch * options.epochs
@@ -237,7 +266,7 @@ class _Search:
         measured = [trainer.step(step, [task]) for step in range(first, first + groups.steps_per_epoch)]
         progress.epochs += 1
         ranked = self.rank(trainer.model, self._validation)
-        value = mean_of_run(ranked, self._qrels, self._measure, self._validation)
+        value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
         record = {"epoch": progress.epochs, "validation": value, **_summary(measured)}
         progress.history[-1].append(record)
         print(self._line(title, progress, record, measured), file=sys.stderr, flush=True)
@@ -268,24 +297,13 @@ class _Search:
 
     def rank(self, model: CrossEncoder, queries: Sequence[str]) -> Run:
         """Return the candidates of `queries` as the model ranks them."""
-        chosen = {query: self._candidates[query] for query in queries if query in self._candidates}
+        data = self._collection
+        chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
         chosen = top(chosen, self._reranking.depth)
-        return rerank_run(model, self._tokenizer, self.store, self._texts, chosen, self._reranking)
+        return rerank_run(model, data.tokenizer, data.store, data.texts, chosen, self._reranking)
 
-    def counts(self, progress: Progress) -> dict[str, Any]:
-        """Return what was used and skipped."""
-        return {
-            "training_queries": len(self._training),
-            "training_queries_skipped": self._skipped,
-            "training_groups": sum(len(query.relevant) for query in self._training),
-            "validation_queries": len(self._validation),
-            "test_queries": len(self.roles.test),
-            "test_queries_without_candidates": sum(q not in self._candidates for q in self.roles.test),
-            "epochs_trained": sum(len(records) for records in progress.history),
-        }
-
-    def report(self, progress: Progress, counts: dict[str, Any]) -> dict[str, Any]:
-        """Return the metrics file's content: the choice, and every score that led to it."""
+    def report(self, progress: Progress) -> dict[str, Any]:
+        """Return the choice, and every score that led to it."""
         best = progress.best
         return {
             "regime": self._regime,
@@ -299,7 +317,6 @@ class _Search:
                 {**vars(point), "epochs": records}
                 for point, records in zip(self.grid, progress.history, strict=True)
             ],
-            "counts": counts,
         }
 
     def _line(

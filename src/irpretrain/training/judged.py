@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,19 +55,29 @@ def judged_queries(
     Returns:
         The queries, and counts by reason of those skipped.
     """
+    wanted = {query: relevant(qrels.get(query, {})) for query in chosen}
+    rows = _rows(store.find, [[d for d in qrels.get(query, {}) if d in wanted[query]] for query in chosen])
+    others = _rows(
+        store.rows,
+        [[d for d, _ in candidates.get(query, [])[:depth] if d not in wanted[query]] for query in chosen],
+    )
     found, skipped = [], Counter[str]()
-    for query in chosen:
-        wanted = relevant(qrels.get(query, {}))
-        rows = store.find([document for document in qrels.get(query, {}) if document in wanted])
-        ranking = candidates.get(query, [])[:depth]
-        others = store.rows([document for document, _ in ranking if document not in wanted])
-        if not (rows >= 0).any():
+    for query, relevant_rows, other_rows in zip(chosen, rows, others, strict=True):
+        if not (relevant_rows >= 0).any():
             skipped["without_relevant_document"] += 1
-        elif len(others) == 0:
+        elif len(other_rows) == 0:
             skipped["without_other_candidate"] += 1
         else:
-            found.append(JudgedQuery(query, texts[query], rows[rows >= 0], others))
+            in_corpus = relevant_rows[relevant_rows >= 0]
+            found.append(JudgedQuery(query, texts[query], in_corpus, other_rows))
     return found, dict(skipped)
+
+
+def _rows(look_up: Callable[[list[str]], np.ndarray], documents: Sequence[list[str]]) -> list[np.ndarray]:
+    """Return the rows of each list of documents, looked up all at once: each call costs a pass over the store."""
+    rows = look_up([document for some in documents for document in some])
+    ends = np.cumsum([len(some) for some in documents])
+    return [rows[end - len(some) : end] for some, end in zip(documents, ends, strict=True)]
 
 
 class JudgedGroups:
