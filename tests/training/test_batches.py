@@ -146,6 +146,40 @@ def test_table_with_query_spans_and_many_documents(make_store: MakeStore, tmp_pa
     assert table[0] == Group((Span(0, 1, 3),), (Span(1, 0, -1), Span(2, 0, 1), Span(0, 0, 2)))
 
 
+def test_a_table_of_several_blocks(make_store: MakeStore, make_groups: Callable[..., Path]) -> None:
+    """Blocks are read one by one (`contracts.ROWS_PER_GROUP` rows); their texts are never joined."""
+    store = TokenStore.open([make_store({"d0": "a", "d1": "b", "d2": "c"})])
+    path = make_groups([(f"d{i % 3}", f"good{i}", f"bad{i}") for i in range(17_000)])
+    table = GroupTable(path, store, 1, 1, "rop")
+    assert len(table) == 17_000
+    for index in (0, 16_383, 16_384, 16_999):
+        assert table[index] == Group((f"good{index}", f"bad{index}"), (Span(index % 3, 0, -1),))
+
+
+def test_a_table_of_literal_queries_and_spans(make_store: MakeStore, tmp_path: Path) -> None:
+    store = TokenStore.open([make_store({"d1": "a b c", "d2": "d"})])
+    literal = {"text": "a", "document_id": "", "start": 0, "end": 0}
+    span = {"text": "", "document_id": "d1", "start": 1, "end": 2}
+    rows = [
+        {
+            "part": 0,
+            "position": place,
+            "sample": 0,
+            "queries": queries,
+            "documents": [{"document_id": "d2", "start": 0, "end": -1}],
+            "scores": [1.0] * len(queries),
+        }
+        for place, queries in enumerate([[literal, span], [span], [literal, literal, span]])
+    ]
+    GROUPS.write(tmp_path / "groups.parquet", rows)
+    table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
+    assert [table[i].queries for i in range(3)] == [
+        ("a", Span(0, 1, 2)),
+        (Span(0, 1, 2),),
+        ("a", "a", Span(0, 1, 2)),
+    ]
+
+
 def test_faulty_tables_are_refused(
     make_store: MakeStore, make_groups: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -24,6 +24,9 @@ from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer
 SPECIAL_POSITIONS = 3
 """[CLS], and [SEP] after query and document."""
 
+LITERAL = -1
+"""Row of a query that is a text of its own."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -99,7 +102,7 @@ class GroupSource(Protocol):
 class GroupTable:
     """Groups of a GROUPS table, in the order of a fresh permutation every epoch.
 
-    The table is held as flat arrays: about 25 bytes a query and 16 a document, plus the queries' text.
+    The table is held as flat arrays: 8 bytes a group, 16 a document, and 4 and its text a literal query.
 
     Args:
         path: GROUPS table.
@@ -115,16 +118,15 @@ class GroupTable:
 
     def __init__(self, path: str | Path, store: TokenStore, batch_groups: int, seed: int, name: str) -> None:
         self._batch_groups, self._seed, self._name = batch_groups, seed, name
-        self._queries = _QueryColumn(GROUPS.read(path, ["queries"]).column("queries").combine_chunks(), store)
-        self._documents = _SpanColumn(
-            GROUPS.read(path, ["documents"]).column("documents").combine_chunks(), store
-        )
-        if len(self) == 0:
+        blocks = list(GROUPS.stream(path, ["queries", "documents"]))
+        if not any(block.num_rows for block in blocks):
             raise IntegrityError(
                 path,
                 "there are no ranking groups to train on",
                 remedy="The objective skipped every document; its counts are in the sidecar of this file.",
             )
+        self._queries = _Entries([block.column("queries") for block in blocks], store)
+        self._documents = _Entries([block.column("documents") for block in blocks], store)
         counts = self._queries.counts(), self._documents.counts()
         wrong = ((counts[0] != 1) & (counts[1] != 1)) | (counts[0] < 1) | (counts[1] < 1)
         if wrong.any():
@@ -148,7 +150,8 @@ class GroupTable:
         return [self[int(index)] for index in self.order(step)]
 
     def __getitem__(self, index: int) -> Group:
-        return Group(self._queries[index], self._documents[index])
+        queries = tuple(self._queries.entry(place) for place in self._queries.places(index))
+        return Group(queries, tuple(self._documents.span(place) for place in self._documents.places(index)))
 
     def _permutation(self, epoch: int) -> np.ndarray:
         if epoch != self._epoch:
@@ -157,59 +160,53 @@ class GroupTable:
         return self._order
 
 
-class _SpanColumn:
-    """A list column of spans as flat arrays."""
+class _Entries:
+    """A list column of a GROUPS table as flat arrays: entries of the lists, end to end.
 
-    def __init__(self, column: pa.ListArray, store: TokenStore) -> None:
-        flat = column.flatten()
-        self.offsets = _offsets(column)
-        self.rows = store.rows(flat.field("document_id"))
-        self.starts, self.ends = flat.field("start").to_numpy(), flat.field("end").to_numpy()
+    An entry is a span, or (a query without a document identifier) a literal text. Texts stay in the blocks that they
+    were read in: joined, those of a large corpus would outgrow an Arrow string array (2 GiB).
+    """
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def counts(self) -> np.ndarray:
-        return np.diff(self.offsets)
-
-    def __getitem__(self, index: int) -> tuple[Span, ...]:
-        places = range(self.offsets[index], self.offsets[index + 1])
-        return tuple(Span(int(self.rows[i]), int(self.starts[i]), int(self.ends[i])) for i in places)
-
-
-class _QueryColumn:
-    """A list column of queries, literal or spans, as flat arrays."""
-
-    def __init__(self, column: pa.ListArray, store: TokenStore) -> None:
-        flat = column.flatten()
-        self.offsets = _offsets(column)
-        self.texts = flat.field("text")
-        self.starts, self.ends = flat.field("start").to_numpy(), flat.field("end").to_numpy()
-        names = flat.field("document_id")
-        is_span = pc.not_equal(names, "").to_numpy(zero_copy_only=False)
-        self.rows = np.full(len(flat), -1, dtype=np.int64)
-        if is_span.any():
-            self.rows[is_span] = store.rows(names.filter(pa.array(is_span)))
+    def __init__(self, lists: Sequence[pa.ListArray], store: TokenStore) -> None:
+        flat = [column.flatten() for column in lists]
+        sizes = np.concatenate([column.value_lengths().to_numpy() for column in lists])
+        self._offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+        names = _joined(flat, "document_id")
+        self._texts = _joined(flat, "text") if flat[0].type.get_field_index("text") >= 0 else None
+        literal = np.zeros(len(names), dtype=bool) if self._texts is None else pc.equal(names, "").to_numpy()
+        if literal.all():  # no span: one number serves for all rows and takes no memory
+            self._rows = self._starts = self._ends = np.broadcast_to(np.int64(LITERAL), len(names))
+            return
+        self._rows = np.full(len(names), LITERAL, dtype=np.int64)
+        self._rows[~literal] = store.rows(names.filter(pa.array(~literal)))
+        self._starts, self._ends = (
+            np.concatenate([column.field(name).to_numpy() for column in flat]) for name in ("start", "end")
+        )
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self._offsets) - 1
 
     def counts(self) -> np.ndarray:
-        return np.diff(self.offsets)
+        """Return the number of entries of each list."""
+        return np.diff(self._offsets)
 
-    def __getitem__(self, index: int) -> tuple[str | Span, ...]:
-        return tuple(self._entry(i) for i in range(self.offsets[index], self.offsets[index + 1]))
+    def places(self, index: int) -> range:
+        """Return the places of a list's entries."""
+        return range(self._offsets[index], self._offsets[index + 1])
 
-    def _entry(self, place: int) -> str | Span:
-        if self.rows[place] < 0:
-            return str(self.texts[place])
-        return Span(int(self.rows[place]), int(self.starts[place]), int(self.ends[place]))
+    def span(self, place: int) -> Span:
+        """Return the span at a place."""
+        return Span(int(self._rows[place]), int(self._starts[place]), int(self._ends[place]))
+
+    def entry(self, place: int) -> str | Span:
+        """Return the literal text or the span at a place."""
+        if self._texts is not None and self._rows[place] == LITERAL:
+            return str(self._texts[place])
+        return self.span(place)
 
 
-def _offsets(column: pa.ListArray) -> np.ndarray:
-    return np.asarray(column.offsets.to_numpy(), dtype=np.int64) - int(
-        column.offsets[0].as_py() if len(column) else 0
-    )
+def _joined(columns: Sequence[pa.StructArray], field: str) -> pa.ChunkedArray:
+    return pa.chunked_array([column.field(field) for column in columns])
 
 
 class BatchBuilder:
