@@ -18,15 +18,18 @@ from typing import Any, Literal, TextIO
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.progress import progress
 from irpretrain.retrieval.java import JavaError, run_anserini
-from irpretrain.text.compose import compose
+from irpretrain.text.compose import stream_texts
 
 DOCUMENTS_IN_FILE = 50_000
 """Documents in one input file. Anserini indexes files, not documents, in parallel."""
+
+DOCUMENTS_AT_ONCE = 1024
+"""Documents in memory at a time."""
 
 MOST_TERMS = 1024
 """Different terms that Lucene allows in a query."""
@@ -111,16 +114,17 @@ def _write_input(documents: Sequence[str | Path], text: TextConfig, folder: Path
     file: TextIO | None = None
     try:
         for path in documents:
-            for document in progress(_documents(path), "write documents for Lucene", "documents"):
-                _check_identifier(path, document["document_id"])
+            for document, contents in progress(
+                _documents(path, text), "write documents for Lucene", "documents"
+            ):
+                _check_identifier(path, document)
                 if counts["documents"] % DOCUMENTS_IN_FILE == 0:
                     if file:
                         file.close()
                     name = f"{counts['documents'] // DOCUMENTS_IN_FILE:06d}.jsonl"
                     file = open(folder / name, "w", encoding="utf-8")  # noqa: SIM115 - closed with the next one
                 assert file is not None
-                contents = compose(document, text)
-                file.write(json.dumps({"id": document["document_id"], "contents": contents}) + "\n")
+                file.write(json.dumps({"id": document, "contents": contents}) + "\n")
                 counts["documents"] += 1
                 counts["documents_without_text"] += not contents
     finally:
@@ -129,9 +133,9 @@ def _write_input(documents: Sequence[str | Path], text: TextConfig, folder: Path
     return counts
 
 
-def _documents(path: str | Path) -> Iterator[dict[str, Any]]:
-    for batch in DOCUMENTS.stream(path, ["document_id", "title", "url", "body"]):
-        yield from batch.to_pylist()
+def _documents(path: str | Path, text: TextConfig) -> Iterator[tuple[str, str]]:
+    for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
+        yield from zip(identifiers, texts, strict=True)
 
 
 def _check_identifier(path: str | Path, document: str) -> None:

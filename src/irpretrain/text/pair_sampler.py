@@ -16,9 +16,9 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS, QUERY_PART, SPAN
 from irpretrain.randomness import stream_key
 from irpretrain.text.alias import alias_table
+from irpretrain.text.compose import texts_of
 from irpretrain.text.language_model import RARE, CollectionModel, read_collection_model
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
-from irpretrain.text.statistics import batch_texts
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.subsampling import keep_probabilities
 from irpretrain.text.word_sets import (
@@ -112,7 +112,7 @@ class PairSampler:
             skip: float64[rows], probability of skipping each document.
         """
         identifiers = rows.column("document_id").to_pylist()
-        terms, offsets, lengths = self._number(batch_texts(rows, self._text))
+        terms, offsets, lengths = self._number(texts_of(rows, self._text))
         keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64).reshape(
             -1, 2
         )

@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 
 from irpretrain.atomic import atomic_file
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
+from irpretrain.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.errors import IntegrityError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
-from irpretrain.text.compose import compose
+from irpretrain.text.compose import stream_texts
 from irpretrain.text.stemming import porter_stems
 from irpretrain.text.words import word_finder
 
@@ -63,9 +63,9 @@ def count_words(
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=Path(output).parent, prefix=".words-") as folder:
         runs: list[Path] = []
-        batches = read_texts(documents, text)
+        batches = stream_texts(documents, text, DOCUMENTS_PER_BATCH)
         title = f"count words {Path(documents).parent.name}"
-        for batch in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
+        for _, batch in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
             words, without = tally.add(batch, text)
             totals, empty = Totals(totals.documents + len(batch), totals.words + words), empty + without
             if len(tally.numbers) > words_in_memory:
@@ -108,22 +108,6 @@ def read_totals(path: str | Path) -> Totals:
     if b"documents" not in facts or b"words" not in facts:
         raise IntegrityError(path, "the totals are missing", remedy="Delete it and run the workflow again.")
     return Totals(int(facts[b"documents"]), int(facts[b"words"]))
-
-
-def read_texts(documents: str | Path, text: TextConfig) -> Iterator[list[str]]:
-    """Yield the texts of a DOCUMENTS table in batches, in its order."""
-    for batch in DOCUMENTS.stream(
-        documents, columns=list(dict.fromkeys(text.fields)), rows=DOCUMENTS_PER_BATCH
-    ):
-        yield batch_texts(batch, text)
-
-
-def batch_texts(batch: pa.RecordBatch, text: TextConfig) -> list[str]:
-    """Return the text of each document of a batch that holds the configured fields."""
-    columns = [batch.column(field).to_pylist() for field in text.fields]
-    return [
-        compose(dict(zip(text.fields, values, strict=True)), text) for values in zip(*columns, strict=True)
-    ]
 
 
 class _Tally:

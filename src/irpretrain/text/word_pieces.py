@@ -22,7 +22,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.progress import progress
-from irpretrain.text.compose import compose
+from irpretrain.text.compose import stream_texts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -177,6 +177,7 @@ def write_token_store(
     counts = {"documents": 0, "empty": 0, "truncated": 0, "word_pieces": 0}
     lengths: list[np.ndarray] = []
     identifiers: list[pa.Array] = []
+    names = hashlib.sha256()
     with atomic_directory(output) as folder:
         with (
             _Growing(folder / "tokens.npy", kind) as tokens,
@@ -186,7 +187,8 @@ def write_token_store(
             for ids, pieces in _encoded(documents, tokenizer, text, total):
                 kept = [piece[: text.max_word_pieces] for piece in pieces]
                 lengths.append(np.array([len(piece) for piece in kept], dtype=np.int64))
-                identifiers.append(ids)
+                identifiers.append(pa.array(ids, pa.string()))
+                names.update("".join(f"{name}\0" for name in ids).encode())
                 flat = np.concatenate(kept) if kept else np.zeros(0, np.int32)
                 tokens.add(flat.astype(kind))
                 starts.add(starts_word[flat])
@@ -206,7 +208,7 @@ def write_token_store(
             "contents": {
                 "tokens": tokens.sha256(),
                 "offsets": hashlib.sha256(offsets.tobytes()).hexdigest(),
-                "documents": _hash_strings(table.column("document_id").to_pylist()),
+                "documents": names.hexdigest(),
             },
             **counts,
         }
@@ -216,20 +218,11 @@ def write_token_store(
 
 def _encoded(
     documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig, total: int
-) -> Iterator[tuple[pa.Array, list[np.ndarray]]]:
-    columns = ["document_id", *text.fields]
-    batches = DOCUMENTS.stream(documents, columns=columns, rows=DOCUMENTS_AT_ONCE)
+) -> Iterator[tuple[list[str], list[np.ndarray]]]:
+    batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
     title = f"word pieces of {Path(documents).stem}"
-    for batch in progress(batches, title, "batches", total=-(-total // DOCUMENTS_AT_ONCE)):
-        texts = [compose(row, text) for row in batch.to_pylist()]
-        yield batch.column("document_id"), tokenizer.encode(texts)
-
-
-def _hash_strings(values: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for value in values:
-        digest.update(value.encode() + b"\0")
-    return digest.hexdigest()
+    for identifiers, texts in progress(batches, title, "batches", total=-(-total // DOCUMENTS_AT_ONCE)):
+        yield identifiers, tokenizer.encode(texts)
 
 
 class _Growing:

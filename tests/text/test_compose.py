@@ -1,0 +1,45 @@
+"""A document's text from its fields."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.text.compose import compose, stream_texts
+
+DOCUMENT = {"title": "Fruit", "url": "https://fruit.example", "body": "Apples grow."}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "Fruit. Apples grow."),
+        ({"fields": ["body", "title"], "separator": " | "}, "Apples grow. | Fruit"),
+        ({"fields": ["url", "title", "body"]}, "https://fruit.example. Fruit. Apples grow."),
+        ({"fields": ["title"]}, "Fruit"),
+    ],
+)
+def test_fields_are_joined_in_the_configured_order(changes: dict[str, object], expected: str) -> None:
+    assert compose(DOCUMENT, TextConfig(words="letters", **changes)) == expected
+
+
+def test_empty_fields_leave_no_separator_behind() -> None:
+    text = TextConfig(words="letters")
+    assert compose({**DOCUMENT, "title": " \n"}, text) == "Apples grow."
+    assert compose({**DOCUMENT, "body": ""}, text) == "Fruit"
+    assert compose({"title": "", "body": " "}, text) == ""
+    assert compose({"title": " Fruit ", "body": "\tApples grow.\n"}, text) == "Fruit. Apples grow."
+
+
+def test_a_table_is_streamed_in_its_order(tmp_path: Path) -> None:
+    rows = [
+        {"document_id": f"d{i}", "part": 0, "position": i, "title": f"T{i}", "url": "", "body": "b"}
+        for i in range(5)
+    ]
+    DOCUMENTS.write(tmp_path / "documents.parquet", rows)
+    batches = list(stream_texts(tmp_path / "documents.parquet", TextConfig(words="letters"), 2))
+    assert [names for names, _ in batches] == [["d0", "d1"], ["d2", "d3"], ["d4"]]
+    assert [text for _, texts in batches for text in texts] == [f"T{i}. b" for i in range(5)]
