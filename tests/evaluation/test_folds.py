@@ -133,6 +133,7 @@ def test_given_folds(tmp_path: Path, name: str, content: str) -> None:
     [
         ("f.tsv", "a 1\nb 2\n", "1 of 3 queries have no fold: c"),
         ("f.tsv", "a 1\nb 2\nc 4\n", "fold 3 has no query of this data set"),
+        ("f.tsv", "a 1\nb 2\nc 3\nleft-out 4\n", "fold 4 has no query of this data set"),
         ("f.tsv", "a 1\nb 2\nc 1\n", "there are only 2 folds"),
         ("f.tsv", "a 0\n", r"f\.tsv:1: the fold of query 'a' is 0; folds are numbered from 1"),
         ("f.tsv", "a 1\nb x\n", r"f\.tsv:2: the fold of query 'b' is 'x'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -195,6 +196,16 @@ def test_pickled_weights_are_refused(tmp_path: Path, tiny_encoder: Path) -> None
     torch.save(weights, tmp_path / "pytorch_model.bin")
     with pytest.raises(InputError, match=r"must hold model\.safetensors"):
         CrossEncoder.from_encoder(tmp_path)
+
+
+def test_a_configuration_without_a_class_name_is_read(tmp_path: Path, tiny_encoder: Path) -> None:
+    for name in ("model.safetensors", "tokenizer.json"):
+        (tmp_path / name).write_bytes((tiny_encoder / name).read_bytes())
+    config = json.loads((tiny_encoder / "config.json").read_text())
+    expected = scores(CrossEncoder.from_encoder(tiny_encoder), tiny_encoder)
+    for change in ({"architectures": None}, {"architectures": ["BertModel"], "num_labels": 3}):
+        (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
+        assert torch.equal(scores(CrossEncoder.from_encoder(tmp_path), tiny_encoder), expected)
 
 
 def test_other_architectures_are_refused(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from scipy import stats
 from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
-from irpretrain.errors import InputError, SetupError
+from irpretrain.errors import ConfigError, InputError, SetupError
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.rop import Options, build_groups
 from irpretrain.text.language_model import CollectionModel
@@ -389,6 +389,11 @@ def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> Non
     assert stats.binomtest(counts["skipped"]["short"], 1000, 0.8).pvalue > 1e-3
     positions = Counter(row["position"] % 2 for row in GROUPS.read(tmp_path / "groups.parquet").to_pylist())
     assert positions == {0: 5 * (1000 - counts["skipped"]["short"]), 1: 5000}
+    cut = TEXT.model_copy(update={"max_word_pieces": 99})
+    with pytest.raises(
+        ConfigError, match=r"short_document_pieces: 100 is more than text\.max_word_pieces \(99\)"
+    ):
+        build_groups(*paths, store, chosen, cut, 1, tmp_path / "groups.parquet")
     with pytest.raises(SetupError, match="token store"):
         build_groups(*paths, None, chosen, TEXT, 1, tmp_path / "groups.parquet")
 

@@ -44,8 +44,8 @@ def evaluate(
             one file a test fold in the folds' order.
         datasets: name → qrels (file), measures (in ir_measures' notation), and folds (file of
             `irpretrain.evaluation.folds.make_folds`) where there are any.
-        per_query: PER_QUERY table, sorted by run, then measure, then query.
-        scores: CSV with `COLUMNS`, sorted by run, then measure, then fold. Fold 0 is the mean over all judged
+        per_query: PER_QUERY table, sorted by run; measures in the order of `datasets`, then queries sorted.
+        scores: CSV with `COLUMNS`, sorted by run; measures in the order of `datasets`, then folds. Fold 0 is the mean over all judged
             queries; a judged query without documents counts 0.
 
     Returns:

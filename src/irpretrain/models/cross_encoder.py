@@ -242,11 +242,10 @@ def _read_config(directory: Path, dropout: float | None) -> BertConfig:
             f"the encoder is of type {kind!r}; only the BERT architecture is supported",
             remedy="Give an encoder whose config.json has model_type bert.",
         )
+    architectures = given.get("architectures") or []
     for name in ("_name_or_path", "architectures", "transformers_version", "torch_dtype", "dtype"):
         given.pop(name, None)
-    if "BertForSequenceClassification" not in json.loads(path.read_text(encoding="utf-8")).get(
-        "architectures", []
-    ):
+    if "BertForSequenceClassification" not in architectures:
         for name in ("id2label", "label2id", "num_labels", "problem_type"):
             given.pop(name, None)
         given["num_labels"] = 1

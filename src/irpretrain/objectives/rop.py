@@ -154,6 +154,11 @@ def build_groups(
     Returns:
         Counts: documents read, skipped by reason, pairs, ties, drawn words, words outside the document, sets with
         a repeated word, set sizes observed and expected.
+
+    Raises:
+        InputError: the vocabulary is empty.
+        ConfigError: `text.max_word_pieces` leaves every document short.
+        SetupError: short documents are to be skipped, and there is no token store.
     """
     from irpretrain.atomic import atomic_file
     from irpretrain.contracts import DOCUMENTS, GROUPS, ContractWriter
@@ -161,7 +166,7 @@ def build_groups(
     from irpretrain.text.pair_sampler import PairSampler
 
     sampler = PairSampler(statistics, options, text, seed, resources)
-    skip = _skip_probabilities(documents, tokens, options)
+    skip = _skip_probabilities(documents, tokens, options, text)
     columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
     batches = DOCUMENTS.stream(documents, columns=columns, rows=DOCUMENTS_PER_BATCH)
     title = f"sample pairs {Path(output).stem}"
@@ -176,16 +181,24 @@ def build_groups(
 
 
 def _skip_probabilities(
-    documents: str | Path, tokens: str | Path | Sequence[str | Path] | None, options: Options
+    documents: str | Path,
+    tokens: str | Path | Sequence[str | Path] | None,
+    options: Options,
+    text: TextConfig,
 ) -> np.ndarray:
     """Return float64[documents]: `short_document_skip` for documents with few word pieces, 0 for others."""
     import numpy as np
 
     from irpretrain.contracts import DOCUMENTS
-    from irpretrain.errors import SetupError
+    from irpretrain.errors import ConfigError, SetupError
 
     if options.short_document_pieces == 0 or options.short_document_skip == 0:
         return np.zeros(DOCUMENTS.count(documents))
+    if text.max_word_pieces is not None and text.max_word_pieces < options.short_document_pieces:
+        raise ConfigError(
+            f"short_document_pieces: {options.short_document_pieces} is more than text.max_word_pieces "
+            f"({text.max_word_pieces}) keeps of any document, so all would count as short; lower one or raise the other"
+        )
     if tokens is None:
         raise SetupError(
             "short_document_pieces needs a token store; give one, or set short_document_pieces to 0"

@@ -105,8 +105,10 @@ def run_anserini(entry_point: str, arguments: list[str], memory_mb: int) -> list
         for line in process.stdout:
             lines.append(line.rstrip("\n"))
             print(lines[-1], file=log)
-    finally:
+    except BaseException:
         process.kill()
+        raise
+    finally:
         status = process.wait()
     _check(entry_point, status, lines, memory_mb)
     return lines
