@@ -1,0 +1,145 @@
+"""Checkpoints of a job: the newest whole one is found, damaged ones are passed over, others' are never met."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from irpretrain.errors import TrainingError
+from irpretrain.training import job_lock
+from irpretrain.training.checkpoints import Checkpoints
+
+JOB = {"seed": 1, "options": {"steps": 10}}
+
+
+@pytest.fixture
+def checkpoints(tmp_path) -> Checkpoints:
+    return Checkpoints(tmp_path, JOB, "pretrain prop")
+
+
+def saved(checkpoints: Checkpoints) -> list[str]:
+    return sorted(path.name[:13] for path in checkpoints.directory.glob("*.pt"))
+
+
+def test_without_a_checkpoint_training_starts_at_the_beginning(checkpoints):
+    assert checkpoints.load() is None
+
+
+def test_the_newest_state_comes_back(checkpoints, capsys):
+    for step in (2, 4):
+        checkpoints.save(step, {"weights": torch.full((3,), step, dtype=torch.float32)})
+    state = checkpoints.load()
+    assert state is not None
+    assert state["step"] == 4
+    assert state["weights"].tolist() == [4.0, 4.0, 4.0]
+    assert capsys.readouterr().err.startswith("[pretrain prop] resumes after 4 from ")
+
+
+def test_the_last_two_are_kept(checkpoints):
+    for step in (2, 4, 6, 8, 10):
+        checkpoints.save(step, {})
+    assert saved(checkpoints) == ["step-00000008", "step-00000010"]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-1], lambda data: b"", lambda data: data[:50] + b"?" + data[51:]]
+)
+def test_a_damaged_checkpoint_is_reported_removed_and_passed_over(checkpoints, capsys, damage):
+    for step in (2, 4):
+        checkpoints.save(step, {"weights": torch.ones(100)})
+    newest = max(checkpoints.directory.glob("*.pt"))
+    newest.write_bytes(damage(newest.read_bytes()))
+    state = checkpoints.load()
+    assert state is not None
+    assert state["step"] == 2
+    assert f"the checkpoint {newest} is damaged" in capsys.readouterr().err
+    assert saved(checkpoints) == ["step-00000002"]
+
+
+def test_a_changed_job_never_meets_old_state(tmp_path, checkpoints):
+    checkpoints.save(2, {})
+    for other in ({**JOB, "seed": 2}, {**JOB, "options": {"steps": 11}}, {}):
+        assert Checkpoints(tmp_path, other, "pretrain prop").load() is None
+    assert Checkpoints(tmp_path, dict(reversed(JOB.items())), "pretrain prop").load() is not None
+
+
+def test_another_jobs_file_under_this_jobs_name_is_refused(tmp_path, checkpoints):
+    other = Checkpoints(tmp_path, {"seed": 2}, "pretrain prop")
+    other.save(2, {})
+    checkpoints.directory.mkdir(parents=True)
+    for path in other.directory.glob("*.pt"):
+        path.rename(checkpoints.directory / path.name)
+    assert checkpoints.load() is None
+
+
+def test_a_finished_job_leaves_nothing(tmp_path, checkpoints):
+    with checkpoints:
+        checkpoints.save(2, {})
+        (checkpoints.directory / "snapshots").mkdir()
+        checkpoints.discard()
+    assert list(tmp_path.iterdir()) == []
+    checkpoints.discard()
+
+
+def test_an_interrupted_job_leaves_its_checkpoints_and_no_lock(tmp_path, checkpoints):
+    def interrupted():
+        with checkpoints:
+            checkpoints.save(2, {})
+            raise ValueError("interrupted")
+
+    with pytest.raises(ValueError, match="interrupted"):
+        interrupted()
+    assert [path.name for path in tmp_path.iterdir()] == [checkpoints.key]
+    with Checkpoints(tmp_path, JOB, "pretrain prop") as again:
+        assert again.load() is not None
+
+
+ORPHAN = """
+import json, sys
+from irpretrain.training.checkpoints import Checkpoints
+with Checkpoints(sys.argv[1], json.loads(sys.argv[2]), "pretrain prop") as checkpoints:
+    checkpoints.save(2, {})
+    print("trains", flush=True)
+    sys.stdin.read()
+    checkpoints.save(4, {})
+"""
+
+
+def test_a_resumed_run_does_not_train_beside_an_orphan_of_the_killed_one(tmp_path, capsys, monkeypatch):
+    command = [sys.executable, "-c", ORPHAN, str(tmp_path), json.dumps(JOB)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as orphan:
+        assert orphan.stdout is not None
+        assert orphan.stdin is not None
+        assert orphan.stdout.readline() == b"trains\n"
+        monkeypatch.setattr(job_lock, "WAIT_SECONDS", 0.3)
+        start = time.monotonic()
+        with pytest.raises(
+            TrainingError, match=f"process {orphan.pid} on {socket.gethostname()} still works"
+        ):
+            Checkpoints(tmp_path, JOB, "pretrain prop").__enter__()
+        assert time.monotonic() - start < 5
+        monkeypatch.setattr(job_lock, "WAIT_SECONDS", 60)
+        orphan.stdin.close()
+        with Checkpoints(tmp_path, JOB, "pretrain prop") as resumed:
+            state = resumed.load()
+    assert state is not None
+    assert state["step"] == 4, "it goes on from what the orphan saved last"
+
+
+def test_a_checkpoint_loads_without_running_code(checkpoints):
+    """Only tensors and plain values, so that a foreign checkpoint can do no harm."""
+
+    class Evil:
+        def __reduce__(self):
+            return (Path.touch, (Path("evil"),))
+
+    checkpoints.save(2, {"evil": Evil()})
+    with pytest.raises(Exception, match="Weights only load failed"):
+        checkpoints.load()
