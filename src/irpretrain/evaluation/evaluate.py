@@ -45,7 +45,7 @@ def evaluate(
         datasets: name → qrels (file), measures (in ir_measures' notation), and folds (file of
             `irpretrain.evaluation.folds.make_folds`) where there are any.
         per_query: PER_QUERY table, sorted by run; measures in the order of `datasets`, then queries sorted.
-        scores: CSV with `COLUMNS`, sorted by run; measures in the order of `datasets`, then folds. Fold 0 is the mean over all judged
+        scores: CSV with `COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged
             queries; a judged query without documents counts 0.
 
     Returns:

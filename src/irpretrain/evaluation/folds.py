@@ -107,7 +107,8 @@ def _select(queries: Sequence[str], given: dict[str, int], path: str | Path) -> 
         some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise InputError(path, f"{len(missing)} of {len(queries)} queries have no fold: {some}")
     chosen = {query: given[query] for query in queries}
-    number = max(given.values(), default=0)  # as `count_folds` says, which is asked before the queries are known
+    # As `count_folds` says, which is asked before the queries are known.
+    number = max(given.values(), default=0)
     empty = sorted(set(range(1, number + 1)) - set(chosen.values()))
     if empty or number < FEWEST:
         fault = (

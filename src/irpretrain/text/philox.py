@@ -4,8 +4,8 @@ Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3
 is named by its 128-bit key (`irpretrain.randomness.stream_key`); its counter starts at zero and is raised before
 each block of four 64-bit words, as NumPy does.
 
-The state is an array of nine unsigned 64-bit words: key (2), counter (lowest word only, so a stream has 2^66
-words), block (4), number of words used of the block, one spare.
+The state is an array of eight unsigned 64-bit words: key (2), counter (lowest word only, so a stream has 2^66
+words), block (4), number of words used of the block.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from irpretrain.compiled import compiled
 
-STATE_WORDS = 9
+STATE_WORDS = 8
 
 _MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
 _MULTIPLIER_1 = np.uint64(0xCA5A826395121157)
@@ -40,7 +40,7 @@ def _multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
 
 @compiled
 def start_stream(state: np.ndarray, key_0: np.uint64, key_1: np.uint64) -> None:
-    """Set `state` (uint64[9]) to the start of the stream with this key."""
+    """Set `state` (uint64[8]) to the start of the stream with this key."""
     state[:] = np.uint64(0)
     state[0], state[1] = key_0, key_1
     state[7] = _FOUR
@@ -75,25 +75,3 @@ def next_word(state: np.ndarray) -> np.uint64:
 def next_uniform(state: np.ndarray) -> float:
     """Return a double in [0, 1), the one that NumPy's `Generator.random` makes of the same word."""
     return np.float64(next_word(state) >> _DROPPED_BITS) * _UNIT
-
-
-@compiled
-def raw_words(key_0: np.uint64, key_1: np.uint64, count: int) -> np.ndarray:
-    """Return the first `count` words of a stream (uint64[count]); for tests and for vectorised use."""
-    state = np.empty(STATE_WORDS, np.uint64)
-    start_stream(state, key_0, key_1)
-    words = np.empty(count, np.uint64)
-    for index in range(count):
-        words[index] = next_word(state)
-    return words
-
-
-@compiled
-def uniforms(key_0: np.uint64, key_1: np.uint64, count: int) -> np.ndarray:
-    """Return the first `count` uniforms of a stream (float64[count])."""
-    state = np.empty(STATE_WORDS, np.uint64)
-    start_stream(state, key_0, key_1)
-    values = np.empty(count, np.float64)
-    for index in range(count):
-        values[index] = next_uniform(state)
-    return values
