@@ -28,7 +28,7 @@ test: $(VENV)/.installed
 lint: $(VENV)/.installed
 	ruff check . && ruff format --check .
 	snakefmt --check Snakefile rules
-	snakemake --lint
+	python .ci/lint_workflow.py
 	mypy
 	python -m irpretrain.config.reference --check docs
 	python -m irpretrain.contracts_reference --check docs

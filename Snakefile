@@ -11,6 +11,8 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 from snakemake.exceptions import WorkflowError
 
 from irpretrain.config import parse_config
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.corpora.sources import check_sources
 from irpretrain.errors import IRPretrainError
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -22,6 +24,8 @@ configfile: os.path.join(workflow.basedir, "config.yaml")
 
 try:
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
+    MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))
+    check_sources(CFG, MANIFEST)
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 

@@ -1,13 +1,22 @@
-"""Which files belong to which part of the configuration. Functions only; no rules, no computing."""
+"""Which files and options belong to which job, from the configuration. Functions only; no rules, no computing."""
 
+from functools import cache
 from pathlib import Path
 
-from irpretrain.corpora.embedded import read_manifest, resolve
+from irpretrain.config.consistency import most_shots, used_datasets
+from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.sources import corpus_files, encoder_files
+from irpretrain.report.figures import figure_names
+from irpretrain.report.published import load_published
 
 RESOURCES = Path(workflow.basedir) / "resources"
-MANIFEST = read_manifest(RESOURCES / "embedded.yaml")
+ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.directory]
+ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
+INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
 PAPERS = CFG.report.papers
-INDEX_OPTIONS = ("stemmer", "keep_stop_words", "threads", "memory_mb")
+PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in PAPERS}
+CHEAP_CHECKS = 1
+"""Priority of the jobs that refuse wrong data in seconds, so that nothing costly is started before them."""
 
 
 wildcard_constraints:
@@ -38,44 +47,71 @@ def memory(megabytes):
     return request
 
 
+def seed_number(wildcards):
+    return int(wildcards.seed)
+
+
+# Inputs: embedded assets and the user's own files
+
+
+def expected_asset(wildcards):
+    """The manifest's entry, so that a changed one is verified and copied again."""
+    return dump(MANIFEST.assets[wildcards.asset])
+
+
+def is_embedded(path):
+    return resolve(path)[0] == "embedded"
+
+
 def source(path):
     """Where a path of the configuration lies: the verified copy of an embedded asset, or the user's own file or folder."""
-    kind, where = resolve(path)
-    if kind == "file":
-        return str(where)
-    try:
-        MANIFEST.asset(where)
-    except IRPretrainError as error:
-        raise WorkflowError(str(error)) from None
-    return f"results/inputs/{where}"
+    return f"results/inputs/{resolve(path)[1]}" if is_embedded(path) else path
 
 
-def source_files(key, path):
-    """The files behind a path of the configuration, so that a changed file reruns what is made of it."""
-    place = Path(source(path))
-    if resolve(path)[0] == "embedded" or place.is_file():
-        return [str(place)]
-    files = sorted(str(p) for p in place.rglob("*") if p.is_file() and not p.name.startswith("."))
-    if not files:
-        missing = "is an empty folder" if place.is_dir() else "does not exist"
-        raise WorkflowError(f"{key}.path: {path} {missing}; it is taken relative to {Path.cwd()}")
-    return files
+def encoder_inputs(wildcards):
+    """The encoder's files, so that a changed one reruns what is made of it."""
+    return source(CFG.encoder.path) if is_embedded(CFG.encoder.path) else encoder_files(CFG)
 
 
-def corpus_files(wildcards):
-    return source_files(f"corpora.{wildcards.corpus}", CFG.corpora[wildcards.corpus].path)
+# Corpora
 
 
-def shards_of(corpus):
-    return range(CFG.corpora[corpus].shards)
+def corpus_options(wildcards):
+    return dump(CFG.corpora[wildcards.corpus])
+
+
+def corpus_source(wildcards):
+    return source(CFG.corpora[wildcards.corpus].path)
+
+
+def corpus_inputs(wildcards):
+    """The corpus's files, so that a changed one reruns what is made of it."""
+    path = CFG.corpora[wildcards.corpus].path
+    return source(path) if is_embedded(path) else corpus_files(CFG, wildcards.corpus)
+
+
+def corpus_documents(wildcards):
+    return documents_of([wildcards.corpus])
+
+
+def shard_number(wildcards):
+    return int(wildcards.shard)
+
+
+def shards_of(corpora):
+    """Every (corpus, shard) of some corpora, in their order."""
+    return [(corpus, shard) for corpus in corpora for shard in range(CFG.corpora[corpus].shards)]
 
 
 def documents_of(corpora):
-    return [f"results/corpora/{c}/documents-{s}.parquet" for c in corpora for s in shards_of(c)]
+    return [f"results/corpora/{corpus}/documents-{shard}.parquet" for corpus, shard in shards_of(corpora)]
 
 
 def tokens_of(corpora):
-    return [f"results/tokens/{c}/{s}" for c in corpora for s in shards_of(c)]
+    return [f"results/tokens/{corpus}/{shard}" for corpus, shard in shards_of(corpora)]
+
+
+# Collections and their ranking groups
 
 
 def collection_documents(wildcards):
@@ -83,22 +119,29 @@ def collection_documents(wildcards):
 
 
 def collection_counts(wildcards):
-    return [path.replace("/documents-", "/words-") for path in collection_documents(wildcards)]
+    corpora = CFG.collections[wildcards.collection]
+    return [f"results/corpora/{corpus}/words-{shard}.parquet" for corpus, shard in shards_of(corpora)]
 
 
-def shards_of_groups(groups):
-    """The shard files that a merged file of ranking groups is made of."""
-    base = Path(groups).with_suffix("")
-    return [f"{base}/{c}-{s}.parquet" for c in CFG.collections[base.parent.name] for s in shards_of(c)]
+def objective_options(wildcards):
+    return dump(CFG.objectives[wildcards.objective])
+
+
+def shard_counts(wildcards):
+    """Corpora in their order, each with its number of shards: where one corpus ends and the next begins."""
+    return [[corpus, CFG.corpora[corpus].shards] for corpus in CFG.collections[wildcards.collection]]
 
 
 def group_shards(wildcards):
-    return shards_of_groups(f"results/groups/{wildcards.collection}/{wildcards.objective}.parquet")
+    return shards_of_groups(wildcards.collection, wildcards.objective)
 
 
-def encoder_directory(wildcards=None):
-    source_files("encoder", CFG.encoder.path)
-    return source(CFG.encoder.path)
+def shards_of_groups(collection, objective):
+    base = f"results/groups/{collection}/{objective}"
+    return [f"{base}/{corpus}-{shard}.parquet" for corpus, shard in shards_of(CFG.collections[collection])]
+
+
+# Pre-training
 
 
 def pretrained(model, seed):
@@ -121,6 +164,55 @@ def model_tokens(wildcards):
     return tokens_of(CFG.collections[model.collection]) if model.tasks else []
 
 
+def model_training(wildcards):
+    return dump(CFG.training_of(wildcards.model))
+
+
+def model_tasks(wildcards):
+    return [dump(task) for task in CFG.models[wildcards.model].tasks]
+
+
+def model_threads(wildcards):
+    return CFG.training_of(wildcards.model).compute.threads
+
+
+def model_gpus(wildcards):
+    return CFG.training_of(wildcards.model).compute.gpus
+
+
+# Data sets
+
+
+def dataset_options(wildcards):
+    return dump(CFG.datasets[wildcards.dataset])
+
+
+def queries_file(wildcards):
+    return source(CFG.datasets[wildcards.dataset].queries.path)
+
+
+def qrels_file(wildcards):
+    return source(CFG.datasets[wildcards.dataset].qrels.path)
+
+
+def folds_file(wildcards):
+    """The file that gives the folds, where one does."""
+    folds = CFG.datasets[wildcards.dataset].folds
+    return folds if isinstance(folds, str) else []
+
+
+@cache
+def fold_numbers(dataset):
+    from irpretrain.evaluation.folds import count_folds
+
+    return range(1, count_folds(CFG.datasets[dataset]) + 1)
+
+
+def shots(wildcards):
+    """The most training queries that a few-shot regime asks for."""
+    return most_shots(CFG.experiments.values(), wildcards.dataset)
+
+
 def dataset_documents(wildcards):
     return documents_of([CFG.datasets[wildcards.dataset].corpus])
 
@@ -133,14 +225,24 @@ def dataset_index(wildcards):
     return f"results/indexes/{CFG.datasets[wildcards.dataset].corpus}"
 
 
-def fold_numbers(dataset):
-    return range(1, fold_count(dataset) + 1)
+def index_options():
+    """What decides an index; the rest of `retrieval` matters to searches only."""
+    return CFG.retrieval.model_dump(mode="json", include=INDEX_OPTIONS)
 
 
-def fold_count(dataset):
-    from irpretrain.evaluation.folds import count_folds
+# Runs
 
-    return count_folds(CFG.datasets[dataset])
+
+def pretrained_model(wildcards):
+    return pretrained(wildcards.model, wildcards.seed)
+
+
+def snapshot_step(wildcards):
+    return int(wildcards.step)
+
+
+def validation_measure(wildcards):
+    return CFG.datasets[wildcards.dataset].validation_measure
 
 
 def snapshot_steps(model):
@@ -157,14 +259,15 @@ def cells():
                     found[experiment.dataset, experiment.candidates, model, regime, seed] = None
                     if regime == "zero-shot":
                         for step in snapshot_steps(model):
-                            found[experiment.dataset, experiment.candidates, f"{model}@{step}", regime, seed] = None
+                            found[
+                                experiment.dataset, experiment.candidates, f"{model}@{step}", regime, seed
+                            ] = None
     return list(found)
 
 
 def first_stages():
     """Every (dataset, method) that is searched: the candidates asked for, and both baselines."""
-    datasets = dict.fromkeys(experiment.dataset for experiment in CFG.experiments.values())
-    return [(dataset, method) for dataset in datasets for method in ("bm25", "ql")]
+    return [(dataset, method) for dataset in used_datasets(CFG) for method in ("bm25", "ql")]
 
 
 def run_files(dataset, candidates, model, regime, seed):
@@ -188,8 +291,7 @@ def all_runs():
     return runs + [dict(zip(keys, cell), paths=run_files(*cell)) for cell in cells()]
 
 
-def evaluated_datasets():
-    return list(dict.fromkeys(run["dataset"] for run in all_runs()))
+# Report
 
 
 def trained_models():
@@ -198,10 +300,21 @@ def trained_models():
     return [(model, seed) for model, seed in pairs if CFG.models[model].tasks]
 
 
-def used_groups():
-    """Sidecar-bearing group files of every trained model."""
-    found = {}
-    for model, _ in trained_models():
-        for task in CFG.models[model].tasks:
-            found[f"results/groups/{CFG.models[model].collection}/{task.objective}.parquet"] = None
-    return list(found)
+def training_metrics():
+    return [f"results/metrics/pretrained/{model}/seed-{seed}.jsonl" for model, seed in trained_models()]
+
+
+def sampling_counts():
+    """Sidecars of the shards of ranking groups behind every trained model."""
+    models = [CFG.models[model] for model, _ in trained_models()]
+    pairs = dict.fromkeys((model.collection, task.objective) for model in models for task in model.tasks)
+    return [f"{shard}.meta.json" for pair in pairs for shard in shards_of_groups(*pair)]
+
+
+def tables(papers):
+    names = [f"{paper}_{table}" for paper in papers for table in load_published(PUBLISHED[paper]).tables]
+    return expand("results/tables/{name}.{format}", name=["headline", *names], format=["md", "csv", "tex"])
+
+
+def figures(papers):
+    return expand("results/figures/{name}.{format}", name=figure_names(papers), format=["svg", "png"])

@@ -3,14 +3,10 @@
 
 rule read_corpus:
     input:
-        files=corpus_files,
+        files=corpus_inputs,
     output:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
         meta="results/corpora/{corpus}/documents-{shard}.parquet.meta.json",
-    params:
-        corpus=lambda wildcards: dump(CFG.corpora[wildcards.corpus]),
-        source=lambda wildcards: source(CFG.corpora[wildcards.corpus].path),
-        shard=lambda wildcards: int(wildcards.shard),
     log:
         "results/logs/corpora/{corpus}-{shard}.log",
     benchmark:
@@ -18,6 +14,10 @@ rule read_corpus:
     resources:
         mem_mb=memory(2000),
         runtime=240,
+    params:
+        corpus=corpus_options,
+        source=corpus_source,
+        shard=shard_number,
     script:
         "../scripts/read_corpus.py"
 
@@ -31,6 +31,9 @@ rule check_collection:
         meta="results/corpora/collection-{collection}.json.meta.json",
     log:
         "results/logs/corpora/collection-{collection}.log",
+    benchmark:
+        "results/benchmarks/check_collection/{collection}.tsv"
+    priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
         runtime=60,
@@ -40,20 +43,46 @@ rule check_collection:
 
 rule prepare_dataset:
     input:
-        queries=lambda wildcards: source(CFG.datasets[wildcards.dataset].queries.path),
-        qrels=lambda wildcards: source(CFG.datasets[wildcards.dataset].qrels.path),
+        queries=queries_file,
+        qrels=qrels_file,
         documents=dataset_documents,
     output:
         queries="results/datasets/{dataset}/queries.parquet",
         qrels="results/datasets/{dataset}/qrels.txt",
         meta="results/datasets/{dataset}/queries.parquet.meta.json",
-    params:
-        dataset=lambda wildcards: dump(CFG.datasets[wildcards.dataset]),
-        seed=CFG.seed,
     log:
         "results/logs/datasets/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare_dataset/{dataset}.tsv"
+    priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
         runtime=60,
+    params:
+        dataset=dataset_options,
+        seed=CFG.seed,
     script:
         "../scripts/prepare_dataset.py"
+
+
+rule make_folds:
+    input:
+        queries="results/datasets/{dataset}/queries.parquet",
+        given=folds_file,
+    output:
+        folds="results/datasets/{dataset}/folds.json",
+        meta="results/datasets/{dataset}/folds.json.meta.json",
+    log:
+        "results/logs/folds/{dataset}.log",
+    benchmark:
+        "results/benchmarks/make_folds/{dataset}.tsv"
+    priority: CHEAP_CHECKS
+    resources:
+        mem_mb=memory(1000),
+        runtime=10,
+    params:
+        dataset=dataset_options,
+        shots=shots,
+        seed=CFG.seed,
+    script:
+        "../scripts/make_folds.py"

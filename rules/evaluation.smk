@@ -4,15 +4,12 @@
 rule evaluate:
     input:
         runs=[path for run in all_runs() for path in run["paths"]],
-        qrels=expand("results/datasets/{dataset}/qrels.txt", dataset=evaluated_datasets()),
-        folds=expand("results/datasets/{dataset}/folds.json", dataset=evaluated_datasets()),
+        qrels=expand("results/datasets/{dataset}/qrels.txt", dataset=used_datasets(CFG)),
+        folds=expand("results/datasets/{dataset}/folds.json", dataset=used_datasets(CFG)),
     output:
         per_query="results/per_query.parquet",
         scores="results/scores.csv",
         meta="results/per_query.parquet.meta.json",
-    params:
-        runs=all_runs(),
-        datasets={name: dump(CFG.datasets[name])["measures"] for name in evaluated_datasets()},
     log:
         "results/logs/evaluate.log",
     benchmark:
@@ -20,5 +17,8 @@ rule evaluate:
     resources:
         mem_mb=memory(4000),
         runtime=60,
+    params:
+        runs=all_runs(),
+        datasets={name: dump(CFG.datasets[name])["measures"] for name in used_datasets(CFG)},
     script:
         "../scripts/evaluate.py"

@@ -9,10 +9,6 @@ rule build_groups:
     output:
         groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",
         meta="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet.meta.json",
-    params:
-        options=lambda wildcards: dump(CFG.objectives[wildcards.objective]),
-        text=dump(CFG.text),
-        seed=CFG.seed,
     log:
         "results/logs/groups/{collection}-{objective}-{corpus}-{shard}.log",
     benchmark:
@@ -20,6 +16,10 @@ rule build_groups:
     resources:
         mem_mb=memory(4000),
         runtime=120,
+    params:
+        options=objective_options,
+        text=dump(CFG.text),
+        seed=CFG.seed,
     script:
         "../scripts/build_groups.py"
 
@@ -31,12 +31,14 @@ rule merge_groups:
     output:
         groups="results/groups/{collection}/{objective}.parquet",
         meta="results/groups/{collection}/{objective}.parquet.meta.json",
-    params:
-        corpora=lambda wildcards: [[c, len(shards_of(c))] for c in CFG.collections[wildcards.collection]],
     log:
         "results/logs/groups/{collection}-{objective}.log",
+    benchmark:
+        "results/benchmarks/merge_groups/{collection}-{objective}.tsv"
     resources:
         mem_mb=memory(4000),
         runtime=120,
+    params:
+        corpora=shard_counts,
     script:
         "../scripts/merge_groups.py"

@@ -1,19 +1,5 @@
 """Scores → tables, figures, and one HTML report."""
 
-from irpretrain.report.figures import figure_names
-from irpretrain.report.published import load_published
-
-PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in PAPERS}
-
-
-def tables(papers):
-    names = [f"{paper}_{table}" for paper in papers for table in load_published(PUBLISHED[paper]).tables]
-    return expand("results/tables/{name}.{format}", name=["headline", *names], format=["md", "csv", "tex"])
-
-
-def figures(papers):
-    return expand("results/figures/{name}.{format}", name=figure_names(papers), format=["svg", "png"])
-
 
 rule make_tables:
     """The papers' tables, ours beside the published numbers, and the headline table."""
@@ -25,13 +11,15 @@ rule make_tables:
         verdicts="results/verdicts.csv",
         tables=tables(PAPERS),
         meta="results/verdicts.csv.meta.json",
-    params:
-        config=dump(CFG),
     log:
         "results/logs/make_tables.log",
+    benchmark:
+        "results/benchmarks/make_tables.tsv"
     resources:
         mem_mb=memory(2000),
         runtime=30,
+    params:
+        config=dump(CFG),
     script:
         "../scripts/make_tables.py"
 
@@ -41,18 +29,20 @@ rule make_figures:
         scores="results/scores.csv",
         per_query="results/per_query.parquet",
         published=list(PUBLISHED.values()),
-        metrics=[f"results/metrics/pretrained/{model}/seed-{seed}.jsonl" for model, seed in trained_models()],
-        groups=[f"{shard}.meta.json" for groups in used_groups() for shard in shards_of_groups(groups)],
+        metrics=training_metrics(),
+        groups=sampling_counts(),
     output:
         figures=figures(PAPERS),
         meta=f"{figures(PAPERS)[0]}.meta.json",
-    params:
-        config=dump(CFG),
     log:
         "results/logs/make_figures.log",
+    benchmark:
+        "results/benchmarks/make_figures.tsv"
     resources:
         mem_mb=memory(2000),
         runtime=30,
+    params:
+        config=dump(CFG),
     script:
         "../scripts/make_figures.py"
 
@@ -61,14 +51,16 @@ rule draw_dag:
     output:
         dag="results/figures/dag.svg",
         meta="results/figures/dag.svg.meta.json",
-    params:
-        snakefile=str(workflow.main_snakefile),
-        config=config,
     log:
         "results/logs/draw_dag.log",
+    benchmark:
+        "results/benchmarks/draw_dag.tsv"
     resources:
         mem_mb=memory(1000),
         runtime=10,
+    params:
+        snakefile=str(workflow.main_snakefile),
+        config=config,
     script:
         "../scripts/draw_dag.py"
 
@@ -86,12 +78,14 @@ rule write_report:
     output:
         report="results/report.html",
         meta="results/report.html.meta.json",
-    params:
-        config=dump(CFG),
     log:
         "results/logs/write_report.log",
+    benchmark:
+        "results/benchmarks/write_report.tsv"
     resources:
         mem_mb=memory(2000),
         runtime=30,
+    params:
+        config=dump(CFG),
     script:
         "../scripts/write_report.py"

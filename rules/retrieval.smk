@@ -3,13 +3,10 @@
 
 rule index_corpus:
     input:
-        documents=lambda wildcards: documents_of([wildcards.corpus]),
+        documents=corpus_documents,
     output:
         index=directory("results/indexes/{corpus}"),
         meta="results/indexes/{corpus}.meta.json",
-    params:
-        options={k: v for k, v in dump(CFG.retrieval).items() if k in INDEX_OPTIONS},
-        text=dump(CFG.text),
     log:
         "results/logs/index/{corpus}.log",
     benchmark:
@@ -18,6 +15,9 @@ rule index_corpus:
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=480,
+    params:
+        options=index_options(),
+        text=dump(CFG.text),
     script:
         "../scripts/index_corpus.py"
 
@@ -29,35 +29,17 @@ rule search:
     output:
         run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
         meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
-    wildcard_constraints:
-        candidates="bm25|ql",
-    params:
-        options=dump(CFG.retrieval),
     log:
         "results/logs/search/{dataset}-{candidates}.log",
     benchmark:
         "results/benchmarks/search/{dataset}-{candidates}.tsv"
+    wildcard_constraints:
+        candidates="bm25|ql",
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=240,
+    params:
+        options=dump(CFG.retrieval),
     script:
         "../scripts/search.py"
-
-
-rule make_folds:
-    input:
-        queries="results/datasets/{dataset}/queries.parquet",
-    output:
-        folds="results/datasets/{dataset}/folds.json",
-        meta="results/datasets/{dataset}/folds.json.meta.json",
-    params:
-        dataset=lambda wildcards: dump(CFG.datasets[wildcards.dataset]),
-        seed=CFG.seed,
-    log:
-        "results/logs/folds/{dataset}.log",
-    resources:
-        mem_mb=memory(1000),
-        runtime=10,
-    script:
-        "../scripts/make_folds.py"

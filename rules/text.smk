@@ -7,8 +7,6 @@ rule count_words:
     output:
         counts="results/corpora/{corpus}/words-{shard}.parquet",
         meta="results/corpora/{corpus}/words-{shard}.parquet.meta.json",
-    params:
-        text=dump(CFG.text),
     log:
         "results/logs/words/{corpus}-{shard}.log",
     benchmark:
@@ -16,6 +14,8 @@ rule count_words:
     resources:
         mem_mb=memory(4000),
         runtime=120,
+    params:
+        text=dump(CFG.text),
     script:
         "../scripts/count_words.py"
 
@@ -40,13 +40,10 @@ rule merge_counts:
 rule store_tokens:
     input:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        encoder=encoder_directory,
+        encoder=encoder_inputs,
     output:
         tokens=directory("results/tokens/{corpus}/{shard}"),
         meta="results/tokens/{corpus}/{shard}.meta.json",
-    params:
-        text=dump(CFG.text),
-        encoder=dump(CFG.encoder),
     log:
         "results/logs/tokens/{corpus}-{shard}.log",
     benchmark:
@@ -54,5 +51,9 @@ rule store_tokens:
     resources:
         mem_mb=memory(4000),
         runtime=240,
+    params:
+        text=dump(CFG.text),
+        encoder=dump(CFG.encoder),
+        encoder_directory=source(CFG.encoder.path),
     script:
         "../scripts/store_tokens.py"

@@ -11,5 +11,6 @@ with stage(snakemake) as done:
             DatasetConfig(**snakemake.params.dataset),
             snakemake.params.seed,
             snakemake.output.folds,
+            snakemake.params.shots,
         )
     )

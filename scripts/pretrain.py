@@ -8,7 +8,7 @@ from irpretrain.training.pretrain import pretrain
 with stage(snakemake) as done:
     done(
         pretrain(
-            encoder=snakemake.input.encoder,
+            encoder=snakemake.params.encoder_directory,
             start=str(snakemake.input.start) or None,
             groups=list(snakemake.input.groups),
             tokens=list(snakemake.input.tokens),
@@ -19,6 +19,6 @@ with stage(snakemake) as done:
             output=snakemake.output.model,
             metrics=snakemake.output.metrics,
             checkpoints=snakemake.params.checkpoints,
-            title=snakemake.params.title,
+            title=f"pretrain {snakemake.wildcards.model} seed {snakemake.params.seed}",
         )
     )

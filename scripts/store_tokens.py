@@ -8,7 +8,7 @@ with stage(snakemake) as done:
     done(
         write_token_store(
             snakemake.input.documents,
-            snakemake.input.encoder,
+            snakemake.params.encoder_directory,
             TextConfig(**snakemake.params.text),
             snakemake.output.tokens,
             EncoderConfig(**snakemake.params.encoder).vocabulary_size,

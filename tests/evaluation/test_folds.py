@@ -59,6 +59,24 @@ def test_dealing(names: list[str], number: int, seed: int) -> None:
     assert deal(names[::-1], number, seed).fold_of == folds.fold_of
 
 
+def test_more_shots_than_training_queries(tmp_path: Path) -> None:
+    queries = write_queries(tmp_path)  # 13 in 5 folds: two folds of 3 are left out, 7 queries train
+    make_folds(queries, dataset(5), 1, tmp_path / "folds.json", shots=7)
+    with pytest.raises(
+        ConfigError, match="few-shot-8 asks for more training queries than x has: 7 for test fold"
+    ):
+        make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=8)
+    assert not (tmp_path / "more.json").exists()
+
+
+def test_a_given_fold_that_the_data_set_has_no_query_of(tmp_path: Path) -> None:
+    given = {name: 1 + number % 3 for number, name in enumerate(NAMES)} | {"left-out": 4}
+    (tmp_path / "given.json").write_text(json.dumps(given))
+    assert count_folds(dataset(str(tmp_path / "given.json"))) == 4
+    with pytest.raises(InputError, match="fold 4 has no query of this data set"):
+        make_folds(write_queries(tmp_path), dataset(str(tmp_path / "given.json")), 1, tmp_path / "folds.json")
+
+
 def test_the_seed_matters() -> None:
     assert len({tuple(deal(NAMES, 5, seed).fold_of.values()) for seed in range(8)}) == 8
 
@@ -133,7 +151,6 @@ def test_given_folds(tmp_path: Path, name: str, content: str) -> None:
     [
         ("f.tsv", "a 1\nb 2\n", "1 of 3 queries have no fold: c"),
         ("f.tsv", "a 1\nb 2\nc 4\n", "fold 3 has no query of this data set"),
-        ("f.tsv", "a 1\nb 2\nc 3\nleft-out 4\n", "fold 4 has no query of this data set"),
         ("f.tsv", "a 1\nb 2\nc 1\n", "there are only 2 folds"),
         ("f.tsv", "a 0\n", r"f\.tsv:1: the fold of query 'a' is 0; folds are numbered from 1"),
         ("f.tsv", "a 1\nb x\n", r"f\.tsv:2: the fold of query 'b' is 'x'"),

@@ -47,6 +47,43 @@ def most_shots(experiments: Iterable[ExperimentConfig], dataset: str) -> int:
     return max((int(number) for number in found if number), default=0)
 
 
+def used_models(config: Config) -> list[str]:
+    """Return the models that some experiment needs, those they start from included."""
+    found: dict[str, None] = {}
+    for experiment in config.experiments.values():
+        for name in experiment.models:
+            while name != "encoder":
+                found[name] = None
+                name = config.models[name].start
+    return list(found)
+
+
+def used_datasets(config: Config) -> list[str]:
+    """Return the data sets of all experiments."""
+    return list(dict.fromkeys(experiment.dataset for experiment in config.experiments.values()))
+
+
+def used_corpora(config: Config) -> list[str]:
+    """Return the corpora that some experiment trains on or searches."""
+    collections = [
+        config.models[name].collection for name in used_models(config) if config.models[name].tasks
+    ]
+    trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
+    return list(dict.fromkeys([*trained, *(config.datasets[name].corpus for name in used_datasets(config))]))
+
+
+def longest_sequences(config: Config) -> dict[str, int]:
+    """Return the length of the longest sequence that each stage in use makes, by the key that sets it."""
+    found = {"reranking.max_length": config.reranking.max_length}
+    for name in used_models(config):
+        if config.models[name].tasks:
+            key = f"models.{name}.training" if "max_length" in config.models[name].training else "pretraining"
+            found[f"{key}.max_length"] = config.training_of(name).max_length
+    if any(regime != "zero-shot" for e in config.experiments.values() for regime in e.regimes):
+        found["finetuning.max_length"] = config.finetuning.max_length
+    return found
+
+
 def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     where = f"models.{name}"
     if name in RESERVED:

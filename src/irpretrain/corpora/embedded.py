@@ -111,6 +111,15 @@ def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[st
     return {"files": len(described.files), "bytes": size}
 
 
+def installed_path(asset: Asset) -> Path | None:
+    """Where an asset lies inside its package, unverified; None where the package is not installed."""
+    try:
+        root = metadata.distribution(asset.package)
+    except metadata.PackageNotFoundError:
+        return None
+    return Path(str(root.locate_file(asset.directory or next(iter(asset.files)))))
+
+
 def _installed(asset: Asset) -> metadata.Distribution:
     try:
         found = metadata.distribution(asset.package)

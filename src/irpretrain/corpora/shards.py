@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ def write_shard(config: CorpusConfig, source: str | Path, shard: int, output: st
     title = f"read {Path(output).parent.name}, shard {shard + 1} of {config.shards}"
     rows = progress(_rows(files, reader, config, shard, tally), title, "documents")
     written = DOCUMENTS.write(output, rows)
+    if left_out := sum(tally.malformed.values()):
+        print(f"[{title}] {left_out:,} malformed records are left out: {tally.examples[0]}", file=sys.stderr)
     return {"files": len(files), **tally.counts(), "written": written}
 
 

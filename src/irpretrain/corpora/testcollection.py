@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -74,6 +75,7 @@ def prepare(
         _refuse_unjudged(found, relevant, queries_source)
     chosen = _sample(usable, dataset, seed, queries_source)
     kept = {query.query_id: judgements[query.query_id] for query in chosen}
+    _tell(dataset.label, len(found) - len(usable), len(found), _hopeless(kept, unknown))
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
     lines = [f"{q} 0 {d} {kept[q][d]}\n" for q in sorted(kept) for d in sorted(kept[q])]
     write_text(qrels, "".join(lines))
@@ -170,6 +172,18 @@ def _sample(usable: list[Query], dataset: DatasetConfig, seed: int, source: str 
 def _hopeless(kept: Judgements, unknown: set[str]) -> int:
     """Count queries none of whose relevant documents can be found, because the corpus lacks them."""
     return sum(all(name in unknown for name, grade in pairs.items() if grade > 0) for pairs in kept.values())
+
+
+def _tell(label: str, without: int, queries: int, hopeless: int) -> None:
+    """Say on the screen what the counts in the sidecar would be looked up for too late."""
+    if without:
+        has = "has no relevant document and is" if without == 1 else "have no relevant document and are"
+        print(f"[{label}] {without:,} of {queries:,} queries {has} left out", file=sys.stderr)
+    if hopeless:
+        print(
+            f"[{label}] of {hopeless:,} queries the corpus lacks every relevant document; they score 0",
+            file=sys.stderr,
+        )
 
 
 def _refuse_unknown(judgements: Judgements, unknown: set[str], source: str | Path) -> None:

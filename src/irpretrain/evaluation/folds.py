@@ -48,7 +48,9 @@ class Folds:
         return [query for query, found in self.fold_of.items() if found == fold]
 
 
-def make_folds(queries: str | Path, dataset: DatasetConfig, seed: int, output: str | Path) -> dict[str, Any]:
+def make_folds(
+    queries: str | Path, dataset: DatasetConfig, seed: int, output: str | Path, shots: int = 0
+) -> dict[str, Any]:
     """Deal the queries into folds, or take the folds from the file that `dataset.folds` names, and write
     JSON.
 
@@ -61,13 +63,14 @@ def make_folds(queries: str | Path, dataset: DatasetConfig, seed: int, output: s
             output; or a list of lists of queries) or text with a query and its fold on each line.
         seed: names the random order in which queries are dealt.
         output: JSON, `{"folds": k, "queries": {query: fold}}` in the data set's order.
+        shots: the largest n of the few-shot-<n> regimes that will ask for n training queries; 0 for none.
 
     Returns:
         Counts: queries, folds, smallest and largest fold, and the queries that only the given file knows
         (queries that were left out of the data set).
 
     Raises:
-        ConfigError: more folds than queries.
+        ConfigError: more folds than queries, or fewer training queries than `shots` for some test fold.
         InputError: the given file cannot be read, lacks a query, or leaves a fold empty.
     """
     identifiers = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
@@ -78,6 +81,7 @@ def make_folds(queries: str | Path, dataset: DatasetConfig, seed: int, output: s
         given = read_given_folds(dataset.folds)
         folds = _select(identifiers, given, dataset.folds)
         unknown = len(given.keys() - folds.fold_of.keys())
+    _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}
     write_text(output, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     sizes = [len(folds.queries(fold)) for fold in range(1, folds.number + 1)]
@@ -99,6 +103,16 @@ def deal(queries: Sequence[str], number: int, seed: int) -> Folds:
     shuffled = sorted(queries, key=lambda query: (stream_key(seed, "folds", query), query))
     dealt = {query: position % number + 1 for position, query in enumerate(shuffled)}
     return Folds(number, {query: dealt[query] for query in queries})
+
+
+def _check_shots(folds: Folds, shots: int, label: str) -> None:
+    """Refuse now what fine-tuning would refuse after hours of pre-training."""
+    fewest, fold = min((len(roles(folds, fold).train), fold) for fold in range(1, folds.number + 1))
+    if shots > fewest:
+        raise ConfigError(
+            f"experiments: few-shot-{shots} asks for more training queries than {label} has: {fewest} for test "
+            f"fold {fold} of {folds.number}; ask for fewer, or give more queries"
+        )
 
 
 def _select(queries: Sequence[str], given: dict[str, int], path: str | Path) -> Folds:

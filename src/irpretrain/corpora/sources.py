@@ -1,0 +1,85 @@
+"""The files and folders that a configuration names: whether they are there, before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from irpretrain.config.consistency import longest_sequences, used_corpora, used_datasets
+from irpretrain.config.root import Config
+from irpretrain.corpora.embedded import Manifest, installed_path, resolve
+from irpretrain.corpora.files import list_files, one_file
+from irpretrain.corpora.registry import format_module
+from irpretrain.errors import ConfigError, InputError, IRPretrainError
+from irpretrain.models.encoder_files import check_encoder_files
+
+
+def check_sources(config: Config, manifest: Manifest) -> None:
+    """Raise one ConfigError that lists every source in use which is missing or is not what it should be.
+
+    Only what some experiment needs is looked at, and no file of documents, queries or judgements is opened.
+    """
+    faults: list[str] = []
+    for name in used_corpora(config):
+        with _collected(faults, f"corpora.{name}.path"):
+            if not _is_embedded(config.corpora[name].path, manifest):
+                corpus_files(config, name)
+    for name in used_datasets(config):
+        dataset = config.datasets[name]
+        for part, path in (("queries", dataset.queries.path), ("qrels", dataset.qrels.path)):
+            with _collected(faults, f"datasets.{name}.{part}.path"):
+                if not _is_embedded(path, manifest):
+                    one_file(path)
+        with _collected(faults, f"datasets.{name}.folds"):
+            if isinstance(dataset.folds, str):
+                _check_folds(dataset.folds)
+    with _collected(faults, "encoder.path"):
+        _check_encoder(config, manifest)
+    if faults:
+        listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
+        raise ConfigError(f"Some sources cannot be used; paths are relative to {Path.cwd()}\n{listed}")
+
+
+def corpus_files(config: Config, corpus: str) -> list[Path]:
+    """Return the files of a user's own corpus, in their order; InputError where there is none."""
+    section = config.corpora[corpus]
+    return list_files(section.path, format_module("documents", section.format).SUFFIXES)
+
+
+def encoder_files(config: Config) -> list[Path]:
+    """Return the files of a user's own encoder."""
+    return list_files(config.encoder.path, [""])
+
+
+@contextmanager
+def _collected(faults: list[str], key: str) -> Iterator[None]:
+    """Add what is refused inside to `faults`; a fault of a file with the key that names the file."""
+    try:
+        yield
+    except InputError as error:
+        faults.append(f"{key}: {error}")
+    except IRPretrainError as error:
+        faults.append(str(error))
+
+
+def _is_embedded(path: str, manifest: Manifest) -> bool:
+    """Whether a path is an embedded asset; ConfigError where there is no such asset."""
+    kind, where = resolve(path)
+    if kind == "embedded":
+        manifest.asset(str(where))
+    return kind == "embedded"
+
+
+def _check_folds(path: str) -> None:
+    from irpretrain.evaluation.folds import read_given_folds  # loads pyarrow, so only where a file is given
+
+    read_given_folds(one_file(path))
+
+
+def _check_encoder(config: Config, manifest: Manifest) -> None:
+    path = config.encoder.path
+    embedded = _is_embedded(path, manifest)
+    folder = installed_path(manifest.asset(str(resolve(path)[1]))) if embedded else Path(path)
+    if folder is not None:  # a package that is not installed is reported by the stage that copies from it
+        check_encoder_files(folder, config.encoder, longest_sequences(config))

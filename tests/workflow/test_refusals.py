@@ -1,0 +1,187 @@
+"""What a user can get wrong, through the real workflow: one message, no traceback, nothing half-written.
+
+Whatever can be known before a job starts is refused then: those cases only plan the workflow.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import document, make_project, overlay_config, run_workflow
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sound data of the tiny project, made once."""
+    folder = tmp_path_factory.mktemp("sound")
+    make_project(folder)
+    return folder / "data"
+
+
+@pytest.fixture
+def project(sound: Path, tmp_path: Path) -> Path:
+    """A tiny project whose data a test may spoil."""
+    shutil.copytree(sound, tmp_path / "data")
+    return tmp_path
+
+
+def configure(project: Path, changes: dict[str, Any]) -> None:
+    """Write the overlay with values changed at dotted keys."""
+    overlay = overlay_config()
+    for dotted, value in changes.items():
+        section = overlay
+        *parents, last = dotted.split("/")
+        for parent in parents:
+            section = section.setdefault(parent, {})
+        section[last] = value
+    (project / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+
+
+def refusal(project: Path, *arguments: str, **changes: Any) -> str:
+    """Run the workflow, which must refuse; return what it shows."""
+    configure(project, changes.pop("changes", {}))
+    done = run_workflow(project, *arguments, expect=1)
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def cut(project: Path, name: str, content: str) -> None:
+    (project / "data" / name).write_text(content)
+
+
+QUERIES, ENCODER = "datasets/tiny/queries/path", "encoder/path"
+PLANNED = {
+    "corpus that is not there": (
+        {"corpora/tiny/path": "data/absent"},
+        ["corpora.tiny.path: data/absent: there is no such file or folder", "relative to"],
+    ),
+    "folder without a file of the format": (
+        {"corpora/tiny/path": "data/encoder/", "corpora/tiny/format": "tsv"},
+        ["corpora.tiny.path: data/encoder: the folder holds no file that ends in .tsv, .tab"],
+    ),
+    "queries that are not there": (
+        {QUERIES: "data/topics.txt"},
+        ["datasets.tiny.queries.path: data/topics.txt: there is no such file"],
+    ),
+    "judgements that are a folder": (
+        {"datasets/tiny/qrels/path": "data"},
+        ["datasets.tiny.qrels.path: data: this is a folder; a file is needed here"],
+    ),
+    "folds that are not there": (
+        {"datasets/tiny/folds": "data/folds.json"},
+        ["datasets.tiny.folds: data/folds.json: there is no such file"],
+    ),
+    "unknown embedded asset": (
+        {"corpora/tiny/path": "embedded:squad-test"},
+        ["embedded:squad-test: there is no such embedded asset; there are enwiki-excerpt"],
+    ),
+    "folder that is no encoder": (
+        {ENCODER: "data/documents"},
+        ["encoder.path: data/documents: there is no config.json", "config.json, model.safetensors"],
+    ),
+    "another vocabulary": (
+        {"encoder/vocabulary_size": 30522},
+        ["encoder.path: data/encoder: the vocabulary has 116 entries, expected were 30,522"],
+    ),
+    "more layers than the encoder has": ({"encoder/layers": 3}, ["encoder.layers: 3 layers asked for"]),
+    "longer sequences than the encoder takes": (
+        {"reranking/max_length": 129},
+        ["reranking.max_length: 129 is longer than the 128 positions of the encoder data/encoder"],
+    ),
+    "regime": ({"experiments/few-shot/regimes": ["few-2"]}, ["'few-2' is not a regime"]),
+    "measure": ({"datasets/tiny/measures": ["nDCG@20", "MAPP"]}, ["'MAPP' is not a measure; allowed are"]),
+    "overlay removes a corpus in use": (
+        {"corpora/squad-dev-passages": None, "collections/target": ["squad-dev-passages"]},
+        ["tiny.yaml", "collections.target: 'squad-dev-passages' is not in corpora"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), PLANNED.values(), ids=PLANNED.keys())
+def test_refused_before_any_job_starts(project, changes, expected):
+    shown = refusal(project, changes=changes)
+    for text in expected:
+        assert text in shown
+    assert not (project / "results").exists()
+
+
+FOLDS = "results/datasets/tiny/folds.json"
+
+
+def repeat_document(project: Path) -> None:
+    (project / "data/documents/part-9.jsonl").write_text(json.dumps(document(3)) + "\n")
+
+
+def no_documents(project: Path) -> None:
+    for path in (project / "data/documents").iterdir():
+        path.write_text("")
+
+
+def other_judgements(project: Path) -> None:
+    cut(project, "qrels.txt", "q00 0 nowhere 1\nq01 0 d99 1\n")
+
+
+def nothing_relevant(project: Path) -> None:
+    cut(project, "qrels.txt", "q00 0 d00 0\nq01 0 d01 0\n")
+
+
+def text_in_gzip_clothes(project: Path) -> None:
+    part = project / "data/documents/part-1.jsonl"
+    part.rename(part.with_name("part-1.jsonl.gz"))
+    part.with_name("part-1.jsonl.gz").write_bytes(gzip.compress(b'{"id": "x"}\n')[:15])
+
+
+SPOILED = {
+    "id twice": (
+        repeat_document,
+        ["document id 'd03' occurs 2 times", "(file 0, record 3)", "(file 2, record 0)"],
+    ),
+    "no documents": (no_documents, ["the corpus has no documents"]),
+    "other judgements": (
+        other_judgements,
+        ["qrels.txt: 2 judged documents are not in the corpus, such as nowhere"],
+    ),
+    "nothing relevant": (nothing_relevant, ["queries.tsv: no query with a relevant document is left"]),
+    "broken gzip": (text_in_gzip_clothes, ["part-1.jsonl.gz:1: damaged archive"]),
+}
+
+
+@pytest.mark.parametrize(("spoil", "expected"), SPOILED.values(), ids=SPOILED.keys())
+def test_refused_when_the_data_is_read(project, spoil, expected):
+    spoil(project)
+    shown = refusal(project, FOLDS)
+    for text in expected:
+        assert text in shown
+    assert not (project / "results/datasets/tiny").exists() or not list(
+        (project / "results/datasets/tiny").iterdir()
+    )
+
+
+def test_refused_when_queries_are_counted(project):
+    shown = refusal(project, FOLDS, changes={"datasets/tiny/folds": 25})
+    assert "25 folds cannot be made of the 24 queries that are left of data/queries.tsv; lower folds" in shown
+    shown = refusal(project, FOLDS, changes={"experiments/few-shot/regimes": ["few-shot-9"]})
+    assert "few-shot-9 asks for more training queries than tiny has: 8 for test fold" in shown
+    assert not (project / FOLDS).exists()
+
+
+def test_queries_without_a_relevant_document_are_left_out_and_said_so(project):
+    kept = [
+        line for line in (project / "data/qrels.txt").read_text().splitlines() if not line.startswith("q05")
+    ]
+    cut(project, "qrels.txt", "\n".join(kept) + "\n")
+    configure(project, {})
+    done = run_workflow(project, FOLDS)
+    assert len(json.loads((project / FOLDS).read_text())["queries"]) == 23
+    assert "1 of 24 queries has no relevant document and is left out" in done.stdout + done.stderr
