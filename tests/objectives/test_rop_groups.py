@@ -54,7 +54,12 @@ class Made:
     """Groups of some documents, whose statistics may come from other texts."""
 
     def __init__(
-        self, folder: Path, texts: Sequence[str], chosen: Options, collection: Sequence[str] = ()
+        self,
+        folder: Path,
+        texts: Sequence[str],
+        chosen: Options,
+        collection: Sequence[str] = (),
+        seed: int = 1,
     ) -> None:
         count_words(write(folder / "collection.parquet", collection or texts), TEXT, folder / "words.parquet")
         write(folder / "documents.parquet", texts)
@@ -64,11 +69,11 @@ class Made:
             None,
             chosen,
             TEXT,
-            1,
+            seed,
             folder / "groups.parquet",
         )
         self.groups: list[dict[str, Any]] = GROUPS.read(folder / "groups.parquet").to_pylist()
-        self.sampler = PairSampler(folder / "words.parquet", chosen, TEXT, 1)
+        self.sampler = PairSampler(folder / "words.parquet", chosen, TEXT, seed)
         self.model: CollectionModel = self.sampler.collection
 
     def sets(self) -> list[list[str]]:
