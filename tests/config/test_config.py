@@ -113,6 +113,18 @@ def test_all_faults_come_in_one_message(given):
     assert "retrieval.dept" in text
 
 
+def test_models_that_nothing_needs_may_not_fit(given):
+    given["pretraining"] |= {"steps": 9, "mlm_head_steps": 0}
+    assert "models.prop-rop.training: snapshots" in message(given)
+    given["experiments"] = {
+        "zero-shot": {"dataset": "squad", "models": ["prop-mlm"], "regimes": ["zero-shot"]}
+    }
+    parse_config(given)
+    given["experiments"]["zero-shot"]["models"] = ["prop-further"]
+    given["models"]["prop"]["training"] = {"stepz": 1}
+    assert "models.prop.training: stepz" in message(given)  # needed as prop-further's start
+
+
 def test_every_dangling_name_is_listed(given):
     for name in ("squad-train", "squad-dev", "squad-dev-passages"):
         given["corpora"][name] = None

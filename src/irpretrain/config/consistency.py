@@ -33,6 +33,8 @@ def cross_faults(config: Config) -> Iterator[str]:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
     for name, model in config.models.items():
         yield from _model(config, name, model)
+    for name in used_models(config):
+        yield from _training(config, name)
     for name, dataset in config.datasets.items():
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
@@ -52,7 +54,7 @@ def used_models(config: Config) -> list[str]:
     found: dict[str, None] = {}
     for experiment in config.experiments.values():
         for name in experiment.models:
-            while name != "encoder":
+            while name in config.models and name not in found:
                 found[name] = None
                 name = config.models[name].start
     return list(found)
@@ -100,12 +102,17 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     for task in model.tasks:
         if task.weight == 0 and task.mlm_weight == 0:
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
+
+
+def _training(config: Config, name: str) -> Iterator[str]:
+    """Faults of a model's own keys laid over `pretraining`; a model that nothing needs may keep what does not fit."""
+    where, tasks = f"models.{name}", config.models[name].tasks
     try:
         training = config.training_of(name)
     except ValueError as error:
         yield str(error)
     else:
-        if any(task.mlm_weight > 0 for task in model.tasks) and training.mlm_head_steps >= training.steps:
+        if any(task.mlm_weight > 0 for task in tasks) and training.mlm_head_steps >= training.steps:
             yield (
                 f"{where}: with mlm_head_steps {training.mlm_head_steps} and steps {training.steps} the MLM loss would "
                 "train the MLM head alone, never the encoder; lower mlm_head_steps or raise steps"
