@@ -118,15 +118,16 @@ class GroupTable:
 
     def __init__(self, path: str | Path, store: TokenStore, batch_groups: int, seed: int, name: str) -> None:
         self._batch_groups, self._seed, self._name = batch_groups, seed, name
-        blocks = list(GROUPS.stream(path, ["queries", "documents"]))
-        if not any(block.num_rows for block in blocks):
+        if GROUPS.count(path) == 0:
             raise IntegrityError(
                 path,
                 "there are no ranking groups to train on",
                 remedy="The objective skipped every document; its counts are in the sidecar of this file.",
             )
-        self._queries = _Entries([block.column("queries") for block in blocks], store)
-        self._documents = _Entries([block.column("documents") for block in blocks], store)
+        self._queries, self._documents = (
+            _Entries([block.column(0) for block in GROUPS.stream(path, [name])], store)
+            for name in ("queries", "documents")
+        )
         counts = self._queries.counts(), self._documents.counts()
         wrong = ((counts[0] != 1) & (counts[1] != 1)) | (counts[0] < 1) | (counts[1] < 1)
         if wrong.any():
