@@ -132,6 +132,28 @@ def test_scores_are_the_likelihoods_of_the_sets_and_the_first_is_the_higher(
     assert made.counts["pairs"] == 1000
 
 
+@pytest.mark.parametrize(("rare_words", "length"), [("excluded", 3), ("counted", 5)])
+def test_which_words_count_in_a_document_s_length(tmp_path: Path, rare_words: str, length: int) -> None:
+    """Stop words ("the", "of") never do, words under the minimum count ("cherry", "fig") where the options say so."""
+    text, collection = (
+        "the apple apple banana of cherry fig",
+        ["apple banana"] * 9 + ["apple banana cherry", "fig"],
+    )
+    chosen = options(rare_words=rare_words, minimum_count=2, stop_list="inquery", subsampling_threshold=0.0)
+    made = Made(tmp_path, [text] * 50, chosen, collection)
+    assert made.model.terms == ["apple", "banana"]
+    assert made.model.document(text.split()).length == length
+    mu = made.model.mu
+    background = 10 / (20 if rare_words == "excluded" else 22)
+    logs = {
+        "apple": math.log((2 + mu * background) / (length + mu)),
+        "banana": math.log((1 + mu * background) / (length + mu)),
+    }
+    for group in made.groups:
+        expected = [sum(logs[word] for word in query["text"].split(" ")) for query in group["queries"]]
+        assert group["scores"] == pytest.approx(expected, rel=1e-6)
+
+
 def test_normalised_scores_divide_by_the_sum_over_the_support(tmp_path: Path) -> None:
     # Two draws beside the document's four words can only add "elder", the fifth word of the vocabulary.
     texts = [FIVE_WORDS, "banana elder"]

@@ -133,6 +133,8 @@ def test_keep_probabilities_by_hand() -> None:
     assert code.tolist() == pytest.approx([1.0, 1.0, math.sqrt(0.1) + 0.1, 0.11])
     spared = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=101)
     assert spared.tolist() == pytest.approx([1.0, 1.0, 1.0, 0.11])
+    just = keep_probabilities(counts, 10_000, 1e-3, "word2vec-code", minimum_count=100)
+    assert just.tolist() == code.tolist()  # a word with the minimum count itself is thinned
     assert keep_probabilities(counts, 10_000, 0, "word2vec-paper").tolist() == [1.0] * 4
 
 
