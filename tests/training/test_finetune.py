@@ -245,6 +245,21 @@ def test_checkpoints_are_named_by_all_that_the_result_depends_on(
     assert jobs[-1]["output"] != jobs[0]["output"]
 
 
+def test_every_rate_of_the_grid_is_tried(run_finetuning: Finetune) -> None:
+    options = tuning_options(epochs=2, patience=2, batch_sizes=[8], learning_rates=[3e-3, 1e-9])
+    folder, _ = run_finetuning("grid", options=options)
+    fast, slow = ([epoch["loss"] for epoch in point["epochs"]] for point in report(folder)["grid"])
+    assert abs(slow[1] - slow[0]) < abs(fast[1] - fast[0]) / 10
+
+
+def test_only_candidates_down_to_the_depth_are_ranked(run_finetuning: Finetune) -> None:
+    reranking = RerankingConfig(max_length=24, query_length=4, depth=3, compute={"device": "cpu"})
+    folder, _ = run_finetuning("shallow", options=tuning_options(epochs=1), reranking=reranking)
+    # The relevant document is the fourth candidate of every query, so nothing can be found.
+    assert {len(ranking) for ranking in read_run(folder / "fold.run.gz").values()} == {3}
+    assert report(folder)["chosen"]["validation"] == 0.0
+
+
 def test_few_shot_takes_the_first_training_queries(run_finetuning: Finetune) -> None:
     folder, counts = run_finetuning("few", regime="few-shot-4", options=tuning_options(epochs=1))
     assert counts["training_queries"] == 4

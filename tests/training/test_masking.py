@@ -131,6 +131,11 @@ def test_draws_depend_on_seed_step_and_place_alone(tokenizer: WordPieceTokenizer
     assert (masker(tokenizer).apply(batch, 3).input_ids == first.input_ids).all()
     for other in (masker(tokenizer).apply(batch, 4), masker(tokenizer, seed=2).apply(batch, 3)):
         assert (other.chosen != first.chosen).any()
+    # Two tasks in one training may share their documents.
+    one, other = (
+        Masker(MaskingConfig(), tokenizer, 1, WIDTH, name=name).apply(batch, 3) for name in ("a", "b")
+    )
+    assert (one.chosen != other.chosen).any()
     two = masker(tokenizer).apply(hand_made([long, long], tokenizer), 3)
     assert (two.chosen[0] != two.chosen[1]).any()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ from irpretrain.config.training import MaskingConfig, TaskConfig
 from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
+from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import checkpoints
 from irpretrain.training import pretrain as module
 from irpretrain.training.masking import Masker
@@ -224,6 +226,93 @@ def test_accumulation_changes_rounding_only(run_pretraining: Run, loss: str) -> 
             assert b["loss"] == pytest.approx(a["loss"], rel=1e-5)
             assert b["gradient_norm"] == pytest.approx(a["gradient_norm"], rel=1e-4)
         assert all(torch.allclose(tensor, other[name], atol=2e-4) for name, tensor in first.items())
+
+
+def test_dropout_is_on_and_differs_from_step_to_step(
+    run_pretraining: Run, make_groups: Callable[..., Path]
+) -> None:
+    """The same group at every step, and a rate too small to matter: only dropout can change the loss."""
+    group = make_groups([("d1", "word01 word02", "word03 word04")], "one")
+    common: dict[str, Any] = {"task": TaskConfig(objective="rop", mlm_weight=0), "groups": [group]}
+    options: dict[str, Any] = {"batch_groups": 1, "optimiser": {"learning_rate": 1e-12}}
+    still, moving, other = (
+        [
+            line["loss"]
+            for line in lines(run_pretraining(name, training_options(**options, **more), seed=seed, **common))
+        ]
+        for name, more, seed in (
+            ("still", {}, 1),
+            ("moving", {"dropout": 0.5}, 1),
+            ("other", {"dropout": 0.5}, 2),
+        )
+    )
+    assert len(set(still)) == 1
+    assert len(set(moving)) == len(set(other)) == 6
+    assert not set(moving) & set(other)
+
+
+def test_the_margin_is_the_configured_one(run_pretraining: Run) -> None:
+    one, three = (
+        lines(run_pretraining(f"margin-{margin}", training_options(steps=1, margin=margin)))[0]["tasks"][
+            "rop"
+        ]
+        for margin in (1.0, 3.0)
+    )
+    # Scores of a fresh head are near 0, so no pair has the margin yet.
+    assert three["ranking_loss"] == pytest.approx(one["ranking_loss"] + 2)
+    assert three["mlm_loss"] == one["mlm_loss"]
+
+
+def test_the_encoder_sees_masks_and_the_loss_the_originals(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path
+) -> None:
+    original, seen = CrossEncoder.forward, []
+
+    def forward(self: CrossEncoder, *given: Any, **named: Any) -> Any:
+        seen.append((given[0], given[3]))
+        return original(self, *given, **named)
+
+    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    mask = load_tokenizer(tiny_encoder).mask_token_id
+    run_pretraining("run", training_options(masking={"replace_by_mask": 1.0, "replace_by_random": 0.0}))
+    for input_ids, masked in seen:
+        assert masked.any()
+        assert torch.equal(input_ids == mask, masked)
+
+
+def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
+    run_pretraining: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    separable: tuple[Path, Path],
+    make_groups: Callable[..., Path],
+    make_encoder: Callable[..., Path],
+) -> None:
+    jobs: list[dict[str, Any]] = []
+    original_checkpoints = module.Checkpoints
+
+    def note(root: Path, job: dict[str, Any], title: str) -> Any:
+        jobs.append({**job, "output": ""})
+        return original_checkpoints(root, job, title)
+
+    monkeypatch.setattr(module, "Checkpoints", note)
+    options = training_options(steps=1)
+    started = run_pretraining("start", options) / "model"
+    changes: list[dict[str, Any]] = [
+        {"start": started},
+        {"encoder": make_encoder(hidden_dropout_prob=0.1)},
+        {"groups": [make_groups([("d1", "word01", "word02")] * 4, "other")]},
+        {"task": TaskConfig(objective="rop", mlm_weight=0.5)},
+        {"encoder_options": EncoderConfig(path="tiny", label="tiny", layers=1)},
+        {"seed": 2},
+        {"options": training_options(steps=1, mlm_head_steps=1)},
+        {"options": training_options(steps=1, compute={"device": "cpu", "threads": 2})},
+    ]
+    for number, change in enumerate(changes):
+        run_pretraining(f"run-{number}", **{"options": options, **change})
+    texts = [json.dumps(job, sort_keys=True, default=str) for job in jobs]
+    assert len(set(texts)) == 1 + len(changes)
+    run_pretraining("same", training_options(steps=1, log_every=7, checkpoint_every=9), title="other")
+    assert json.dumps(jobs[-1], sort_keys=True, default=str) == texts[0]
 
 
 def test_without_mlm_weight_nothing_is_masked(run_pretraining: Run, monkeypatch: pytest.MonkeyPatch) -> None:
