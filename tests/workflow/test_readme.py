@@ -14,6 +14,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, make_project
 
+from irpretrain.report.dag import write_dag
+
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
@@ -71,3 +73,23 @@ def test_its_links_lead_somewhere():
     links = re.findall(r"\]\((?!https?://)([^)#]+)", (ROOT / "README.md").read_text())
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_picture_shows_the_workflow_of_today(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+        "--directory",
+        str(tmp_path),
+    ]
+    graph = subprocess.run(
+        [*command, "--quiet", "--rulegraph"], capture_output=True, text=True, env=ENVIRONMENT
+    )
+    assert graph.returncode == 0, graph.stderr[-2000:]
+    (tmp_path / "rulegraph.dot").write_text(graph.stdout)
+    write_dag(tmp_path / "rulegraph.dot", tmp_path / "dag.svg")
+    drawn = (ROOT / "docs/images/dag.svg").read_text()
+    assert drawn == (tmp_path / "dag.svg").read_text(), "copy results/figures/dag.svg to docs/images/"

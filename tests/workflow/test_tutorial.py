@@ -1,0 +1,70 @@
+"""The tutorial on a new objective is followed to the letter, in a copy of the project, through the real workflow."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import DOCUMENTS, ROOT, make_project, overlay_config
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+
+PAGE = (ROOT / "docs/tutorials/new-objective.md").read_text()
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
+
+
+def block(language: str, number: int = 0) -> str:
+    return [text for kind, text in BLOCKS if kind == language][number]
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The project with the tutorial's file and line in it, and beside it the tiny project with its overlay."""
+    project = tmp_path / "project"
+    for name in ("src", "rules", "scripts", "resources", "Snakefile", "config.yaml"):
+        source = ROOT / name
+        shutil.copytree(source, project / name) if source.is_dir() else shutil.copy(source, project / name)
+    (project / "src/irpretrain/objectives/lead.py").write_text(block("python"))
+    registry = project / "src/irpretrain/objectives/registry.py"
+    head = "OBJECTIVES = {\n"
+    text = registry.read_text()
+    assert head in text
+    registry.write_text(text.replace(head, head + block("python", 1)))
+    tiny = tmp_path / "tiny"
+    make_project(tiny)
+    overlay = yaml.safe_load(block("yaml").replace("dataset: squad", "dataset: tiny"))
+    (tiny / "tiny.yaml").write_text(yaml.safe_dump(overlay_config()))
+    (tiny / "lead.yaml").write_text(yaml.safe_dump(overlay))
+    return project, tiny
+
+
+def test_following_it_gives_a_run_of_the_new_model(copy):
+    project, tiny = copy
+    run = "results/runs/tiny/bm25/lead/zero-shot/seed-1.run.gz"
+    overlays = f"{tiny / 'tiny.yaml'} {tiny / 'lead.yaml'} --snakefile {project / 'Snakefile'}"
+    command = [sys.executable, "-m", *block("sh").replace("lead.yaml", overlays).split()]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(project / "src")}
+    done = subprocess.run(
+        [*command, "--directory", str(tiny), "--", run],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert (tiny / run).exists()
+    import pyarrow.parquet as pq
+
+    groups = pq.read_table(tiny / "results/groups/pretraining/lead.parquet").to_pylist()
+    assert len(groups) == DOCUMENTS
+    assert all(len(g["queries"]) == 1 and len(g["documents"]) >= 2 for g in groups)
+    assert groups[0]["documents"][0] == {"document_id": "d00", "start": 0, "end": 12}
