@@ -210,7 +210,7 @@ def test_a_configuration_without_a_class_name_is_read(tmp_path: Path, tiny_encod
 
 def test_other_architectures_are_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "roberta"}')
-    with pytest.raises(InputError, match="only the BERT architecture"):
+    with pytest.raises(InputError, match="of type 'roberta', not 'bert'"):
         CrossEncoder.from_encoder(tmp_path)
     with pytest.raises(InputError, match=r"no config\.json"):
         CrossEncoder.from_encoder(tmp_path / "nothing")

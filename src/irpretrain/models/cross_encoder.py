@@ -6,7 +6,6 @@ that loads such a model gives the same scores; the MLM head lies beside it in `m
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from transformers.activations import ACT2FN
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.encoder_files import read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.randomness import generator
 
@@ -226,22 +226,7 @@ class CrossEncoder(nn.Module):
 
 def _read_config(directory: Path, dropout: float | None) -> BertConfig:
     """The configuration for a one-label classifier, without anything that names the directory."""
-    path = directory / "config.json"
-    try:
-        given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            directory, "there is no config.json", remedy="Give a Hugging Face model directory."
-        ) from None
-    except ValueError as error:
-        raise InputError(path, f"this is not JSON: {error}") from None
-    kind = given.get("model_type", "bert")
-    if kind != "bert":
-        raise InputError(
-            path,
-            f"the encoder is of type {kind!r}; only the BERT architecture is supported",
-            remedy="Give an encoder whose config.json has model_type bert.",
-        )
+    given = read_config(directory)
     architectures = given.get("architectures") or []
     for name in ("_name_or_path", "architectures", "transformers_version", "torch_dtype", "dtype"):
         given.pop(name, None)

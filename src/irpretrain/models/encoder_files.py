@@ -32,7 +32,7 @@ def check_encoder_files(directory: str | Path, options: EncoderConfig, lengths: 
     if not directory.is_dir():
         missing = "this is a file, not a folder" if directory.is_file() else "there is no such folder"
         raise InputError(directory, missing, remedy=REMEDY)
-    described = _description(directory / "config.json")
+    described = read_config(directory)
     for choice in (WEIGHTS, TOKENIZERS):
         if not any((directory / name).is_file() for name in choice):
             raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=REMEDY)
@@ -48,7 +48,13 @@ def check_encoder_files(directory: str | Path, options: EncoderConfig, lengths: 
             )
 
 
-def _description(path: Path) -> dict[str, Any]:
+def read_config(directory: str | Path) -> dict[str, Any]:
+    """Return the config.json of a Hugging Face directory.
+
+    Raises:
+        InputError: there is none, it is not JSON, or the model is not of the BERT architecture.
+    """
+    path = Path(directory, "config.json")
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
