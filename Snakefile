@@ -12,7 +12,7 @@ from snakemake.exceptions import WorkflowError
 
 from irpretrain.config import parse_config
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.corpora.sources import check_sources
+from irpretrain.corpora.sources import check_sources, with_caveats
 from irpretrain.errors import IRPretrainError
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -26,6 +26,7 @@ try:
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
     MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))
     check_sources(CFG, MANIFEST)
+    CFG = with_caveats(CFG, MANIFEST)
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 

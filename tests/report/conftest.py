@@ -9,6 +9,8 @@ import pytest
 
 from irpretrain.config import Config, load_config
 from irpretrain.contracts import PER_QUERY
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.corpora.sources import with_caveats
 
 ROOT = Path(__file__).parents[2]
 PROP_YAML = ROOT / "resources" / "published" / "prop.yaml"
@@ -82,8 +84,9 @@ def write_results(directory: Path, rows: list[dict]) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="session")
 def config() -> Config:
-    """The embedded default's configuration."""
-    return load_config(ROOT / "config.yaml")
+    """The embedded default's configuration, as the workflow hands it on."""
+    manifest = read_manifest(ROOT / "resources" / "embedded.yaml")
+    return with_caveats(load_config(ROOT / "config.yaml"), manifest)
 
 
 @pytest.fixture(scope="session")

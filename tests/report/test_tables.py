@@ -170,7 +170,7 @@ def test_headline(config: Config, results) -> None:
     assert table.title == "Zero-shot and fine-tuned on SQuAD 1.1"
     assert [row.key for row in panel.rows][:4] == ["bm25", "ql", "untrained", "prop"]
     assert [c.label for c in panel.columns[:5]] == [
-        "RR@10", "nDCG@20", "P@20", "RR@10 against untrained", "RR@10 against BM25",
+        "RR@10", "nDCG@20", "P@20", "RR@10 against encoder", "RR@10 against BM25",
     ]  # fmt: skip
     texts = _texts(table, 0)
     assert texts["untrained"][3] == "–"

@@ -31,7 +31,8 @@ class Asset(Section):
     )
     files: dict[str, str] = Field(min_length=1, description="SHA-256, in hexadecimal, of each file.")
     licence: str = Field(min_length=1, description="Licence of the data.")
-    remark: str = Field(description="What a reader of its numbers must know.")
+    remark: str = Field(description="What it is.")
+    caveat: str | None = Field(None, description="What a reader of any number made with it must know.")
 
     @field_validator("files")
     @classmethod

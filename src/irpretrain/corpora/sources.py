@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from irpretrain.config.consistency import longest_sequences, used_corpora, used_datasets
+from irpretrain.config.corpora import DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import list_files, one_file
@@ -27,10 +28,10 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 corpus_files(config, name)
     for name in used_datasets(config):
         dataset = config.datasets[name]
-        for part, path in (("queries", dataset.queries.path), ("qrels", dataset.qrels.path)):
+        for part, file in zip(("queries", "qrels"), _topics_and_judgements(dataset), strict=True):
             with _collected(faults, f"datasets.{name}.{part}.path"):
-                if not _is_embedded(path, manifest):
-                    one_file(path)
+                if not _is_embedded(file.path, manifest):
+                    one_file(file.path)
         with _collected(faults, f"datasets.{name}.folds"):
             if isinstance(dataset.folds, str):
                 _check_folds(dataset.folds)
@@ -39,6 +40,22 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     if faults:
         listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
         raise ConfigError(f"Some sources cannot be used; paths are relative to {Path.cwd()}\n{listed}")
+
+
+def used_assets(config: Config) -> list[str]:
+    """Return the embedded assets that some experiment needs."""
+    files = [file for name in used_datasets(config) for file in _topics_and_judgements(config.datasets[name])]
+    paths = [config.corpora[name].path for name in used_corpora(config)] + [file.path for file in files]
+    resolved = [resolve(path) for path in [*paths, config.encoder.path]]
+    return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
+
+
+def with_caveats(config: Config, manifest: Manifest) -> Config:
+    """Return the configuration with the caveats of the embedded assets in use first among the report's notes."""
+    found = (manifest.asset(name).caveat for name in used_assets(config))
+    caveats = [caveat for caveat in found if caveat and caveat not in config.report.notes]
+    report = config.report.model_copy(update={"notes": [*caveats, *config.report.notes]})
+    return config.model_copy(update={"report": report})
 
 
 def corpus_files(config: Config, corpus: str) -> list[Path]:
@@ -50,6 +67,10 @@ def corpus_files(config: Config, corpus: str) -> list[Path]:
 def encoder_files(config: Config) -> list[Path]:
     """Return the files of a user's own encoder."""
     return list_files(config.encoder.path, [""])
+
+
+def _topics_and_judgements(dataset: DatasetConfig) -> tuple[FileConfig, FileConfig]:
+    return dataset.queries, dataset.qrels
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from markupsafe import Markup
 
 from irpretrain.atomic import write_text
 from irpretrain.config import Config
-from irpretrain.corpora.embedded import Asset, read_manifest, resolve
+from irpretrain.corpora.embedded import Asset, read_manifest
+from irpretrain.corpora.sources import used_assets
 from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.cells import (
@@ -32,6 +33,7 @@ from irpretrain.report.cells import (
     value_text,
 )
 from irpretrain.report.figures import FIGURES
+from irpretrain.report.introduction import introduction
 from irpretrain.report.lineage import Lineage, flat_counts
 from irpretrain.report.markdown import verdict_lines
 from irpretrain.report.naming import dataset_label, model_label, regime_label
@@ -39,6 +41,7 @@ from irpretrain.report.published import Published, load_published
 from irpretrain.report.sampling_figures import SampleCounts, sample_counts
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_tables
+from irpretrain.report.verdicts import MEANINGS
 
 PROVENANCE_BYTES = 2_500_000
 """Most bytes of provenance inside the page, so that the whole stays under 5 MB."""
@@ -77,7 +80,8 @@ def write_report(
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
     """
     papers = [load_published(path) for path in published]
-    tables = build_tables(papers, config, Scores.read(per_query, scores))
+    found = Scores.read(per_query, scores)
+    tables = build_tables(papers, config, found)
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in _figures(paper, pictures)]
     made = [str(per_query), str(Path(results) / "verdicts.csv"), str(dag)]
@@ -88,11 +92,13 @@ def write_report(
     page = _environment().get_template("report.html.j2").render(
         title=config.report.title,
         config=config,
+        introduction=introduction(config, papers, found),
         notes=config.report.notes,
         headline=_table_view(tables[0], book),
         tables=[_table_view(table, book) for table in tables[1:]],
         figures=figures,
         verdicts=verdicts,
+        meanings=MEANINGS,
         dag=_svg_uri(Path(dag)),
         stages=_stages(lineage),
         environments=_environments(lineage),
@@ -381,13 +387,6 @@ def _counts(lineage: Lineage) -> list[dict[str, Any]]:
 
 
 def _licences(config: Config, manifest: str | Path) -> list[tuple[str, Asset]]:
-    """Embedded assets that the configuration names, with their package and licence."""
-    paths = [corpus.path for corpus in config.corpora.values()]
-    paths += [file.path for dataset in config.datasets.values() for file in (dataset.queries, dataset.qrels)]
-    names = []
-    for path in [*paths, config.encoder.path]:
-        kind, where = resolve(path)
-        if kind == "embedded":
-            names.append(str(where))
+    """Embedded assets in use, with their package and licence."""
     assets = read_manifest(manifest)
-    return [(name, assets.asset(name)) for name in dict.fromkeys(names)]
+    return [(name, assets.asset(name)) for name in used_assets(config)]

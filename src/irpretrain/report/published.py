@@ -162,6 +162,7 @@ class Published(_Strict):
 
     paper: str
     name: str
+    summary: str
     citation: str
     doi: str
     verdict: Verdict

@@ -360,7 +360,7 @@ def _headline_panel(
         group = regime_label(regime)
         columns += [Column(group, measure) for measure in measures]
         columns += [
-            Column(group, f"{measures[0]} against untrained"),
+            Column(group, f"{measures[0]} against encoder"),
             Column(group, f"{measures[0]} against BM25"),
         ]
     rows = []

@@ -24,6 +24,15 @@ from irpretrain.report.published import PublishedValue
 ROUNDING = 1e-9
 """Slack of the comparison with the tolerance: 0.512 - 0.502 is not 0.010 in binary."""
 
+MEANINGS = {
+    REPRODUCED: "the printed number lies in our interval or near our mean, or ours is significantly better than the "
+    "baseline that the paper's mark names",
+    OFF: "the number does not, or ours is not",
+    NOT_RUN: "nothing of ours to compare; the reason stands under the table",
+    NOTHING_PUBLISHED: "ours alone: the paper prints no such number",
+}
+"""What the outcomes mean, for a reader of the report."""
+
 
 def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> Verdict:
     """Return whether our value agrees with the printed one."""

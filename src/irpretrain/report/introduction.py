@@ -1,0 +1,48 @@
+"""The report's first lines: what is compared, and what this run did, for a reader who meets the project here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irpretrain.config import Config
+from irpretrain.config.consistency import used_models
+from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_label
+from irpretrain.report.published import Published
+from irpretrain.report.remarks import number_of_queries
+from irpretrain.report.scores import Scores
+
+
+def introduction(config: Config, papers: Sequence[Published], scores: Scores) -> list[str]:
+    """Return the introduction's paragraphs."""
+    return [
+        "One run of IR-Pretrain, which rebuilds papers on pre-training for ad-hoc retrieval. A first stage finds "
+        "candidates for each query; a cross-encoder, which reads query and document together, puts them into a new "
+        "order. The question is whether pre-training makes that order better: zero-shot, before any judged query has "
+        "been seen, and fine-tuned on judged queries other than those it is tested on.",
+        *(paper.summary for paper in papers),
+        " ".join(["This run:", *_searched(config, scores), *_trained(config)]),
+    ]
+
+
+def _searched(config: Config, scores: Scores) -> list[str]:
+    return [
+        f"{number_of_queries(scores, dataset):,} queries of {dataset_label(config, dataset)}, for each the top "
+        f"{config.retrieval.depth} of {FIRST_STAGES[candidates]}."
+        for dataset, candidates in scores.pairs()
+        if candidates in FIRST_STAGES
+    ]
+
+
+def _trained(config: Config) -> list[str]:
+    trained = [config.models[name] for name in used_models(config) if config.models[name].tasks]
+    collections = dict.fromkeys(model.collection for model in trained if model.collection)
+    corpora = dict.fromkeys(corpus for name in collections for corpus in config.collections[name])
+    if not trained:
+        return [f"Encoder {encoder_label(config)}, not pre-trained further."]
+    steps = sorted(
+        {config.training_of(name).steps for name in used_models(config) if config.models[name].tasks}
+    )
+    return [
+        f"Encoder {encoder_label(config)}, pre-trained on {', '.join(corpora)} for "
+        f"{' or '.join(f'{number:,}' for number in steps)} steps."
+    ]

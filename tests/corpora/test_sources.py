@@ -1,0 +1,78 @@
+"""Sources in use are looked at before anything runs; all that is missing comes in one message."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from irpretrain.config import Config, load_config, parse_config
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.corpora.sources import check_sources, used_assets, with_caveats
+from irpretrain.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+MANIFEST = read_manifest(ROOT / "resources/embedded.yaml")
+
+
+def configuration(**sections: dict) -> Config:
+    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for section, entries in sections.items():
+        given[section] = {**given.get(section, {}), **entries}
+    return parse_config(given)
+
+
+def own(corpus: str, queries: str, folds: int | str) -> Config:
+    data = configuration().datasets["squad"].model_dump()
+    data |= {"corpus": "own", "folds": folds, "queries": {"format": "tsv", "path": queries}}
+    return configuration(
+        corpora={
+            "own": {"format": "jsonl", "path": corpus},
+            "unused": {"format": "jsonl", "path": "nowhere"},
+        },
+        datasets={"squad": data},
+    )
+
+
+def test_the_embedded_default_is_all_there():
+    check_sources(load_config(ROOT / "config.yaml"), MANIFEST)
+
+
+def test_all_that_is_missing_comes_at_once_and_what_nothing_needs_does_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        check_sources(own("documents", "queries.tsv", "folds.json"), MANIFEST)
+    text = str(caught.value)
+    assert f"paths are relative to {tmp_path}" in text
+    assert "  - corpora.own.path: documents: there is no such file or folder" in text
+    assert "  - datasets.squad.queries.path: queries.tsv: there is no such file" in text
+    assert "  - datasets.squad.folds: folds.json: there is no such file" in text
+    assert "nowhere" not in text
+    assert text.count("  - ") == 3
+
+
+def test_sources_that_are_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in (
+        ("documents.jsonl", ""),
+        ("queries.tsv", ""),
+        ("folds.json", '{"q1": 1, "q2": 2, "q3": 3}'),
+    ):
+        Path(name).write_text(content)
+    check_sources(own("documents.jsonl", "queries.tsv", "folds.json"), MANIFEST)
+    Path("folds.json").write_text('{"q1": 0}')
+    with pytest.raises(ConfigError, match=r"folds\.json: the fold of query 'q1' is 0"):
+        check_sources(own("documents.jsonl", "queries.tsv", "folds.json"), MANIFEST)
+
+
+def test_only_assets_in_use_count(tmp_path):
+    default = configuration()
+    assert used_assets(default) == ["enwiki-excerpt", "squad-train", "squad-dev", "minilm"]
+    alone = {"zero-shot": {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}}
+    alone |= {"fine-tuned": None, "few-shot": None}
+    assert used_assets(configuration(experiments=alone)) == ["squad-dev", "minilm"]
+    another = configuration(encoder={"path": str(tmp_path)}, report={"notes": ["own"]})
+    assert with_caveats(another, MANIFEST).report.notes == ["own"]
+    noted = with_caveats(configuration(report={"notes": ["own"]}), MANIFEST).report.notes
+    assert noted[0].startswith("The encoder (MiniLM) was distilled")
+    assert noted[1:] == ["own"]
+    assert with_caveats(with_caveats(default, MANIFEST), MANIFEST) == with_caveats(default, MANIFEST)
