@@ -17,6 +17,8 @@ from irpretrain.errors import IRPretrainError
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+if (workflow.resource_settings.cores or 0) > 1:
+    os.environ.setdefault("IRPRETRAIN_PLAIN_PROGRESS", "1")  # bars of several jobs would draw over each other
 
 
 configfile: os.path.join(workflow.basedir, "config.yaml")
