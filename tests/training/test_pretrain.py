@@ -350,6 +350,23 @@ def test_losses_of_several_tasks_are_added(run_pretraining: Run, separable: tupl
         assert line["loss"] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("part", ["weight", "mlm_weight"])
+def test_weights_scale_the_gradient_not_only_what_is_reported(run_pretraining: Run, part: str) -> None:
+    alone = {"weight": 0.0, "mlm_weight": 0.0}
+    one, three = (
+        lines(
+            run_pretraining(
+                f"{part}-{value}",
+                training_options(steps=1),
+                task=TaskConfig(objective="rop", **{**alone, part: value}),
+            )
+        )[0]
+        for value in (1.0, 3.0)
+    )
+    assert three["loss"] == pytest.approx(3 * one["loss"])
+    assert three["gradient_norm"] == pytest.approx(3 * one["gradient_norm"], rel=1e-5)
+
+
 def test_further_pre_training_starts_from_a_model(run_pretraining: Run) -> None:
     first = run_pretraining("first")
     further = run_pretraining(
