@@ -144,10 +144,15 @@ def test_layers_are_cut(tmp_path: Path, tiny_encoder: Path) -> None:
         CrossEncoder.from_encoder(tiny_encoder, layers=3)
 
 
-def test_dropout_is_set_everywhere(tiny_encoder: Path) -> None:
-    model = CrossEncoder.from_encoder(tiny_encoder, dropout=0.3)
-    rates = {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)}
-    assert rates == {0.3}
+def test_dropout_is_set_everywhere(make_encoder: MakeEncoder) -> None:
+    own = make_encoder(classifier_dropout=0.4, hidden_dropout_prob=0.2)
+
+    def rates(dropout: float | None) -> set[float]:
+        model = CrossEncoder.from_encoder(own, dropout=dropout)
+        return {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)}
+
+    assert rates(0.3) == {0.3}
+    assert rates(None) == {0.4, 0.2, 0.0}
 
 
 def test_saved_files_are_equal_and_name_no_directory(tmp_path: Path, tiny_encoder: Path) -> None:

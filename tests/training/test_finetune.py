@@ -214,7 +214,7 @@ def test_first_of_equal_scores_is_chosen(run_finetuning: Finetune, monkeypatch: 
 
 
 def test_checkpoints_are_named_by_all_that_the_result_depends_on(
-    run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
+    run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch, collection: dict[str, Any], tmp_path: Path
 ) -> None:
     jobs: list[dict[str, Any]] = []
     original = module.Checkpoints
@@ -233,7 +233,14 @@ def test_checkpoints_are_named_by_all_that_the_result_depends_on(
         {"measure": "AP"},
         {"options": options.model_copy(update={"negatives": 1})},
         {"reranking": RerankingConfig(max_length=20, query_length=4, compute={"device": "cpu"})},
+        {"qrels": tmp_path / "more.txt"},
+        {"candidates": tmp_path / "fewer.run.gz"},
+        {"folds": tmp_path / "other.json"},
     ]
+    (tmp_path / "more.txt").write_text(collection["qrels"].read_text() + "q00 0 d58 0\n")
+    shorter = {query: ranking[:7] for query, ranking in read_run(collection["candidates"]).items()}
+    write_run(tmp_path / "fewer.run.gz", shorter, "bm25")
+    (tmp_path / "other.json").write_text(collection["folds"].read_text() + "\n")
     for number, change in enumerate(changes):
         run_finetuning(f"run-{number}", **{"options": options, **change})
     assert jobs[0]["device"] == "cpu"
