@@ -55,8 +55,8 @@ def seed_number(wildcards):
 
 
 def expected_asset(wildcards):
-    """The manifest's entry, so that a changed one is verified and copied again."""
-    return dump(MANIFEST.assets[wildcards.asset])
+    """What the manifest demands of the files, so that they are verified and copied again when that changes."""
+    return MANIFEST.assets[wildcards.asset].model_dump(include={"package", "version", "directory", "files"})
 
 
 def is_embedded(path):

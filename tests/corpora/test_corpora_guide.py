@@ -12,6 +12,7 @@ from irpretrain.corpora.collection import check_collection, check_corpus
 from irpretrain.corpora.embedded import read_manifest, resolve
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import check_sources
 from irpretrain.corpora.testcollection import prepare
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +25,9 @@ def test_the_example(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    config = load_config(ROOT / "config.yaml", "configs/fruit.yaml")
+    config = load_config(ROOT / "config.yaml", "fruit.yaml")
     assert list(config.experiments) == ["zero-shot", "fine-tuned"]
+    check_sources(config, read_manifest(ROOT / "resources/embedded.yaml"))
     corpus, dataset = config.corpora["fruit"], config.datasets["fruit"]
     write_shard(corpus, resolve(corpus.path)[1], 0, "documents-0.parquet")
     assert check_corpus(["documents-0.parquet"], corpus.path) == 4
@@ -41,7 +43,7 @@ def test_the_example(tmp_path, monkeypatch):
     assert QUERIES.read("queries.parquet")["text"].to_pylist() == [
         "sour fruit",
         "fruit of warm countries",
-        "early blossom",
+        "fruit with early blossom",
     ]
     assert (
         Path("qrels.txt").read_text() == "1 0 apple 0\n1 0 lemon 1\n2 0 banana 1\n2 0 lemon 1\n3 0 cherry 1\n"

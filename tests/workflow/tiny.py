@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ TOPICS = (
 )  # fmt: skip
 FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known", "long", "high")
 DOCUMENTS, QUERIES = 72, 24
+ZERO_SHOT = ["untrained", "prop", "prop-rop", "prop-random", "prop-further"]
 
 
 def words(topic: int) -> list[str]:
@@ -118,9 +120,8 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "log_every": 2,
         },
         "models": {
-            "prop": {"training": {"snapshots": [2, 4]}},
-            "prop-rop": {"training": {"snapshots": [2, 4]}},
-            "prop-random": {"training": {"snapshots": [2, 4]}},
+            "prop-rop": {"training": {"snapshots": [2]}},
+            "prop-random": {"training": {"snapshots": [2]}},
             "prop-further": {"training": {"steps": 3}},
         },
         "datasets": {
@@ -137,12 +138,24 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "reranking": {"max_length": 48, "query_length": 8},
         "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
         "experiments": {
-            "zero-shot": {"dataset": "tiny"},
-            "fine-tuned": {"dataset": "tiny", "models": ["untrained", "prop"]},
+            "zero-shot": {"dataset": "tiny", "models": ZERO_SHOT},
+            "fine-tuned": {"dataset": "tiny", "models": ["prop"]},
             "few-shot": {"dataset": "tiny", "regimes": ["few-shot-2"]},
         },
         **top,
     }
+
+
+def readme_command(command: str, folder: Path, cores: int = 2) -> list[str]:
+    """A command of the README on the project in `folder`: its overlay and folder are added, nothing else is changed."""
+    words = shlex.split(command)
+    tiny = f"--configfile {folder / 'tiny.yaml'} --directory {folder}"
+    if words[0] == "make":
+        # this environment is the one that make would set up
+        bin_folder = Path(sys.executable).parent
+        made = [f"VENV={bin_folder.parent}", "--assume-old", f"{bin_folder.parent}/.installed"]
+        return ["make", *made, f"CORES={cores}", *words[1:], f"ARGS={tiny}"]
+    return [words[0], "--snakefile", str(ROOT / "Snakefile"), *words[1:], *shlex.split(tiny)]
 
 
 def snakemake_command(folder: Path, *arguments: str, cores: int = 2) -> list[str]:
@@ -157,11 +170,17 @@ def run_workflow(
     folder: Path, *arguments: str, cores: int = 2, expect: int = 0
 ) -> subprocess.CompletedProcess[str]:
     """Run the workflow in `folder`; fail with its output when it does not exit with `expect`."""
-    command = snakemake_command(folder, *arguments, cores=cores)
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "PATH": path}, timeout=900
-    )
+    return run_command(snakemake_command(folder, *arguments, cores=cores), expect)
+
+
+def environment() -> dict[str, str]:
+    """This process's environment, with the programs of its Python first."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+def run_command(command: list[str], expect: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run a command in the project's root; fail with its output when it does not exit with `expect`."""
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=900)
     assert done.returncode == expect, (
         f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-8000:]}"
     )

@@ -12,6 +12,7 @@ import numpy as np
 from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError
+from irpretrain.provenance import read_sidecar
 
 Place = tuple[str, Path, int, int]
 """Document id, shard, part and position."""
@@ -91,7 +92,7 @@ def _refuse(repeated: dict[str, list[Place]]) -> None:
     (_, first, *_), (_, second, *_) = places[:2]
     others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
     shown = " and ".join(
-        f"in {path} (file {part}, record {position})" for _, path, part, position in places[:2]
+        f"in {_file(path, part)} (record {position})" for _, path, part, position in places[:2]
     )
     if first.parent == second.parent:
         remedy = "Identifiers must be unique; mend the corpus."
@@ -102,3 +103,9 @@ def _refuse(repeated: dict[str, list[Place]]) -> None:
     raise InputError(
         second, f"document id {name!r} occurs {len(places)} times: {shown}{others}", remedy=remedy
     )
+
+
+def _file(shard: Path, part: int) -> str:
+    """The user's own name of file `part` of a corpus, from the shard's sidecar; the shard where there is none."""
+    files = sorted(read_sidecar(shard).get("inputs", {}))  # as `list_files` sorts them
+    return files[part] if part < len(files) else f"file {part} of {shard}"
