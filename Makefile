@@ -16,11 +16,11 @@ $(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
 	@$(PYTHON) envs/install.py $(VENV)
 
 run: $(VENV)/.installed
-	@snakemake --cores $(CORES) --rerun-incomplete $(ARGS)
+	@snakemake --cores $(CORES) --quiet host reason --rerun-incomplete $(ARGS)
 
 resume: $(VENV)/.installed
 	@snakemake --cores $(CORES) --unlock --quiet all $(ARGS)
-	@snakemake --cores $(CORES) --rerun-incomplete $(ARGS)
+	@snakemake --cores $(CORES) --quiet host reason --rerun-incomplete $(ARGS)
 
 test: $(VENV)/.installed
 	@python -m pytest $(ARGS)

@@ -49,7 +49,7 @@ onsuccess:
     if os.path.exists("results/report.html"):
         from irpretrain.report.headline import print_headline
 
-        print_headline("results")
+        print_headline("results", called=os.path.relpath("results", os.environ.get("PWD", os.getcwd())))
 
 
 onerror:

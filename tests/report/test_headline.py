@@ -35,6 +35,7 @@ def test_it_is_printed(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_without_a_table_the_place_is_still_named(tmp_path: Path) -> None:
     assert headline(tmp_path).startswith("Report:")
+    assert "Report:  runs/fruit/results/report.html\n" in headline(tmp_path, called="runs/fruit/results")
 
 
 def test_long_labels_are_cut(made: Path) -> None:

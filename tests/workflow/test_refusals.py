@@ -145,7 +145,10 @@ def text_in_gzip_clothes(project: Path) -> None:
 SPOILED = {
     "id twice": (
         repeat_document,
-        ["document id 'd03' occurs 2 times", "part-0.jsonl (record 3) and in data/documents/part-9.jsonl (record 0)"],
+        [
+            "document id 'd03' occurs 2 times",
+            "part-0.jsonl (record 3) and in data/documents/part-9.jsonl (record 0)",
+        ],
     ),
     "no documents": (no_documents, ["the corpus has no documents"]),
     "other judgements": (

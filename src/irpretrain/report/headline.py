@@ -14,17 +14,18 @@ LABEL = 30
 MEASURES_SHOWN = 2
 
 
-def print_headline(results: str | Path) -> None:
-    """Print the headline table of a results directory and the path of its report."""
-    print("\n" + headline(results))
+def print_headline(results: str | Path, called: str | Path | None = None) -> None:
+    """Print the headline table of a results directory and the path of its report; see `headline`."""
+    print("\n" + headline(results, called))
 
 
-def headline(results: str | Path) -> str:
+def headline(results: str | Path, called: str | Path | None = None) -> str:
     """Return what `print_headline` prints: `WIDTH` columns at most.
 
     Args:
         results: the directory with `tables/headline.csv` and `report.html`; a table that is not there yet is
             passed over.
+        called: what the directory is called from where the user stands, if not `results`.
     """
     table = Path(results) / "tables" / "headline.csv"
     parts = []
@@ -35,7 +36,8 @@ def headline(results: str | Path) -> str:
             parts.append(_panel(panel, list(cells)))
         if rows:
             parts.append("* significantly better than BM25   † than the encoder with a fresh score head")
-    parts.append(f"Report:  {Path(results) / 'report.html'}\nTables:  {Path(results) / 'tables'}")
+    shown = Path(called or results)
+    parts.append(f"Report:  {shown / 'report.html'}\nTables:  {shown / 'tables'}")
     return "\n\n".join(parts) + "\n"
 
 
