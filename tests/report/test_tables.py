@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from small_run import PROP_YAML, ROOT, rows_of, write_results
 
-from conftest import PROP_YAML, ROOT, rows_of, write_results
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.report.cells import Cell, Table, letter
 from irpretrain.report.latex import escape as latex_escape
@@ -48,7 +48,7 @@ def test_panel_of_the_papers_data_sets(config: Config, results) -> None:
     ]
     assert _texts(table, 0)["rop"][0] == "0.481† · not run (a)"
     assert next(iter(table.reasons())).startswith(
-        "data set robust04 is not in this configuration: its documents"
+        "data set Robust04 is not in this configuration: its documents"
     )
 
 
@@ -108,6 +108,18 @@ def test_table2_maps_rows_honestly(config: Config, results) -> None:
     claims = {(v.mark, v.outcome) for v in rows["prop-here"].cells[0].verdicts}
     assert claims == {("*", "reproduced"), ("†", "reproduced"), ("‡", "not run")}
     assert [v.outcome for v in rows["bert"].cells[0].verdicts] == ["off"]  # 0.400 against BM25's 0.600
+
+
+def test_a_baseline_that_was_not_run_is_named_for_what_it_is(config: Config, tmp_path: Path) -> None:
+    files = write_results(tmp_path, rows_of("squad", models=("prop",)))
+    table = _table(config, files, "table2")
+    (found,) = (row for row in table.panels[1].rows if row.key == "prop-here")
+    reasons = {v.mark: v.reason for v in found.cells[0].verdicts}
+    assert (
+        reasons["†"]
+        == "its baseline was not run: no experiment runs untrained fine-tuned with nDCG@20 on squad"
+    )
+    assert reasons["‡"] == "its baseline was not run: objective ict is not part of this configuration"
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,7 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     figure, (axis,) = new_figure()
     with rc_context(STYLE):
         for place, (strategy, (model, steps, losses)) in enumerate(curves.items()):
-            label = f"{SAMPLING.get(strategy, strategy)} ({model})"
+            label = _strategy_label(strategy, model)
             x, y = binned(steps, losses)
             style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
             axis.plot(x, y, markevery=max(1, len(x) // 10), label=label, **style)
@@ -76,6 +76,10 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
         models = [model for model, _, _ in curves.values()]
         titled(figure, title, _training_remark(config, models) + _absent(figure_data, curves, "pre-trained"))
     return figure
+
+
+def _strategy_label(strategy: str, model: str) -> str:
+    return f"{SAMPLING.get(strategy, strategy)} ({model})"
 
 
 def _absent(figure_data: PublishedFigure, found: Mapping[str, Any], verb: str) -> str:
@@ -144,7 +148,7 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
     figure, axes = new_figure(len(panels))
     with rc_context(STYLE):
         for axis, (pair, (measure, curves)) in zip(axes, panels.items(), strict=True):
-            _draw_snapshots(axis, config, scores, pair, measure, curves)
+            _draw_snapshots(axis, figure_data, config, scores, pair, measure, curves)
         drawn = [model for _, curves in panels.values() for model in curves]
         wanted = [m for models in figure_data.models.values() for m in models if m not in drawn]
         missing = f" Without snapshots here: {', '.join(wanted)}." if wanted else ""
@@ -181,15 +185,21 @@ def _snapshot_curves(
 
 def _draw_snapshots(
     axis: Any,
+    figure_data: PublishedFigure,
     config: Config,
     scores: Scores,
     pair: tuple[str, str],
     measure: str,
     curves: dict[str, list[int]],
 ) -> None:
-    for place, (model, steps) in enumerate(curves.items()):
+    strategies = {model: strategy for strategy, models in figure_data.models.items() for model in models}
+    # The figure's own models first and in its order, so that they look as in figure 1a.
+    order = [*(model for model in strategies if model in curves), *(m for m in curves if m not in strategies)]
+    for place, model in enumerate(order):
+        steps = curves[model]
         runs = [_snapshot_run(scores, pair, model, step) for step in steps]
-        label = f"{config.models[model].label} ({model})"
+        own = f"{config.models[model].label} ({model})"
+        label = _strategy_label(strategies[model], model) if model in strategies else own
         _draw_with_interval(axis, config, scores, runs, steps, measure, place, label)
     control = control_model(config, config.models)
     if control is not None:

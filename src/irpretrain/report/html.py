@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,9 +48,12 @@ PROVENANCE_BYTES = 2_500_000
 """Most bytes of provenance inside the page, so that the whole stays under 5 MB."""
 JOBS_SHOWN = 40
 """Most outputs of one stage whose counts are listed."""
+WIDE = 2.2
+"""Ratio of width to height from which a figure takes the page's whole width."""
 OWN_FIGURES = {
     "set_sizes": "How many words the sampled sets hold (PROP, section 3.1), against the Poisson without zero.",
-    "words_outside": "Words come from the smoothed document model, so some do not occur in the document.",
+    "words_outside": "The smoothed document model gives every word of the vocabulary some probability, so some sampled "
+    "words do not occur in the document; random sampling draws from the vocabulary alike.",
 }
 
 
@@ -285,7 +289,7 @@ def _verdict_counts(tables: Sequence[Table]) -> dict[str, int]:
 # Figures
 
 
-def _figures(paper: Published, directory: Path) -> list[dict[str, str]]:
+def _figures(paper: Published, directory: Path) -> list[dict[str, Any]]:
     views = []
     for name in FIGURES[paper.paper]:
         known = paper.figures.get(name)
@@ -297,9 +301,22 @@ def _figures(paper: Published, directory: Path) -> list[dict[str, str]]:
             )
         title = f"{paper.name}, figure {known.number}: {known.title}" if known else caption
         key = f"{paper.paper}_{name}"
-        image = _svg_uri(directory / f"{key}.svg")
-        views.append({"name": key, "image": image, "title": title, "caption": caption})
+        path = directory / f"{key}.svg"
+        view = {
+            "name": key,
+            "image": _svg_uri(path),
+            "title": title,
+            "caption": caption,
+            "wide": _is_wide(path),
+        }
+        views.append(view)
     return views
+
+
+def _is_wide(path: Path) -> bool:
+    """Whether a picture is so much wider than high (several panels) that half the page is too little for it."""
+    size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', path.read_text(encoding="utf-8"))
+    return size is not None and float(size[1]) > WIDE * float(size[2])
 
 
 def _svg_uri(path: Path) -> str:

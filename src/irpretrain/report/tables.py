@@ -228,7 +228,8 @@ class _PaperTable:
             return row.absent
         if dataset not in self.config.datasets:
             known = self.published.datasets.get(dataset)
-            return f"data set {dataset} is not in this configuration" + (f": {known.absent}" if known else "")
+            label = known.label if known else dataset
+            return f"data set {label} is not in this configuration" + (f": {known.absent}" if known else "")
         if run is None or (run.model in FIRST_STAGES and self.scores.get(run, measure) is None):
             return row.absent
         if self.scores.get(run, measure) is None:
@@ -266,7 +267,9 @@ class _PaperTable:
         over = next(m.over for m in self.table.marks if m.mark == mark)
         baseline = self.table.row(over)
         found = next((c for c in ours.comparisons if c.mark == mark), None)
-        return claim_verdict(mark, self._name(baseline), found, baseline.absent)
+        run = self._run(baseline, plan.dataset, ours.run.candidates, plan.regime)
+        missing = self._reason(baseline, plan.dataset, run, plan.measure) or baseline.absent
+        return claim_verdict(mark, self._name(baseline), found, missing)
 
     def _name(self, row: PublishedRow) -> str:
         """The paper's label, and what fills the row here where that is another thing."""

@@ -1,0 +1,29 @@
+"""The report's first lines say what was compared, on what, and made from what."""
+
+from __future__ import annotations
+
+from small_run import PROP_YAML
+
+from irpretrain.config import Config
+from irpretrain.report.introduction import introduction
+from irpretrain.report.published import load_published
+from irpretrain.report.scores import Scores
+
+
+def test_it_tells_this_run(config: Config, results) -> None:
+    first, paper, run = introduction(config, [load_published(PROP_YAML)], Scores.read(*reversed(results)))
+    assert "cross-encoder" in first
+    assert paper.startswith("PROP draws pairs of word sets")
+    assert run.startswith(
+        "This run: 20 queries of SQuAD 1.1, for each the top 20 of BM25. Encoder MiniLM-L6-H384"
+    )
+    assert "pre-trained on enwiki-excerpt, squad-train, squad-dev-passages for" in run
+    steps = sorted({config.training_of(name).steps for name in ("prop", "prop-further")})
+    assert run.endswith(f"{' or '.join(str(number) for number in steps)} steps.")
+
+
+def test_without_pre_training(config: Config, results) -> None:
+    experiment = config.experiments["zero-shot"].model_copy(update={"models": ["untrained"]})
+    alone = config.model_copy(update={"experiments": {"zero-shot": experiment}})
+    (*_, run) = introduction(alone, [], Scores.read(*reversed(results)))
+    assert run.endswith("first 4 layers, not pre-trained further.")
