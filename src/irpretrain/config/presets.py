@@ -1,6 +1,6 @@
 """Presets: the choices in which a paper and its authors' released code differ.
 
-A preset only fills keys that the user leaves out. `docs/methods.md` gives the reasons; the facts were read
+A preset only fills keys that the user leaves out. `docs/methods/` gives the reasons; the facts were read
 from the papers and from the public repositories.
 """
 
