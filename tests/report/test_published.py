@@ -5,7 +5,7 @@ import yaml
 from small_run import PROP_YAML
 
 from irpretrain.errors import InputError
-from irpretrain.report.published import PublishedValue, figure_ids, load_published, table_ids
+from irpretrain.report.published import PublishedValue, load_published
 
 
 def test_prop_numbers_as_printed() -> None:
@@ -52,8 +52,8 @@ def test_a_claim_is_a_mark_that_every_value_carries() -> None:
 
 
 def test_names_for_the_workflow() -> None:
-    assert table_ids(PROP_YAML) == ["table2", "table3", "table4", "table5"]
-    assert figure_ids(PROP_YAML) == ["figure1a", "figure1b", "figure2"]
+    assert list(load_published(PROP_YAML).tables) == ["table2", "table3", "table4", "table5"]
+    assert list(load_published(PROP_YAML).figures) == ["figure1a", "figure1b", "figure2"]
 
 
 def _change(tmp_path: Path, change) -> Path:

@@ -189,13 +189,3 @@ def load_published(path: str | Path) -> Published:
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in error.errors())
         raise InputError(path, f"these published numbers cannot be used: {faults}") from None
-
-
-def table_ids(path: str | Path) -> list[str]:
-    """Return the keys of a file's tables, which are part of the names of the files that are made of them."""
-    return list(load_published(path).tables)
-
-
-def figure_ids(path: str | Path) -> list[str]:
-    """Return the keys of a file's figures."""
-    return list(load_published(path).figures)
