@@ -121,7 +121,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "models": {
             "prop-rop": {"training": {"snapshots": [2]}},
-            "prop-random": {"training": {"snapshots": [2]}},
+            "prop-random": {"training": {"snapshots": []}},
             "prop-further": {"training": {"steps": 3}},
         },
         "datasets": {
