@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from irpretrain.config.consistency import most_shots, used_datasets
+from irpretrain.config.consistency import most_shots, tested_datasets, trained_on
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.report.figures import figure_names
@@ -203,14 +203,52 @@ def folds_file(wildcards):
 
 @cache
 def fold_numbers(dataset):
-    from irpretrain.evaluation.folds import count_folds
+    """The test folds of a data set; one that trains on another is tested whole."""
+    from irpretrain.evaluation.folds import WHOLE, count_folds
 
+    if CFG.datasets[dataset].train_on:
+        return [WHOLE]
     return range(1, count_folds(CFG.datasets[dataset]) + 1)
+
+
+def cross_validated():
+    """The tested data sets that are cut into folds."""
+    return [name for name in tested_datasets(CFG) if not CFG.datasets[name].train_on]
+
+
+def training_tokens(wildcards):
+    return tokens_of([CFG.datasets[trained_on(CFG, wildcards.dataset)].corpus])
+
+
+def training_file(name):
+    """A file of the data set that trains."""
+    return lambda wildcards: f"results/datasets/{trained_on(CFG, wildcards.dataset)}/{name}"
+
+
+def training_candidates(wildcards):
+    return first_stage_run(trained_on(CFG, wildcards.dataset), wildcards.candidates)
+
+
+def tested_whole(wildcards):
+    return CFG.datasets[wildcards.dataset].train_on is not None
+
+
+def test_tokens(wildcards):
+    """What is tested whole, where another data set trains; nothing under cross-validation. So for the next two."""
+    return dataset_tokens(wildcards) if tested_whole(wildcards) else []
+
+
+def test_queries(wildcards):
+    return f"results/datasets/{wildcards.dataset}/queries.parquet" if tested_whole(wildcards) else []
+
+
+def test_candidates(wildcards):
+    return first_stage_run(wildcards.dataset, wildcards.candidates) if tested_whole(wildcards) else []
 
 
 def shots(wildcards):
     """The most training queries that a few-shot regime asks for."""
-    return most_shots(CFG.experiments.values(), wildcards.dataset)
+    return most_shots(CFG, wildcards.dataset)
 
 
 def dataset_documents(wildcards):
@@ -267,7 +305,7 @@ def cells():
 
 def first_stages():
     """Every (dataset, method) that is searched: the candidates asked for, and both baselines."""
-    return [(dataset, method) for dataset in used_datasets(CFG) for method in ("bm25", "ql")]
+    return [(dataset, method) for dataset in tested_datasets(CFG) for method in ("bm25", "ql")]
 
 
 def run_files(dataset, candidates, model, regime, seed):

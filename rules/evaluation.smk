@@ -4,8 +4,8 @@
 rule evaluate:
     input:
         runs=[path for run in all_runs() for path in run["paths"]],
-        qrels=expand("results/datasets/{dataset}/qrels.txt", dataset=used_datasets(CFG)),
-        folds=expand("results/datasets/{dataset}/folds.json", dataset=used_datasets(CFG)),
+        qrels=expand("results/datasets/{dataset}/qrels.txt", dataset=tested_datasets(CFG)),
+        folds=expand("results/datasets/{dataset}/folds.json", dataset=cross_validated()),
     output:
         per_query="results/per_query.parquet",
         scores="results/scores.csv",
@@ -19,6 +19,9 @@ rule evaluate:
         runtime=60,
     params:
         runs=all_runs(),
-        datasets={name: dump(CFG.datasets[name])["measures"] for name in used_datasets(CFG)},
+        datasets={
+            name: [CFG.datasets[name].measures, CFG.datasets[name].train_on is None]
+            for name in tested_datasets(CFG)
+        },
     script:
         "../scripts/evaluate.py"

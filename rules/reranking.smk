@@ -41,14 +41,18 @@ use rule rerank as rerank_snapshot with:
 
 
 rule finetune:
-    """One test fold: grid and epoch chosen on the validation fold, the test fold ranked once."""
+    """Grid and epoch chosen on a validation fold, the test queries ranked once: a test fold, or, as fold 0, all
+    queries of a data set that trains on another."""
     input:
         model=pretrained_model,
-        tokens=dataset_tokens,
-        queries="results/datasets/{dataset}/queries.parquet",
-        qrels="results/datasets/{dataset}/qrels.txt",
-        candidates="results/runs/{dataset}/{candidates}/first-stage.run.gz",
-        folds="results/datasets/{dataset}/folds.json",
+        tokens=training_tokens,
+        queries=training_file("queries.parquet"),
+        qrels=training_file("qrels.txt"),
+        folds=training_file("folds.json"),
+        candidates=training_candidates,
+        test_tokens=test_tokens,
+        test_queries=test_queries,
+        test_candidates=test_candidates,
     output:
         run="results/runs/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.run.gz",
         metrics="results/metrics/finetuned/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.json",

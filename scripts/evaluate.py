@@ -8,8 +8,8 @@ with stage(snakemake) as done:
         name: {
             "measures": measures,
             "qrels": f"results/datasets/{name}/qrels.txt",
-            "folds": f"results/datasets/{name}/folds.json",
+            "folds": f"results/datasets/{name}/folds.json" if cross_validated else None,
         }
-        for name, measures in snakemake.params.datasets.items()
+        for name, (measures, cross_validated) in snakemake.params.datasets.items()
     }
     done(evaluate(snakemake.params.runs, datasets, snakemake.output.per_query, snakemake.output.scores))

@@ -1,24 +1,24 @@
-"""Fine-tune for one test fold and rank that fold's candidates."""
+"""Fine-tune for one test fold, or for a data set that trains on another, and rank the test queries' candidates."""
 
 from pathlib import Path
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import FinetuningConfig
 from irpretrain.stage import stage
-from irpretrain.training.finetune import finetune
+from irpretrain.training.finetune import Topics, finetune
 
 with stage(snakemake) as done:
     options = FinetuningConfig(**snakemake.params.options)
-    cell = snakemake.wildcards
+    cell, given = snakemake.wildcards, snakemake.input
     model_directory = Path(snakemake.params.models, cell.dataset, cell.candidates, cell.model, cell.regime)
     done(
         finetune(
-            model=snakemake.input.model,
-            tokens=list(snakemake.input.tokens),
-            queries=snakemake.input.queries,
-            qrels=snakemake.input.qrels,
-            candidates=snakemake.input.candidates,
-            folds=snakemake.input.folds,
+            model=given.model,
+            tokens=list(given.tokens),
+            queries=given.queries,
+            qrels=given.qrels,
+            candidates=given.candidates,
+            folds=given.folds,
             fold=int(cell.fold),
             regime=cell.regime,
             options=options,
@@ -28,6 +28,9 @@ with stage(snakemake) as done:
             run=snakemake.output.run,
             metrics=snakemake.output.metrics,
             checkpoints=snakemake.params.checkpoints,
+            test=Topics(list(given.test_tokens), given.test_queries, given.test_candidates)
+            if given.test_queries
+            else None,
             output=model_directory / f"seed-{cell.seed}" / f"fold-{cell.fold}"
             if options.keep_models
             else None,

@@ -45,8 +45,14 @@ def test_every_overlay_is_valid(overlay):
         ("objectives.rop.muu", 3, ["rop: muu: unknown key", "did you mean mu?"]),
         ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "allowed are"]),
         ("corpora.squad-dev.shards", "x", ["corpora.squad-dev.shards", "valid integer"]),
-        ("datasets.squad.folds", 300, ["300 folds cannot be made of 150 queries", "lower folds"]),
-        ("datasets.squad.folds", 2, ["no room for training, validation and test"]),
+        ("datasets.squad-train.folds", 600, ["600 folds cannot be made of 500 queries", "lower folds"]),
+        ("datasets.squad-train.folds", 2, ["no room for training, validation and test"]),
+        ("datasets.squad.train_on", "squad", ["datasets.squad.train_on: is the data set itself"]),
+        (
+            "datasets.squad.train_on",
+            "squad-trian",
+            ["'squad-trian' is not in datasets", "did you mean squad-train?"],
+        ),
         ("datasets.squad.corpus", "squad-dve", ["'squad-dve' is not in corpora", "did you mean squad-dev?"]),
         ("experiments.few-shot.regimes", ["few-50"], ["'few-50' is not a regime", "few-shot-<n>"]),
         ("experiments.few-shot.models", ["porp"], ["'porp' is not in models", "did you mean prop?"]),
@@ -81,15 +87,18 @@ def test_every_overlay_is_valid(overlay):
         ),
         (
             "experiments.few-shot.regimes",
-            ["few-shot-91"],
-            ["few-shot-91 asks for more than the 90 training queries"],
+            ["few-shot-401"],
+            [
+                "few-shot-401 asks for more than the 400 training queries",
+                "raise datasets.squad-train.sample_queries",
+            ],
         ),
         ("experiments.few-shot.seeds", [-1], ["experiments.few-shot.seeds.0", "greater than or equal to 0"]),
         ("finetuning.batch_sizes", [0], ["finetuning.batch_sizes.0", "greater than or equal to 1"]),
         ("finetuning.learning_rates", [0.0], ["finetuning.learning_rates.0", "greater than 0"]),
         ("corpora.squad-dev.path", "", ["corpora.squad-dev.path", "at least 1 character"]),
         ("collections.target", [], ["collections.target: is empty"]),
-        ("corpora.squad-train", None, ["collections.pretraining: 'squad-train' is not in corpora"]),
+        ("corpora.squad-train-passages", None, ["'squad-train-passages' is not in corpora"]),
     ],
 )
 def test_faults_are_explained(given, path, value, expected):
@@ -126,11 +135,11 @@ def test_models_that_nothing_needs_may_not_fit(given):
 
 
 def test_every_dangling_name_is_listed(given):
-    for name in ("squad-train", "squad-dev", "squad-dev-passages"):
+    for name in ("squad-train-passages", "squad-dev", "squad-dev-passages"):
         given["corpora"][name] = None
     text = message(given)
     assert "3 faults" in text
-    assert "collections.pretraining: 'squad-train'" in text
+    assert "collections.pretraining: 'squad-train-passages'" in text
     assert "collections.target: 'squad-dev-passages'" in text
     assert "datasets.squad.corpus: 'squad-dev'" in text
 
@@ -143,7 +152,7 @@ def test_names_with_a_meaning_of_their_own_are_no_models(given, name):
 
 @pytest.mark.parametrize(("queries", "folds", "training"), [(150, 5, 90), (7, 3, 2), (8, 3, 2), (10, 4, 4)])
 def test_few_shot_regimes_fit_the_training_folds_of_every_test_fold(given, queries, folds, training):
-    given["datasets"]["squad"] |= {"sample_queries": queries, "folds": folds}
+    given["datasets"]["squad"] |= {"sample_queries": queries, "folds": folds, "train_on": None}
     given["experiments"]["few-shot"]["regimes"] = [f"few-shot-{training}"]
     parse_config(given)
     sizes = [queries // folds + (fold < queries % folds) for fold in range(folds)]

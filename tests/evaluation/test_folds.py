@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.evaluation.folds import count_folds, deal, make_folds, read_folds, roles, training_queries
+from irpretrain.evaluation.folds import (
+    WHOLE,
+    count_folds,
+    deal,
+    make_folds,
+    read_folds,
+    roles,
+    training_queries,
+)
 
 NAMES = [f"q{i}" for i in range(13)]
 
@@ -61,11 +69,13 @@ def test_dealing(names: list[str], number: int, seed: int) -> None:
 
 def test_more_shots_than_training_queries(tmp_path: Path) -> None:
     queries = write_queries(tmp_path)  # 13 in 5 folds: two folds of 3 are left out, 7 queries train
-    make_folds(queries, dataset(5), 1, tmp_path / "folds.json", shots=7)
+    make_folds(queries, dataset(5), 1, tmp_path / "folds.json", shots=(7, 10))
     with pytest.raises(
         ConfigError, match="few-shot-8 asks for more training queries than x has: 7 for test fold"
     ):
-        make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=8)
+        make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=(8, 0))
+    with pytest.raises(ConfigError, match=r"few-shot-11 asks .* has: 10 outside the first of 5 folds"):
+        make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=(0, 11))
     assert not (tmp_path / "more.json").exists()
 
 
@@ -95,23 +105,43 @@ def test_roles_never_meet_and_each_query_is_tested_once(number: int, queries: in
     assert sorted(tested) == sorted(folds.fold_of)
 
 
-def test_there_is_no_fold_zero() -> None:
-    for fold in (0, 6):
+def test_where_another_data_set_is_tested_all_but_the_first_fold_train() -> None:
+    folds = deal(NAMES, 5, 1)
+    train, validation, test = roles(folds, WHOLE)
+    assert validation == folds.queries(1)
+    assert sorted(train + validation) == sorted(NAMES)
+    assert test == []
+
+
+def test_there_is_no_such_fold() -> None:
+    for fold in (-1, 6):
         with pytest.raises(ValueError, match=f"there is no fold {fold}; folds are 1 to 5"):
             roles(deal(NAMES, 5, 1), fold)
 
 
-def test_regimes_take_the_first_training_queries() -> None:
-    assert training_queries(["b", "a", "c"], "full") == ["b", "a", "c"]
-    assert training_queries(["b", "a", "c"], "few-shot-2") == ["b", "a"]
-    assert training_queries(["b"], "zero-shot") == []
+def test_regimes_draw_training_queries() -> None:
+    assert training_queries(["b", "a", "c"], "full", 1) == ["b", "a", "c"]
+    assert training_queries(["b"], "zero-shot", 1) == []
     with pytest.raises(ConfigError, match="few-shot-4: the training folds have only 3 queries"):
-        training_queries(["b", "a", "c"], "few-shot-4")
+        training_queries(["b", "a", "c"], "few-shot-4", 1)
     for name in ("few-shot-", "half", "few-shot-x"):
         with pytest.raises(
             ConfigError, match="is not a regime; allowed are zero-shot, full and few-shot-<n>"
         ):
-            training_queries(["b"], name)
+            training_queries(["b"], name, 1)
+
+
+def test_more_shots_contain_fewer_whatever_the_order_and_seeds_differ() -> None:
+    names = [f"q{number}" for number in range(40)]
+    ten = training_queries(names, "few-shot-10", 1)
+    assert len(set(ten)) == 10
+    assert (
+        training_queries(names[::-1], "few-shot-10", 1)
+        == ten
+        == training_queries(names, "few-shot-30", 1)[:10]
+    )
+    drawn = {query for seed in range(20) for query in training_queries(names, "few-shot-10", seed)}
+    assert len(drawn) == 40
 
 
 @pytest.mark.parametrize(

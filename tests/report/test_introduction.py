@@ -17,7 +17,7 @@ def test_it_tells_this_run(config: Config, results) -> None:
     assert run.startswith(
         "This run: 20 queries of SQuAD 1.1, for each the top 20 of BM25. Encoder MiniLM-L6-H384"
     )
-    assert "pre-trained on enwiki-excerpt, squad-train, squad-dev-passages for" in run
+    assert "pre-trained on enwiki-excerpt, squad-train-passages, squad-dev-passages for" in run
     steps = sorted({config.training_of(name).steps for name in ("prop", "prop-further")})
     assert run.endswith(f"{' or '.join(str(number) for number in steps)} steps.")
 

@@ -90,7 +90,7 @@ def test_table2_maps_rows_honestly(config: Config, results) -> None:
     table = _table(config, results, "table2")
     rows = {row.key: row for row in table.panels[1].rows}
     texts = _texts(table, 1)
-    assert rows["prop-here"].label == "PROP (enwiki-excerpt + squad-train)"
+    assert rows["prop-here"].label == "PROP (enwiki-excerpt + squad-train-passages)"
     assert rows["bert"].filled_by == "encoder (MiniLM-L6-H384, first 4 layers, fresh score head)"
     assert "prop-here" not in _texts(
         table, 0
@@ -197,6 +197,7 @@ def test_small_print(config: Config, results) -> None:
     notes = "\n".join(_table(config, results, "table2").notes)
     assert "nDCG@20: sum of grade / log2(rank + 1), linear gain as in trec_eval" in notes
     assert "SQuAD 1.1: 20 queries; the top 20 of BM25 are re-ranked" in notes
+    assert "counts as not found. Fine-tuned on queries of SQuAD 1.1 train." in notes
     assert "The encoder (MiniLM) was distilled" in notes
     assert "bootstrap over queries (2,000 resamples)" in notes
     assert "46 %" in notes

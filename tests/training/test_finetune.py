@@ -16,13 +16,14 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import FinetuningConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.text.word_pieces import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.batches import Span
-from irpretrain.training.finetune import finetune
+from irpretrain.training.finetune import Topics, finetune
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.trainer import Trainer
 
@@ -267,7 +268,25 @@ def test_only_candidates_down_to_the_depth_are_ranked(run_finetuning: Finetune) 
     assert report(folder)["chosen"]["validation"] == 0.0
 
 
-def test_few_shot_takes_the_first_training_queries(run_finetuning: Finetune) -> None:
+def test_another_data_set_is_ranked_whole(
+    run_finetuning: Finetune, collection: dict[str, Any], tmp_path: Path
+) -> None:
+    """Fold 1 validates, folds 2 to 5 train, and the queries of the other data set are ranked, without judgements."""
+    QUERIES.write(
+        tmp_path / "others.parquet", [{"query_id": name, "text": "word01 word02"} for name in ("x", "y")]
+    )
+    write_run(tmp_path / "others.run.gz", {"x": [("d01", 2.0), ("d02", 1.0)], "y": [("d59", 1.0)]}, "bm25")
+    test = Topics(collection["tokens"], tmp_path / "others.parquet", tmp_path / "others.run.gz")
+    folder, counts = run_finetuning("whole", fold=WHOLE, test=test)
+    assert (counts["training_queries"], counts["validation_queries"], counts["test_queries"]) == (12, 3, 2)
+    ranked = read_run(folder / "fold.run.gz")
+    assert {query: sorted(name for name, _ in ranking) for query, ranking in ranked.items()} == {
+        "x": ["d01", "d02"],
+        "y": ["d59"],
+    }
+
+
+def test_few_shot_takes_so_many_training_queries(run_finetuning: Finetune) -> None:
     folder, counts = run_finetuning("few", regime="few-shot-4", options=tuning_options(epochs=1))
     assert counts["training_queries"] == 4
     assert [point["batch_size"] for point in report(folder)["grid"]] == [2]

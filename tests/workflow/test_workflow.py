@@ -71,6 +71,18 @@ def test_every_run_ranks_every_query(finished):
     assert set(ranked) == candidates
 
 
+def test_a_data_set_that_trains_on_another_is_tested_whole(finished):
+    folder, _ = finished
+    path = folder / "results/runs/tiny-unseen/bm25/prop/full/seed-1/fold-0.run.gz"
+    with gzip.open(path, "rt") as lines:
+        assert {line.split()[0] for line in lines} == {"u00", "u01", "u02", "u03"}
+    counts = json.loads((folder / f"{path}.meta.json").read_text())["counts"]
+    assert (counts["training_queries"], counts["validation_queries"], counts["test_queries"]) == (16, 8, 4)
+    with open(folder / "results/scores.csv") as handle:
+        rows = [row for row in csv.DictReader(handle) if row["dataset"] == "tiny-unseen"]
+    assert {(row["fold"], row["queries"]) for row in rows} == {("0", "4")}
+
+
 def test_scores_are_there_for_every_cell(finished):
     folder, _ = finished
     with open(folder / "results/scores.csv") as handle:

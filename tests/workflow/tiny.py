@@ -2,7 +2,7 @@
 
 Everything is made by rule, so that tests know what to expect: document i is about topic i % 12, its text repeats
 the topic's words between common ones; query q asks for two words of topic q % 12 and a common one, and has that
-topic's documents as relevant.
+topic's documents as relevant. Four more queries, u, are tested by models fine-tuned on the others.
 """
 
 from __future__ import annotations
@@ -61,6 +61,11 @@ def make_project(folder: Path, **overrides: Any) -> Path:
         f"q{q:02d} 0 d{d:02d} 1\n" for q in range(QUERIES) for d in range(DOCUMENTS) if q % 12 == d % 12
     ]
     (data / "qrels.txt").write_text("".join(judged))
+    (data / "unseen-queries.tsv").write_text(
+        "".join(f"u{n:02d}\t{words(n)[0]} {FILLERS[n]}\n" for n in range(4))
+    )
+    unseen = [f"u{n:02d} 0 d{d:02d} 1\n" for n in range(4) for d in range(DOCUMENTS) if n == d % 12]
+    (data / "unseen-qrels.txt").write_text("".join(unseen))
     make_encoder(data / "encoder")
     overlay = folder / "tiny.yaml"
     overlay.write_text(yaml.safe_dump(overlay_config(**overrides)))
@@ -133,6 +138,13 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "qrels": {"format": "trec", "path": "data/qrels.txt"},
                 "folds": 3,
             },
+            "tiny-unseen": {
+                "label": "tiny unseen",
+                "corpus": "tiny",
+                "queries": {"format": "tsv", "path": "data/unseen-queries.tsv"},
+                "qrels": {"format": "trec", "path": "data/unseen-qrels.txt"},
+                "train_on": "tiny",
+            },
         },
         "retrieval": {"depth": 10},
         "reranking": {"max_length": 48, "query_length": 8},
@@ -141,6 +153,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "zero-shot": {"dataset": "tiny", "models": ZERO_SHOT},
             "fine-tuned": {"dataset": "tiny", "models": ["prop"]},
             "few-shot": {"dataset": "tiny", "regimes": ["few-shot-2"]},
+            "unseen": {"dataset": "tiny-unseen", "models": ["prop"], "regimes": ["full"]},
         },
         **top,
     }

@@ -38,13 +38,27 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name, dataset in config.datasets.items():
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
+        yield from _train_on(config, name, dataset)
     for name, experiment in config.experiments.items():
         yield from _experiment(config, name, experiment)
 
 
-def most_shots(experiments: Iterable[ExperimentConfig], dataset: str) -> int:
-    """Return the largest n of the few-shot-<n> regimes on a data set; 0 where there is none."""
-    regimes = [r for e in experiments if e.dataset == dataset for r in e.regimes]
+def trained_on(config: Config, dataset: str) -> str:
+    """Return the data set whose queries fine-tune models that are tested on `dataset`."""
+    return config.datasets[dataset].train_on or dataset
+
+
+def most_shots(config: Config, dataset: str) -> tuple[int, int]:
+    """Return the largest n of the few-shot-<n> regimes that train on a data set: where its own folds are tested, and
+    where another data set is; 0 where there is none."""
+    own, other = list[str](), list[str]()
+    for experiment in config.experiments.values():
+        if trained_on(config, experiment.dataset) == dataset:
+            (own if experiment.dataset == dataset else other).extend(experiment.regimes)
+    return _most_shots(own), _most_shots(other)
+
+
+def _most_shots(regimes: Iterable[str]) -> int:
     found = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
     return max((int(number) for number in found if number), default=0)
 
@@ -60,9 +74,19 @@ def used_models(config: Config) -> list[str]:
     return list(found)
 
 
-def used_datasets(config: Config) -> list[str]:
+def tested_datasets(config: Config) -> list[str]:
     """Return the data sets of all experiments."""
     return list(dict.fromkeys(experiment.dataset for experiment in config.experiments.values()))
+
+
+def used_datasets(config: Config) -> list[str]:
+    """Return the data sets that some experiment tests or trains on."""
+    training = (
+        trained_on(config, experiment.dataset)
+        for experiment in config.experiments.values()
+        if any(regime != "zero-shot" for regime in experiment.regimes)
+    )
+    return list(dict.fromkeys([*tested_datasets(config), *training]))
 
 
 def used_corpora(config: Config) -> list[str]:
@@ -131,7 +155,7 @@ def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
 
 def _folds(name: str, dataset: DatasetConfig) -> Iterator[str]:
     folds, queries = dataset.folds, dataset.sample_queries
-    if not isinstance(folds, int):
+    if not isinstance(folds, int) or dataset.train_on is not None:
         return
     if folds < FEWEST_FOLDS:
         yield (
@@ -154,21 +178,34 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
                 f"{where}.regimes: {regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>, such as "
                 "few-shot-50"
             )
-    dataset, shots = config.datasets.get(experiment.dataset), most_shots([experiment], experiment.dataset)
+    if experiment.dataset not in config.datasets:
+        return
+    source = trained_on(config, experiment.dataset)
+    dataset, shots = config.datasets.get(source), _most_shots(experiment.regimes)
     if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
-        training = _training_queries(dataset.sample_queries, dataset.folds)
+        held_out = 2 if source == experiment.dataset else 1
+        training = _training_queries(dataset.sample_queries, dataset.folds, held_out)
         if shots > training:
             yield (
                 f"{where}.regimes: few-shot-{shots} asks for more than the {training} training queries that "
                 f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
-                f"datasets.{experiment.dataset}.sample_queries"
+                f"datasets.{source}.sample_queries"
             )
 
 
-def _training_queries(queries: int, folds: int) -> int:
-    """Queries outside the test and the validation fold, where these two are the largest folds there are."""
+def _training_queries(queries: int, folds: int, held_out: int) -> int:
+    """Queries outside the folds held out (validation, and test under cross-validation), where these are the largest."""
     size, larger = divmod(queries, folds)
-    return queries - 2 * size - min(larger, 2)
+    return queries - held_out * size - min(larger, held_out)
+
+
+def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
+    if dataset.train_on is None:
+        return
+    where = f"datasets.{name}.train_on"
+    yield from _unknown(where, [dataset.train_on], config.datasets, "datasets")
+    if dataset.train_on == name:
+        yield f"{where}: is the data set itself; leave it out for cross-validation within {name}"
 
 
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], section: str) -> Iterator[str]:

@@ -108,6 +108,11 @@ class DatasetConfig(Section):
         description="Number of cross-validation folds to make (3/1/1 for 5), or a JSON or TSV file that gives each "
         "query's fold.",
     )
+    train_on: str | None = Field(
+        None,
+        description="Key of the data set whose queries fine-tune models for this one: its first fold validates, the "
+        "others train, and all queries of this data set are tested. null: cross-validation in the folds of this one.",
+    )
     measures: list[str] = Field(
         ["nDCG@20", "P@20", "AP", "RR@10"], min_length=1, description="Measures, in ir_measures' notation."
     )

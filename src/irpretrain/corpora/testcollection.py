@@ -161,7 +161,7 @@ def _sample(usable: list[Query], dataset: DatasetConfig, seed: int, source: str 
     names = (query.query_id for query in usable)
     drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
     chosen = [query for query in usable if query.query_id in drawn]
-    if isinstance(dataset.folds, int) and dataset.folds > len(chosen):
+    if dataset.train_on is None and isinstance(dataset.folds, int) and dataset.folds > len(chosen):
         raise ConfigError(
             f"{where}.folds: {dataset.folds} folds cannot be made of the {len(chosen)} queries that are left of "
             f"{source}; lower folds"

@@ -1,7 +1,8 @@
 """Folds for cross-validation: which queries train, which validate, which test.
 
 Folds are numbered from 1. With test fold f of k, fold f % k + 1 validates and the other k - 2 train. So each
-query is tested exactly once, by a model that has never seen it.
+query is tested exactly once, by a model that has never seen it. Where another data set is tested, fold 1
+validates and the other k - 1 train.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import numbered_lines
 from irpretrain.randomness import stream_key
 
+WHOLE = 0
+"""In place of a test fold: all queries, of another data set than the one that trains."""
 FEWEST = 3
 """With fewer folds there is nothing left to train on."""
 
@@ -49,7 +52,11 @@ class Folds:
 
 
 def make_folds(
-    queries: str | Path, dataset: DatasetConfig, seed: int, output: str | Path, shots: int = 0
+    queries: str | Path,
+    dataset: DatasetConfig,
+    seed: int,
+    output: str | Path,
+    shots: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """Deal the queries into folds, or take the folds from the file that `dataset.folds` names, and write
     JSON.
@@ -63,7 +70,8 @@ def make_folds(
             output; or a list of lists of queries) or text with a query and its fold on each line.
         seed: names the random order in which queries are dealt.
         output: JSON, `{"folds": k, "queries": {query: fold}}` in the data set's order.
-        shots: the largest n of the few-shot-<n> regimes that will ask for n training queries; 0 for none.
+        shots: the largest n of the few-shot-<n> regimes that will ask for n training queries, where a fold is tested
+            and where another data set is; 0 for none.
 
     Returns:
         Counts: queries, folds, smallest and largest fold, and the queries that only the given file knows
@@ -105,14 +113,20 @@ def deal(queries: Sequence[str], number: int, seed: int) -> Folds:
     return Folds(number, {query: dealt[query] for query in queries})
 
 
-def _check_shots(folds: Folds, shots: int, label: str) -> None:
+def _check_shots(folds: Folds, shots: tuple[int, int], label: str) -> None:
     """Refuse now what fine-tuning would refuse after hours of pre-training."""
-    fewest, fold = min((len(roles(folds, fold).train), fold) for fold in range(1, folds.number + 1))
-    if shots > fewest:
-        raise ConfigError(
-            f"experiments: few-shot-{shots} asks for more training queries than {label} has: {fewest} for test "
-            f"fold {fold} of {folds.number}; ask for fewer, or give more queries"
-        )
+    for most, tested in zip(shots, (range(1, folds.number + 1), [WHOLE]), strict=True):
+        fewest, fold = min((len(roles(folds, fold).train), fold) for fold in tested)
+        if most > fewest:
+            when = (
+                f" for test fold {fold} of {folds.number}"
+                if fold
+                else f" outside the first of {folds.number} folds"
+            )
+            raise ConfigError(
+                f"experiments: few-shot-{most} asks for more training queries than {label} has: {fewest}{when}; "
+                "ask for fewer, or give more queries"
+            )
 
 
 def _select(queries: Sequence[str], given: dict[str, int], path: str | Path) -> Folds:
@@ -208,22 +222,23 @@ def count_folds(dataset: DatasetConfig) -> int:
 
 
 def roles(folds: Folds, test_fold: int) -> Roles:
-    """Return the queries that train, validate and test when `test_fold` is tested.
+    """Return the queries that train, validate and test when `test_fold` is tested; with `WHOLE`, none of these
+    queries is tested.
 
     Raises:
         ValueError: there is no such fold.
     """
-    if not 1 <= test_fold <= folds.number:
-        raise ValueError(f"there is no fold {test_fold}; folds are 1 to {folds.number}")
+    if not WHOLE <= test_fold <= folds.number:
+        raise ValueError(f"there is no fold {test_fold}; folds are 1 to {folds.number}, {WHOLE} is for none")
     validation_fold = test_fold % folds.number + 1
     held_out = (test_fold, validation_fold)
     train = [query for query, fold in folds.fold_of.items() if fold not in held_out]
     return Roles(train, folds.queries(validation_fold), folds.queries(test_fold))
 
 
-def training_queries(train: Sequence[str], regime: str) -> list[str]:
-    """Return the queries that a regime trains on: all for full, the first n for few-shot-<n>, none for
-    zero-shot.
+def training_queries(train: Sequence[str], regime: str, seed: int) -> list[str]:
+    """Return the queries that a regime trains on: all for full, n drawn at random for few-shot-<n>, none for
+    zero-shot. A query's place in the draw depends on the seed and its identifier alone: more shots contain fewer.
 
     Raises:
         ConfigError: there are fewer than n, or there is no such regime.
@@ -237,4 +252,5 @@ def training_queries(train: Sequence[str], regime: str) -> list[str]:
         raise ConfigError(f"{regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>")
     if int(number) > len(train):
         raise ConfigError(f"{regime}: the training folds have only {len(train)} queries; ask for fewer shots")
-    return list(train[: int(number)])
+    drawn = sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))
+    return drawn[: int(number)]

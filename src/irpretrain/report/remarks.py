@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
+from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
 from irpretrain.report.naming import FIRST_STAGES, dataset_label
 from irpretrain.report.published import Published, PublishedTable
@@ -87,7 +88,7 @@ def _measures(measures: Iterable[str]) -> list[str]:
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:
-    """One note a data set: queries and re-ranking depth."""
+    """One note a data set: queries, re-ranking depth, and what fine-tuned its models."""
     notes = []
     for dataset, candidates in dict.fromkeys(datasets):
         queries = number_of_queries(scores, dataset)
@@ -98,8 +99,20 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]
         notes.append(
             f"{dataset_label(config, dataset)}: {queries:,} queries; the top {depth} of {stage} are re-ranked; "
             "models are scored on these candidates alone, so a relevant document outside them counts as not found."
+            + _training_queries(config, scores, dataset)
         )
     return notes
+
+
+def _training_queries(config: Config, scores: Scores, dataset: str) -> str:
+    """Whose queries fine-tuned the models of a data set; empty where nothing was fine-tuned."""
+    regimes = {name.regime for name in scores.names() if name.dataset == dataset}
+    if dataset not in config.datasets or regimes <= {FIRST_STAGE, "zero-shot"}:
+        return ""
+    source = config.datasets[dataset].train_on
+    if source is None:
+        return " Fine-tuned under cross-validation."
+    return f" Fine-tuned on queries of {dataset_label(config, source)}."
 
 
 def number_of_queries(scores: Scores, dataset: str) -> int:

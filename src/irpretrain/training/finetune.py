@@ -1,6 +1,6 @@
-"""Fine-tuning of a cross-encoder on judged queries, for one test fold.
+"""Fine-tuning of a cross-encoder on judged queries, for one test fold or for another data set.
 
-Batch size, learning rate and number of epochs are chosen on the validation fold; the test fold is ranked once,
+Batch size, learning rate and number of epochs are chosen on the validation fold; the test queries are ranked once,
 with the chosen weights (PROP, section 4.4.3). Groups, batches, losses and steps are those of pre-training.
 """
 
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -45,6 +45,20 @@ class GridPoint:
 
     batch_size: int
     learning_rate: float
+
+
+class Topics(NamedTuple):
+    """Queries to rank, without judgements.
+
+    Attributes:
+        tokens: token stores of the corpus that is searched.
+        queries: QUERIES table.
+        candidates: first-stage run.
+    """
+
+    tokens: Sequence[str | Path]
+    queries: str | Path
+    candidates: str | Path
 
 
 @dataclass
@@ -80,25 +94,27 @@ def finetune(
     run: str | Path,
     metrics: str | Path,
     checkpoints: str | Path,
+    test: Topics | None = None,
     output: str | Path | None = None,
     title: str = "fine-tune",
 ) -> dict[str, Any]:
-    """Fine-tune for one test fold and rank its candidates; goes on from the last epoch that was finished.
+    """Fine-tune and rank the candidates of the test queries; goes on from the last epoch that was finished.
 
     Args:
         model: directory of the cross-encoder to start from.
         tokens: token stores of the corpus that is searched.
         queries, qrels, candidates, folds: the test collection: QUERIES table, TREC judgements, first-stage run,
             and what `make_folds` wrote.
-        fold: test fold, from 1.
+        fold: test fold, from 1; 0 where another data set is tested.
         regime: full, or few-shot-<n> for the first n training queries.
         options: loss, negatives, grid, epochs, optimiser, compute.
         reranking: how validation and test candidates are scored.
         measure: validation measure, in ir_measures' notation.
         seed: of negatives, order and dropout.
-        run: TREC run of the test fold to write.
+        run: TREC run of the test queries to write.
         metrics: JSON to write: what was chosen, and every validation score.
         checkpoints: folder of all jobs' checkpoints.
+        test: with fold 0, what is ranked in place of a fold.
         output: where to keep the chosen model; None for nowhere.
         title: what status lines call this job.
 
@@ -118,7 +134,8 @@ def finetune(
         read_run(candidates),
         roles(read_folds(folds), fold),
     )
-    chosen = training_queries(collection.roles.train, regime)
+    tested = collection if test is None else collection.beside(test)
+    chosen = training_queries(collection.roles.train, regime, seed)
     training, skipped = judged_queries(
         chosen,
         collection.texts,
@@ -148,6 +165,7 @@ def finetune(
             "from": sha256(model),
             "tokens": collection.store.fingerprint,
             "inputs": [sha256(path) for path in (queries, qrels, candidates, folds)],
+            "test": [tested.store.fingerprint, *map(sha256, test[1:])] if test else None,
             "fold": fold,
             "regime": regime,
             "options": options.model_dump(exclude=WITHOUT_EFFECT),
@@ -160,7 +178,7 @@ def finetune(
         }
         with Checkpoints(checkpoints, job, title) as folder:
             best, progress = search.run(folder, device, title)
-            write_run(run, search.rank(best, collection.roles.test), TAG)
+            write_run(run, search.rank(best, tested, tested.roles.test), TAG)
             if output is not None:
                 best.save(output)
             counts = {
@@ -168,9 +186,9 @@ def finetune(
                 "training_queries_skipped": skipped,
                 "training_groups": sum(len(query.relevant) for query in training),
                 "validation_queries": len(validation),
-                "test_queries": len(collection.roles.test),
+                "test_queries": len(tested.roles.test),
                 "test_queries_without_candidates": sum(
-                    query not in collection.candidates for query in collection.roles.test
+                    query not in tested.candidates for query in tested.roles.test
                 ),
                 "epochs_trained": sum(len(records) for records in progress.history),
             }
@@ -191,9 +209,17 @@ class _Collection:
     candidates: Run
     roles: Roles
 
+    def beside(self, test: Topics) -> _Collection:
+        """Return what is tested in place of a fold of this collection; nothing in it is judged."""
+        texts = read_queries(test.queries)
+        asked = Roles([], [], list(texts))
+        return _Collection(
+            TokenStore.open(test.tokens), self.tokenizer, texts, {}, read_run(test.candidates), asked
+        )
+
 
 class _Search:
-    """The search over grid points and epochs for one test fold."""
+    """The search over grid points and epochs."""
 
     def __init__(
         self,
@@ -265,7 +291,7 @@ class _Search:
         first = progress.epochs * groups.steps_per_epoch
         measured = [trainer.step(step, [task]) for step in range(first, first + groups.steps_per_epoch)]
         progress.epochs += 1
-        ranked = self.rank(trainer.model, self._validation)
+        ranked = self.rank(trainer.model, self._collection, self._validation)
         value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
         record = {"epoch": progress.epochs, "validation": value, **_summary(measured)}
         progress.history[-1].append(record)
@@ -295,9 +321,8 @@ class _Search:
         }
         folder.save(sum(len(records) for records in progress.history), state)
 
-    def rank(self, model: CrossEncoder, queries: Sequence[str]) -> Run:
+    def rank(self, model: CrossEncoder, data: _Collection, queries: Sequence[str]) -> Run:
         """Return the candidates of `queries` as the model ranks them."""
-        data = self._collection
         chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
         chosen = top(chosen, self._reranking.depth)
         return rerank_run(model, data.tokenizer, data.store, data.texts, chosen, self._reranking)
