@@ -172,7 +172,7 @@ def test_presets_fill_only_what_is_left_out(given):
     assert released.pretraining.masking.most == 60
     assert released.objectives["rop"].minimum_count == 10
     assert (
-        released.pretraining.optimiser.learning_rate == 2e-4
+        released.pretraining.optimiser.learning_rate == 1e-4
     )  # the default configuration gives this one itself
     assert parse_config(given).pretraining.head == "mlp"
 
