@@ -33,7 +33,7 @@ from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
 
 MEASURES_SHOWN = 2
-"""Measures of a data set of ours on which none of the table's own measures was computed."""
+"""Most measures of a data set of ours on which none of the table's own measures was computed."""
 
 
 def build_table(published: Published, name: str, config: Config, scores: Scores) -> Table:
@@ -108,7 +108,7 @@ class _PaperTable:
     # Panels of our data sets
 
     def _measures(self, dataset: str) -> list[str]:
-        """The table's measures that were computed on a data set; its own first ones where none of them was."""
+        """The table's measures that were computed on a data set; where none was, the same at other cut-offs, or any."""
         known = self.scores.measures(dataset)
         wanted = dict.fromkeys(column.measure for column in self.table.columns)
         return [measure for measure in wanted if measure in known] or self._own_measures(dataset)
@@ -116,17 +116,20 @@ class _PaperTable:
     def _own_measures(self, dataset: str) -> list[str]:
         known = self.scores.measures(dataset)
         configured = self.config.datasets[dataset].measures if dataset in self.config.datasets else known
-        return [measure for measure in configured if measure in known][:MEASURES_SHOWN]
+        own = [measure for measure in configured if measure in known]
+        kinds = {column.measure.partition("@")[0] for column in self.table.columns}
+        return ([measure for measure in own if measure.partition("@")[0] in kinds] or own)[:MEASURES_SHOWN]
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
-        """Regimes that fill at least one row, in the order of the rows' own lists."""
+        """Regimes that fill at least one row, in the order of the columns and then of the rows' own lists."""
         models = {self._model(row) for row in self.table.rows}
         run = {
             n.regime
             for n in self.scores.names()
             if (n.dataset, n.candidates) == (dataset, candidates) and n.model in models
         }
-        wanted = dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
+        wanted = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
+        wanted |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
         found = [regime for regime in wanted if regime in run]
         return found or list(wanted)[:1]
 
@@ -225,8 +228,8 @@ class _PaperTable:
 
     def _name(self, row: PublishedRow) -> str:
         """The paper's label, and what fills the row here where that is another thing."""
-        filled_by = self._filled_by(row)
-        return f"{row.label} [here: {filled_by}]" if filled_by not in ("", row.label) else row.label
+        label, filled_by = self._label(row), self._filled_by(row)
+        return f"{label} [here: {filled_by}]" if filled_by not in ("", label) else label
 
     def _label(self, row: PublishedRow) -> str:
         model = self._model(row)

@@ -204,7 +204,7 @@ class PublishedFigure(_Strict):
     """A figure of the paper: what it shows, and which models of ours are drawn in its place.
 
     What the keys of `models` mean depends on how the figure is drawn (report/figures.py). `counts` says what the
-    numbers at the end of the models' names count, where the figure is a series of models.
+    numbers at the end of the models' names count, where the figure is a series of models; `regimes` which ones count.
     """
 
     number: str
@@ -214,6 +214,7 @@ class PublishedFigure(_Strict):
     published: str
     measure: str = ""
     counts: Literal["", "pairs", "negatives", "anchor-percent"] = ""
+    regimes: list[str] = Field(default_factory=lambda: ["zero-shot"])
     models: dict[str, list[str]]
 
 

@@ -80,7 +80,8 @@ def _marks(table: PublishedTable) -> str:
         return f"Marks: none, {table.test}"
     texts = []
     for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
-        over = [table.row(m.over).label for m in table.marks if (m.mark, m.direction) == mark]
+        rows = [table.row(m.over) for m in table.marks if (m.mark, m.direction) == mark]
+        over = [row.label for row in rows if row.label]
         texts.append(f"{mark[0]} {mark[1]} than {_listed(over)}")
     return f"Marks: {'; '.join(texts)}, {table.test}"
 
