@@ -85,7 +85,7 @@ def say_not_run(axis: Any, reason: str) -> None:
     axis.grid(visible=False)
     axis.set_xticks([])
     axis.set_yticks([])
-    text = textwrap.fill(f"Not run: {reason}", 34)
+    text = textwrap.fill(f"Not run: {reason}", 34, break_on_hyphens=False)
     axis.text(0.5, 0.5, text, ha="center", va="center", color="#444444", transform=axis.transAxes)
 
 

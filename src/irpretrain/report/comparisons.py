@@ -27,7 +27,7 @@ HEADLINE_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Testing:
+class TableTest:
     """How one table is tested: the configuration's choice, or else the paper's."""
 
     kind: Literal["t-test", "randomisation"]
@@ -36,7 +36,7 @@ class Testing:
     permutations: int
 
     @classmethod
-    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> Testing:
+    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> TableTest:
         """Return how a paper's table is tested, or the headline table where none is given."""
         kind, level = (table.tested_by, table.level) if table else ("t-test", HEADLINE_LEVEL)
         return cls(
@@ -59,7 +59,7 @@ class Pairing:
     direction: Direction = "better"
 
 
-def compare(pairings: list[Pairing], testing: Testing, seed: int) -> list[Comparison]:
+def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comparison]:
     """Return the comparison of each pairing; p-values are corrected over all of them, as `testing` says."""
     p_values = [_p_value(pairing, testing, seed) for pairing in pairings]
     if testing.correction == "holm":
@@ -93,7 +93,7 @@ def interval(results: Results, options: EvaluationConfig, seed: int, name: str) 
     return found.low, found.high
 
 
-def _p_value(pairing: Pairing, testing: Testing, seed: int) -> float:
+def _p_value(pairing: Pairing, testing: TableTest, seed: int) -> float:
     if pairing.ours.queries != pairing.baseline.queries:
         raise IRPretrainError(
             f"{pairing.name}: the two runs were evaluated on different queries, so no paired test is possible.\n"

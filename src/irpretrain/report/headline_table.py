@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irpretrain.config import Config
 from irpretrain.report.cells import Cell, Column, Contrast, Panel, Row, Table
-from irpretrain.report.comparisons import Testing
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     FIRST_STAGES,
     control_model,
@@ -25,7 +25,7 @@ CONTROL_MARK, BM25_MARK = "†", "*"
 
 def build_headline(config: Config, scores: Scores) -> Table:
     """Return the table "zero-shot and fine-tuned on <data set>": first stages, control, all models."""
-    statistics = Statistics(config, scores, Testing.of(config.evaluation))
+    statistics = Statistics(config, scores, TableTest.of(config.evaluation))
     pairs = scores.pairs()
     planned = {pair: _plans(config, scores, pair) for pair in pairs}
     for rows in planned.values():

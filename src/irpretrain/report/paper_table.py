@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from irpretrain.config import Config
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
-from irpretrain.report.comparisons import Testing
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     FIRST_STAGES,
     USUAL_CANDIDATES,
@@ -45,7 +45,7 @@ class _PaperTable:
     def __init__(self, published: Published, name: str, config: Config, scores: Scores) -> None:
         self.published, self.name, self.config, self.scores = published, name, config, scores
         self.table: PublishedTable = published.tables[name]
-        self.statistics = Statistics(config, scores, Testing.of(config.evaluation, self.table))
+        self.statistics = Statistics(config, scores, TableTest.of(config.evaluation, self.table))
 
     def build(self) -> Table:
         here = [pair for pair in self.scores.pairs() if self._measures(pair[0])]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from irpretrain.config import Config
 from irpretrain.report.cells import Comparison, Ours
-from irpretrain.report.comparisons import Pairing, Testing, compare, interval
+from irpretrain.report.comparisons import Pairing, TableTest, compare, interval
 from irpretrain.report.published import Direction
 from irpretrain.report.scores import RunName, Scores
 
@@ -38,7 +38,7 @@ class Plan:
 class Statistics:
     """Turns plans into `Ours`; p-values are corrected over the plans of one table."""
 
-    def __init__(self, config: Config, scores: Scores, testing: Testing) -> None:
+    def __init__(self, config: Config, scores: Scores, testing: TableTest) -> None:
         self.config, self.scores, self.testing = config, scores, testing
         self._pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
         self._comparisons: dict[tuple[RunName, str, Baseline], Comparison] = {}

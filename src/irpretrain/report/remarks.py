@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config import Config
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
-from irpretrain.report.comparisons import Testing
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import FIRST_STAGES, dataset_label
 from irpretrain.report.published import Published, PublishedTable
 from irpretrain.report.scores import Scores
@@ -45,7 +45,7 @@ def table_notes(
     worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
     return [
         f"Published: {table.protocol} {_marks(table)}.",
-        f"Ours: {interval}. Same marks, {_test(Testing.of(config.evaluation, table))}."
+        f"Ours: {interval}. Same marks, {_test(TableTest.of(config.evaluation, table))}."
         if table.marks
         else f"Ours: {interval}.",
         _intervals(config),
@@ -63,10 +63,11 @@ def headline_notes(
     config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
 ) -> list[str]:
     """Return the notes of the headline table."""
+    test = _test(TableTest.of(config.evaluation))
     return [
         f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
-        f"with a fresh score head (untrained when zero-shot): †; {_test(Testing.of(config.evaluation))}. The last two "
-        "columns of a group give the difference and p.",
+        f"with a fresh score head (untrained when zero-shot): †; {test}. The last two columns of a group "
+        "give the difference and p.",
         _intervals(config),
         *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
         *_datasets(config, scores, datasets),
@@ -91,7 +92,7 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"each of {', '.join(names[:-1])} and {names[-1]}"
 
 
-def _test(testing: Testing) -> str:
+def _test(testing: TableTest) -> str:
     return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, {CORRECTIONS[testing.correction]}"
 
 
