@@ -1,6 +1,6 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), one paper by name (prop), or any file under results/. docs/architecture.md is the map.
+Targets: all (default), papers by name (prop, wikiformer, php), or any file under results/. docs/architecture.md is the map.
 """
 
 import os
@@ -67,6 +67,14 @@ rule all:
 
 rule prop:
     input:
-        "results/report.html",
-        tables(["prop"]),
-        figures(["prop"]),
+        paper_results("prop"),
+
+
+rule wikiformer:
+    input:
+        paper_results("wikiformer"),
+
+
+rule php:
+    input:
+        paper_results("php"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from irpretrain.config.consistency import most_shots, tested_datasets, trained_on
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
-from irpretrain.report.figures import figure_names
+from irpretrain.report.figures import FIGURES, figure_names
 from irpretrain.report.published import load_published
 
 RESOURCES = Path(workflow.basedir) / "resources"
@@ -14,7 +14,7 @@ ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.di
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
 PAPERS = CFG.report.papers
-PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in PAPERS}
+PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
 CHEAP_CHECKS = 1
 """Priority of the jobs that refuse wrong data in seconds, so that nothing costly is started before them."""
 
@@ -347,6 +347,22 @@ def sampling_counts():
     models = [CFG.models[model] for model, _ in trained_models()]
     pairs = dict.fromkeys((model.collection, task.objective) for model in models for task in model.tasks)
     return [f"{shard}.meta.json" for pair in pairs for shard in shards_of_groups(*pair)]
+
+
+def published(papers):
+    """The files with the papers' own numbers."""
+    return [PUBLISHED[paper] for paper in papers]
+
+
+def paper_results(paper):
+    """What the target named after a paper makes; an error where the configuration leaves the paper out."""
+
+    def request(wildcards):
+        if paper not in PAPERS:
+            raise WorkflowError(f"report.papers of the configuration does not name {paper}; add it there")
+        return ["results/report.html", *tables([paper]), *figures([paper])]
+
+    return request
 
 
 def tables(papers):

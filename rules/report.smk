@@ -6,7 +6,7 @@ rule make_tables:
     input:
         scores="results/scores.csv",
         per_query="results/per_query.parquet",
-        published=list(PUBLISHED.values()),
+        published=published(PAPERS),
     output:
         verdicts="results/verdicts.csv",
         tables=tables(PAPERS),
@@ -28,7 +28,7 @@ rule make_figures:
     input:
         scores="results/scores.csv",
         per_query="results/per_query.parquet",
-        published=list(PUBLISHED.values()),
+        published=published(PAPERS),
         metrics=training_metrics(),
         groups=sampling_counts(),
     output:
@@ -73,7 +73,7 @@ rule write_report:
         dag="results/figures/dag.svg",
         scores="results/scores.csv",
         per_query="results/per_query.parquet",
-        published=list(PUBLISHED.values()),
+        published=published(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/report.html",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from small_run import ROOT, rows_of, write_results
 
-from irpretrain.config import Config, load_config
+from irpretrain.config import Config, load_config, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import with_caveats
 
@@ -17,6 +18,21 @@ def config() -> Config:
     """The embedded default's configuration, as the workflow hands it on."""
     manifest = read_manifest(ROOT / "resources" / "embedded.yaml")
     return with_caveats(load_config(ROOT / "config.yaml"), manifest)
+
+
+@pytest.fixture(scope="session")
+def config_of():
+    """A function from models' names (and other sections) to the default's configuration with these models."""
+
+    def make(*models: str, **sections) -> Config:
+        content = yaml.safe_load((ROOT / "config.yaml").read_text())
+        for name in models:
+            content["models"].setdefault(
+                name, {"label": name.title(), "collection": "pretraining", "tasks": [{"objective": "rop"}]}
+            )
+        return parse_config({**content, **sections})
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,8 @@ from irpretrain.contracts import PER_QUERY
 
 ROOT = Path(__file__).parents[2]
 PROP_YAML = ROOT / "resources" / "published" / "prop.yaml"
+WIKIFORMER_YAML = PROP_YAML.with_name("wikiformer.yaml")
+PHP_YAML = PROP_YAML.with_name("php.yaml")
 QUERIES = 20
 LEVELS = {
     "untrained": 0.2,
@@ -55,6 +57,31 @@ def rows_of(
         }
         for model, regime, seed, candidates in runs
         for measure, scale in (("nDCG@20", 1.0), ("P@20", 0.1), ("RR@10", 0.9))
+        for query in range(QUERIES)
+    ]  # fmt: skip
+
+
+def flat_rows(
+    dataset: str,
+    levels: dict[str, float],
+    regimes: tuple[str, ...] = ("zero-shot",),
+    measures: tuple[str, ...] = ("RR@10",),
+    candidates: str = "bm25",
+) -> list[dict]:
+    """Runs of any models at their levels, 0.2 higher where fine-tuned, each query a little off; and first stages."""
+    names = [*levels, "bm25", "ql"]
+    runs = [(model, regime, candidates) for model in levels for regime in regimes]
+    runs += [(model, "first-stage", model) for model in ("bm25", "ql")]
+    return [
+        {
+            "dataset": dataset, "candidates": chosen, "model": model, "regime": regime, "seed": 1, "fold": 1,
+            "query_id": f"q{query:02}", "measure": measure,
+            "value": {**levels, "bm25": 0.3, "ql": 0.25}[model]
+            + (0.2 if regime not in ("zero-shot", "first-stage") else 0.0)
+            + (0.01 + 0.002 * names.index(model)) * (1 if query % 2 else -1),
+        }
+        for model, regime, chosen in runs
+        for measure in measures
         for query in range(QUERIES)
     ]  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import chromium
 import pytest
-from small_run import LEVELS, PROP_YAML, ROOT, rows_of, write_results
+from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_of, write_results
 from test_figures import group_sidecar, metrics
 
 from irpretrain.config import Config
@@ -218,6 +218,27 @@ def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) 
     counts = write_report(config, [PROP_YAML], *results, tmp_path, dag, MANIFEST, page)
     assert counts["verdicts"]["reproduced"] == 0
     assert page.stat().st_size < 1_000_000
+
+
+def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> None:
+    papers = [PROP_YAML, WIKIFORMER_YAML, PHP_YAML]
+    make_figures(papers, config, *results, [], [], tmp_path / "figures")
+    dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
+    dag.write_text("<svg/>")
+    counts = write_report(config, papers, *results, tmp_path, dag, MANIFEST, page)
+    assert (counts["tables"], counts["figures"]) == (1 + 4 + 4 + 2, 5 + 1 + 4)
+    text = page.read_text(encoding="utf-8")
+    assert _Page(text).open == []
+    for wanted in (
+        '<a href="#wikiformer_table2">Wikiformer, Table 2</a>',
+        "PHP, Table 5: Each pre-training stage alone",
+        "Wikiformer makes queries and documents from what Wikipedia",
+        "doi:10.1609/aaai.v38i17.29869",
+        "doi:10.48550/arXiv.2209.06583",
+        "Section 4.5.4. The paper&#39;s curves are printed as pictures only",
+        "model php is not in this configuration",
+    ):
+        assert wanted in text, wanted
 
 
 # In a real browser

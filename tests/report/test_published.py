@@ -46,9 +46,12 @@ def test_gains_of_the_running_text() -> None:
 
 def test_a_claim_is_a_mark_that_every_value_carries() -> None:
     table = load_published(PROP_YAML).tables["table2"]
-    assert table.constant_marks("ql") == ""
-    assert table.constant_marks("ict") == "*"  # † stands at one of its ten values only
-    assert table.constant_marks("prop-here") == "*†‡"  # of the rows that it stands for
+    marks = {row: "".join(m.mark for m in table.claims(row, "full")) for row in ("ql", "ict", "prop-here")}
+    assert marks == {
+        "ql": "",
+        "ict": "*",  # † stands at one of its ten values only
+        "prop-here": "*†‡",  # of the rows that it stands for
+    }
 
 
 def test_names_for_the_workflow() -> None:

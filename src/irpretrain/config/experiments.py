@@ -44,14 +44,21 @@ class ExperimentConfig(Section):
 class EvaluationConfig(Section):
     """Significance and intervals."""
 
-    test: Literal["t-test", "randomisation"] = Field(
-        "t-test", description="Paired two-tailed t-test, or Fisher's randomisation test."
+    test: Literal["paper", "t-test", "randomisation"] = Field(
+        "paper",
+        description="Paired two-tailed t-test, or Fisher's randomisation test; paper: in each table the one that its "
+        "paper used, in the headline table the t-test.",
     )
     permutations: int = Field(100_000, ge=100, description="Draws of the randomisation test.")
     correction: Literal["none", "holm"] = Field(
         "none", description="Correction for multiple comparisons within a table."
     )
-    level: float = Field(0.05, gt=0, lt=1, description="Significance level.")
+    level: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Significance level; null: in each table the paper's, in the headline table 0.05.",
+    )
     bootstrap: int = Field(2_000, ge=100, description="Resamples of the queries for confidence intervals.")
     confidence: float = Field(0.95, gt=0, lt=1, description="Confidence of intervals.")
 
@@ -60,7 +67,9 @@ class ReportConfig(Section):
     """Tables, figures and the report."""
 
     title: str = Field("IR-Pretrain", description="Title of the report.")
-    papers: list[Literal["prop"]] = Field(["prop"], min_length=1, description="Papers whose tables are made.")
+    papers: list[Literal["prop", "wikiformer", "php"]] = Field(
+        ["prop"], min_length=1, description="Papers whose tables and figures are made."
+    )
     notes: list[str] = Field(
         default_factory=list, description="Remarks shown at the top of the report and under each table."
     )

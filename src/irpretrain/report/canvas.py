@@ -31,13 +31,15 @@ STYLE: Any = {
 }
 
 
-def new_figure(panels: int = 1, width: float = 7.2, height: float = 4.8) -> tuple[Any, list[Any]]:
-    """Return a matplotlib figure with `panels` axes side by side, at most three a row; sizes in inches."""
+def new_figure(
+    panels: int = 1, width: float = 7.2, height: float = 4.8, columns: int = 3
+) -> tuple[Any, list[Any]]:
+    """Return a matplotlib figure with `panels` axes side by side, at most `columns` a row; sizes in inches."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    columns = min(panels, 3)
+    columns = min(panels, columns)
     rows = -(-panels // columns)
     with rc_context(STYLE):
         wide = width if columns == 1 else 4.4 * columns
@@ -76,6 +78,15 @@ def empty_figure(title: str, reason: str) -> Any:
         )
         titled(figure, title)
     return figure
+
+
+def say_not_run(axis: Any, reason: str) -> None:
+    """Write into an empty panel why nothing is drawn in it."""
+    axis.grid(visible=False)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    text = textwrap.fill(f"Not run: {reason}", 34, break_on_hyphens=False)
+    axis.text(0.5, 0.5, text, ha="center", va="center", color="#444444", transform=axis.transAxes)
 
 
 def save(figure: Any, directory: str | Path, name: str) -> None:

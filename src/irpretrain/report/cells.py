@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from irpretrain.report.published import PublishedValue
+from irpretrain.report.published import Direction, PublishedValue
 from irpretrain.report.scores import RunName
 
 NOT_RUN = "not run"
@@ -25,10 +25,11 @@ class Comparison:
 
     Attributes:
         over: label of the baseline.
-        mark: printed beside our value when it is significantly better.
+        mark: printed beside our value when it is significantly better, or worse, as `direction` says.
         difference: our mean minus the baseline's.
         p: two-tailed p-value, corrected as the configuration says.
         significant: whether p is at most the level.
+        direction: what the mark says.
     """
 
     over: str
@@ -36,11 +37,14 @@ class Comparison:
     difference: float
     p: float
     significant: bool
+    direction: Direction = "better"
 
     @property
-    def better(self) -> bool:
-        """Significantly better than the baseline."""
-        return self.significant and self.difference > 0
+    def holds(self) -> bool:
+        """Whether what the mark says is true here: the difference is significant and has the mark's direction."""
+        return self.significant and (
+            self.difference > 0 if self.direction == "better" else self.difference < 0
+        )
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,9 @@ class Ours:
 
     @property
     def marks(self) -> str:
-        """Marks of the baselines that ours beats significantly."""
-        return "".join(c.mark for c in self.comparisons if c.better)
+        """Marks that hold, each against every baseline that it speaks of and that was run."""
+        marks = dict.fromkeys(c.mark for c in self.comparisons)
+        return "".join(m for m in marks if all(c.holds for c in self.comparisons if c.mark == m))
 
 
 @dataclass(frozen=True)
@@ -78,9 +83,10 @@ class Verdict:
     Attributes:
         outcome: one of OUTCOMES.
         reason: why, in one clause.
-        kind: "number" (the printed value), "claim" (better than a baseline), or "" where there is neither.
+        kind: "number" (the printed value), "claim" (against a baseline), or "" where there is neither.
         against: label of the baseline, for a claim.
         mark: the claim's mark.
+        direction: what is claimed.
     """
 
     outcome: str
@@ -88,11 +94,12 @@ class Verdict:
     kind: str = ""
     against: str = ""
     mark: str = ""
+    direction: Direction = "better"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what the paper prints, what we measured, and what follows."""
+    """One cell: what the paper prints, what we measured, and what follows; candidates where not the usual BM25."""
 
     row: str
     dataset: str
@@ -101,6 +108,7 @@ class Cell:
     published: PublishedValue | None
     ours: Ours | None
     verdicts: tuple[Verdict, ...]
+    candidates: str = ""
 
     @property
     def not_run(self) -> str:
@@ -155,7 +163,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: name of its files, title, panels, and the notes printed under it."""
+    """A table: name of its files, key of its paper, title, panels, notes printed under it, the paper's name."""
 
     name: str
     paper: str
@@ -163,7 +171,13 @@ class Table:
     panels: tuple[Panel, ...]
     notes: tuple[str, ...] = ()
     source: str = ""
+    paper_name: str = ""
     _letters: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def heading(self) -> str:
+        """The title, after the paper's name where there is a paper."""
+        return f"{self.paper_name}, {self.title}" if self.paper_name else self.title
 
     def cells(self) -> Iterator[Cell]:
         """Every cell that holds values, panel by panel, row by row."""

@@ -8,6 +8,7 @@ training.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from irpretrain.config.experiments import EvaluationConfig
 from irpretrain.errors import IRPretrainError
@@ -19,7 +20,31 @@ from irpretrain.evaluation.significance import (
     seed_interval,
 )
 from irpretrain.report.cells import Comparison
+from irpretrain.report.published import Direction, PublishedTable
 from irpretrain.report.scores import Results
+
+HEADLINE_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class TableTest:
+    """How one table is tested: the configuration's choice, or else the paper's."""
+
+    kind: Literal["t-test", "randomisation"]
+    level: float
+    correction: Literal["none", "holm"]
+    permutations: int
+
+    @classmethod
+    def of(cls, options: EvaluationConfig, table: PublishedTable | None = None) -> TableTest:
+        """Return how a paper's table is tested, or the headline table where none is given."""
+        kind, level = (table.tested_by, table.level) if table else ("t-test", HEADLINE_LEVEL)
+        return cls(
+            kind if options.test == "paper" else options.test,
+            level if options.level is None else options.level,
+            options.correction,
+            options.permutations,
+        )
 
 
 @dataclass(frozen=True)
@@ -31,16 +56,22 @@ class Pairing:
     over: str
     mark: str
     name: str
+    direction: Direction = "better"
 
 
-def compare(pairings: list[Pairing], options: EvaluationConfig, seed: int) -> list[Comparison]:
-    """Return the comparison of each pairing; p-values are corrected over all of them, as the options say."""
-    p_values = [_p_value(pairing, options, seed) for pairing in pairings]
-    if options.correction == "holm":
+def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comparison]:
+    """Return the comparison of each pairing; p-values are corrected over all of them, as `testing` says."""
+    p_values = [_p_value(pairing, testing, seed) for pairing in pairings]
+    if testing.correction == "holm":
         p_values = holm(p_values)
     return [
         Comparison(
-            pairing.over, pairing.mark, pairing.ours.mean - pairing.baseline.mean, p, p <= options.level
+            pairing.over,
+            pairing.mark,
+            pairing.ours.mean - pairing.baseline.mean,
+            p,
+            p <= testing.level,
+            pairing.direction,
         )
         for pairing, p in zip(pairings, p_values, strict=True)
     ]
@@ -62,13 +93,13 @@ def interval(results: Results, options: EvaluationConfig, seed: int, name: str) 
     return found.low, found.high
 
 
-def _p_value(pairing: Pairing, options: EvaluationConfig, seed: int) -> float:
+def _p_value(pairing: Pairing, testing: TableTest, seed: int) -> float:
     if pairing.ours.queries != pairing.baseline.queries:
         raise IRPretrainError(
             f"{pairing.name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
             "  Delete results/per_query.parquet and run the workflow again."
         )
     ours, baseline = pairing.ours.per_query, pairing.baseline.per_query
-    if options.test == "t-test":
+    if testing.kind == "t-test":
         return paired_t_test(ours, baseline).p_value
-    return randomisation_test(ours, baseline, options.permutations, seed, pairing.name).p_value
+    return randomisation_test(ours, baseline, testing.permutations, seed, pairing.name).p_value

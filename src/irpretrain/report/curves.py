@@ -1,9 +1,8 @@
-"""Curves: loss and test performance over pre-training steps (PROP, figure 1), and few-shot fine-tuning (figure 2)."""
+"""Curves of loss and test performance over pre-training steps (PROP, figure 1)."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,30 +12,23 @@ import numpy as np
 from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
-from irpretrain.report.comparisons import interval
-from irpretrain.report.naming import (
-    FIRST_STAGES,
-    control_model,
-    dataset_label,
-    encoder_label,
-    model_label,
-    regime_label,
+from irpretrain.report.drawing import (
+    draw_level,
+    draw_with_interval,
+    heading,
+    measure_of,
+    queries_text,
+    training_remark,
 )
+from irpretrain.report.naming import control_model, dataset_label
 from irpretrain.report.published import Published, PublishedFigure
-from irpretrain.report.remarks import number_of_queries
 from irpretrain.report.scores import RunName, Scores
 
 POINTS = 100
 """A loss curve is drawn with at most so many points; each is the mean of the steps around it."""
 FEW_STEPS = 10
 """A curve of no more steps is drawn step by step."""
-FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
 SAMPLING = {"document-model": "sampling from the document language model", "random": "random sampling"}
-
-
-def heading(published: Published, figure: PublishedFigure) -> str:
-    """Return the title of a figure: paper, number, what it shows."""
-    return f"{published.name}, figure {figure.number}: {figure.title}"
 
 
 def loss_curves(published: Published, name: str, config: Config, metrics: Sequence[str | Path]) -> Any:
@@ -74,7 +66,7 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
         axis.set_ylim(bottom=0)
         legend_below(axis)
         models = [model for model, _, _ in curves.values()]
-        titled(figure, title, _training_remark(config, models) + _absent(figure_data, curves, "pre-trained"))
+        titled(figure, title, training_remark(config, models) + _absent(figure_data, curves, "pre-trained"))
     return figure
 
 
@@ -122,12 +114,6 @@ def binned(steps: np.ndarray, values: np.ndarray, points: int = POINTS) -> tuple
     return np.array([steps[c].mean() for c in chunks]), np.array([values[c].mean() for c in chunks])
 
 
-def _training_remark(config: Config, models: Sequence[str]) -> str:
-    collections = {name: config.models[name].collection for name in models if name in config.models}
-    corpora = dict.fromkeys(c for key in collections.values() if key for c in config.collections[key])
-    return f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_label(config)}."
-
-
 def step_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw test performance over pre-training steps, from snapshots, zero-shot (PROP, figure 1b)."""
     from matplotlib import rc_context
@@ -136,7 +122,7 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
     title = f"{heading(published, figure_data)}, zero-shot"
     panels = {}
     for pair in scores.pairs():
-        measure = _measure(scores, pair[0], figure_data.measure)
+        measure = measure_of(scores, pair[0], figure_data.measure)
         curves = _snapshot_curves(config, scores, pair, measure)
         if curves:
             panels[pair] = (measure, curves)
@@ -152,14 +138,9 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
         drawn = [model for _, curves in panels.values() for model in curves]
         wanted = [m for models in figure_data.models.values() for m in models if m not in drawn]
         missing = f" Without snapshots here: {', '.join(wanted)}." if wanted else ""
-        remark = "Zero-shot, not fine-tuned as in the paper. " + _training_remark(config, drawn) + missing
+        remark = "Zero-shot, not fine-tuned as in the paper. " + training_remark(config, drawn) + missing
         titled(figure, f"{title}, on {labels}", remark)
     return figure
-
-
-def _measure(scores: Scores, dataset: str, wanted: str) -> str:
-    known = scores.measures(dataset)
-    return wanted if wanted in known else known[0]
 
 
 def _snapshot_curves(
@@ -200,10 +181,10 @@ def _draw_snapshots(
         runs = [_snapshot_run(scores, pair, model, step) for step in steps]
         own = f"{config.models[model].label} ({model})"
         label = _strategy_label(strategies[model], model) if model in strategies else own
-        _draw_with_interval(axis, config, scores, runs, steps, measure, place, label)
+        draw_with_interval(axis, config, scores, runs, steps, measure, place, label)
     control = control_model(config, config.models)
     if control is not None:
-        _draw_level(axis, scores, RunName(*pair, control, "zero-shot"), measure, "fresh score head", ":")
+        draw_level(axis, scores, RunName(*pair, control, "zero-shot"), measure, "fresh score head", ":")
     axis.set_xlabel("pre-training steps")
     axis.set_ylabel(measure)
     axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
@@ -214,105 +195,3 @@ def _draw_snapshots(
 def _snapshot_run(scores: Scores, pair: tuple[str, str], model: str, step: int) -> RunName:
     snapshot = RunName(*pair, f"{model}@{step}", "zero-shot")
     return snapshot if snapshot in scores.names() else RunName(*pair, model, "zero-shot")
-
-
-def queries_text(scores: Scores, dataset: str) -> str:
-    """Return "200 test queries"."""
-    return f"{number_of_queries(scores, dataset):,} test queries"
-
-
-def _draw_with_interval(
-    axis: Any,
-    config: Config,
-    scores: Scores,
-    runs: Sequence[RunName],
-    places: Sequence[int],
-    measure: str,
-    colour: int,
-    label: str,
-) -> None:
-    found = [scores.get(run, measure) for run in runs]
-    known = [
-        (place, results, run) for place, results, run in zip(places, found, runs, strict=True) if results
-    ]
-    bounds = [
-        interval(
-            results,
-            config.evaluation,
-            config.seed,
-            "/".join((run.dataset, run.candidates, run.model, run.regime, measure)),
-        )
-        for _, results, run in known
-    ]
-    x = [place for place, _, _ in known]
-    style = {"color": COLOURS[colour % len(COLOURS)]}
-    axis.plot(
-        x,
-        [results.mean for _, results, _ in known],
-        marker=MARKERS[colour % len(MARKERS)],
-        label=label,
-        **style,
-    )
-    axis.fill_between(
-        x, [low for low, _ in bounds], [high for _, high in bounds], alpha=0.15, linewidth=0, **style
-    )
-
-
-def _draw_level(
-    axis: Any, scores: Scores, run: RunName, measure: str, label: str, dashes: Any, colour: str = "#444444"
-) -> bool:
-    results = scores.get(run, measure)
-    if results is not None:
-        axis.axhline(results.mean, color=colour, linestyle=dashes, linewidth=1.4, label=label)
-    return results is not None
-
-
-def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    """Draw performance over the number of training queries; dashed: full fine-tuning and BM25 (PROP, figure 2)."""
-    from matplotlib import rc_context
-
-    figure_data = published.figures[name]
-    title = heading(published, figure_data)
-    model = next((m for m in figure_data.models["solid"] if m in config.models), None)
-    pairs = [pair for pair in scores.pairs() if model and _few_shot(scores, pair, model)]
-    if model is None or not pairs:
-        return empty_figure(
-            title, f"no experiment fine-tunes {figure_data.models['solid'][-1]} in a few-shot regime"
-        )
-    figure, axes = new_figure(len(pairs))
-    with rc_context(STYLE):
-        for axis, pair in zip(axes, pairs, strict=True):
-            _draw_few_shot(axis, figure_data, config, scores, pair, model)
-        labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
-        titled(
-            figure, f"{title}, on {labels}", f"Zero queries: zero-shot. {_training_remark(config, [model])}"
-        )
-    return figure
-
-
-def _few_shot(scores: Scores, pair: tuple[str, str], model: str) -> list[int]:
-    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
-    return sorted(int(match[1]) for n in runs if (match := FEW_SHOT.fullmatch(n.regime)))
-
-
-def _draw_few_shot(
-    axis: Any, figure_data: PublishedFigure, config: Config, scores: Scores, pair: tuple[str, str], model: str
-) -> None:
-    measure = _measure(scores, pair[0], figure_data.measure)
-    queries = [0, *_few_shot(scores, pair, model)]
-    runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
-    _draw_with_interval(axis, config, scores, runs, queries, measure, 0, model_label(config, model))
-    dashes = ((0, (5, 3)), (0, (1, 2)), (0, (5, 2, 1, 2)))
-    for place, other in enumerate(figure_data.models["dashed"]):
-        first = scores.first_stage(pair[0], other) if other in FIRST_STAGES else None
-        run = first or RunName(*pair, other, "full")
-        label = (
-            FIRST_STAGES.get(other)
-            or f"{config.models[other].label} ({other}), {regime_label('full')} on all queries"
-        )
-        _draw_level(axis, scores, run, measure, label, dashes[place % 3], COLOURS[1 + place])
-    axis.set_xlabel("training queries")
-    axis.set_ylabel(measure)
-    axis.set_xticks(queries)
-    axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
-    legend_below(axis)

@@ -8,8 +8,23 @@ from typing import Any
 
 from irpretrain.config import Config
 
-FIGURES = {"prop": ("figure1a", "figure1b", "figure2", "set_sizes", "words_outside")}
-"""Figures of each paper: `results/figures/<paper>_<figure>.{svg,png}`."""
+FIGURES = {
+    "prop": {
+        "figure1a": "loss-curves",
+        "figure1b": "step-curves",
+        "figure2": "few-shot-curves",
+        "set_sizes": "set-sizes",
+        "words_outside": "words-outside",
+    },
+    "wikiformer": {"figure4": "series"},
+    "php": {
+        "figure4": "query-curves",
+        "figure5a": "series",
+        "figure5b": "series",
+        "figure6": "paired-bars",
+    },
+}
+"""Figures of each paper, `results/figures/<paper>_<figure>.{svg,png}`, and how each is drawn."""
 
 
 def figure_names(papers: Sequence[str]) -> list[str]:
@@ -26,7 +41,7 @@ def make_figures(
     group_sidecars: Sequence[str | Path],
     output_directory: str | Path,
 ) -> dict[str, Any]:
-    """Draw every figure of `papers`; return how many, and which have no data.
+    """Draw every figure of `papers`; return how many.
 
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
@@ -39,24 +54,30 @@ def make_figures(
         output_directory: where `<paper>_<figure>.svg` and `.png` go.
     """
     from irpretrain.report.canvas import save
-    from irpretrain.report.curves import few_shot_curves, loss_curves, step_curves
+    from irpretrain.report.curves import loss_curves, step_curves
+    from irpretrain.report.few_shot import few_shot_curves, query_curves
+    from irpretrain.report.paired_bars import paired_bars
     from irpretrain.report.published import load_published
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
     from irpretrain.report.scores import Scores
+    from irpretrain.report.series import series_figure
 
     results = Scores.read(per_query, scores)
     counts = sample_counts(group_sidecars)
-    names = []
+    draw = {
+        "loss-curves": lambda published, name: loss_curves(published, name, config, metrics),
+        "step-curves": lambda published, name: step_curves(published, name, config, results),
+        "few-shot-curves": lambda published, name: few_shot_curves(published, name, config, results),
+        "query-curves": lambda published, name: query_curves(published, name, config, results),
+        "series": lambda published, name: series_figure(published, name, config, results),
+        "paired-bars": lambda published, name: paired_bars(published, name, config, results),
+        "set-sizes": lambda published, name: set_size_figure(counts, published.name),
+        "words-outside": lambda published, name: words_figure(counts, published.name),
+    }
+    drawn = 0
     for path in papers:
         published = load_published(path)
-        drawn = {
-            "figure1a": loss_curves(published, "figure1a", config, metrics),
-            "figure1b": step_curves(published, "figure1b", config, results),
-            "figure2": few_shot_curves(published, "figure2", config, results),
-            "set_sizes": set_size_figure(counts, published.name),
-            "words_outside": words_figure(counts, published.name),
-        }
-        for name in FIGURES[published.paper]:
-            save(drawn[name], output_directory, f"{published.paper}_{name}")
-            names.append(name)
-    return {"figures": len(names)}
+        for name, kind in FIGURES[published.paper].items():
+            save(draw[kind](published, name), output_directory, f"{published.paper}_{name}")
+            drawn += 1
+    return {"figures": drawn}

@@ -51,7 +51,7 @@ def latex(table: Table) -> str:
         r"% Needs \usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}",
         r"\begin{table*}",
         r"\centering\small",
-        rf"\caption{{{escape((table.paper.upper() + ', ' if table.paper else '') + table.title)}}}",
+        rf"\caption{{{escape(table.heading)}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
     ]
     for panel in table.panels:
@@ -94,7 +94,7 @@ def _cell(table: Table, cell: Cell | Contrast) -> str:
     if isinstance(cell, Contrast):
         found = cell.comparison
         return _stack(difference_text(found.difference), escape(p_text(found.p))) if found else "--"
-    published = _value(f"{cell.published.value:.3f}", cell.published.marks) if cell.published else ""
+    published = _value(cell.published.number, cell.published.marks) if cell.published else ""
     if cell.ours is None:
         reason = rf"({table.reasons()[cell.not_run]})" if cell.not_run else ""
         return rf"{published or '--'}\,{reason}" if reason else published or "--"

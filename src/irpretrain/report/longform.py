@@ -37,8 +37,8 @@ CELL_COLUMNS = (
     "reason",
 )
 VERDICT_COLUMNS = (
-    "paper", "table", "row", "label", "dataset", "measure", "regime", "kind", "against", "published", "ours", "low",
-    "high", "difference", "p", "verdict", "reason",
+    "paper", "table", "row", "label", "dataset", "candidates", "measure", "regime", "kind", "against", "published",
+    "ours", "low", "high", "difference", "p", "verdict", "reason",
 )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def write_verdicts(tables: Sequence[Table], path: str | Path) -> dict[str, int]:
             for row in panel.rows:
                 for cell in (c for c in row.cells if isinstance(c, Cell)):
                     for line in _verdicts(table, row.label, cell):
-                        rows.setdefault(tuple(str(v) for v in line[:9]), line)
+                        rows.setdefault(tuple(str(v) for v in line[:10]), line)
     _write(path, VERDICT_COLUMNS, rows.values())
     return dict(sorted(Counter(str(line[-2]) for line in rows.values()).items()))
 
@@ -73,11 +73,11 @@ def _cell(cell: Cell) -> tuple[object, ...]:
     comparisons = ours.comparisons if ours else ()
     return (
         cell.dataset,
-        ours.run.candidates if ours else "",
+        ours.run.candidates if ours else cell.candidates,
         ours.run.model if ours else "",
         cell.regime,
         cell.measure,
-        f"{published.value:.3f}" if published else "",
+        published.number if published else "",
         published.marks if published else "",
         *(_number(value) for value in ((ours.mean, ours.low, ours.high) if ours else (math.nan,) * 3)),
         ours.marks if ours else "",
@@ -94,18 +94,20 @@ def _cell(cell: Cell) -> tuple[object, ...]:
 def _verdicts(table: Table, label: str, cell: Cell) -> Iterable[tuple[object, ...]]:
     ours = cell.ours
     for verdict in cell.verdicts:
-        found = next((c for c in (ours.comparisons if ours else ()) if c.mark == verdict.mark), None)
+        made = ours.comparisons if ours else ()
+        found = next((c for c in made if (c.mark, c.over) == (verdict.mark, verdict.against)), None)
         yield (
             table.paper,
             table.name,
             cell.row,
             label,
             cell.dataset,
+            cell.candidates,
             cell.measure,
             cell.regime,
-            verdict.kind,
+            verdict.kind if verdict.direction == "better" else f"{verdict.kind}: {verdict.direction}",
             verdict.against,
-            f"{cell.published.value:.3f}" if cell.published else "",
+            cell.published.number if cell.published else "",
             *(_number(value) for value in ((ours.mean, ours.low, ours.high) if ours else (math.nan,) * 3)),
             _number(found.difference) if found else "",
             f"{found.p:.3g}" if found else "",

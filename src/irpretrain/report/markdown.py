@@ -18,8 +18,7 @@ def write_markdown(table: Table, path: str | Path) -> None:
 
 def markdown(table: Table) -> str:
     """Return a table as Markdown: one pipe table a panel, then reasons, verdicts and notes."""
-    paper = f"{table.paper.upper()}, " if table.paper else ""
-    parts = [f"# {escape(paper + table.title)}"]
+    parts = [f"# {escape(table.heading)}"]
     for panel in table.panels:
         parts += [f"**{escape(panel.title)}**", _grid(table, panel)]
     reasons = table.reasons()
@@ -56,7 +55,7 @@ def cell_text(table: Table, cell: Cell | Contrast) -> str:
 def verdict_lines(panel: Panel) -> list[str]:
     """Return one line for each claim of the paper that a panel decides."""
     return [
-        f"{row.label} better than {verdict.against} ({column.group} {column.label}): "
+        f"{row.label} {verdict.direction} than {verdict.against} ({column.group} {column.label}): "
         f"{verdict.outcome}; {verdict.reason}"
         for row in panel.rows
         for column, cell in zip(panel.columns, row.cells, strict=True)

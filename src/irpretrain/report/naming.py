@@ -7,6 +7,8 @@ from typing import Any
 from irpretrain.config import Config
 
 FIRST_STAGES = {"bm25": "BM25", "ql": "QL"}
+USUAL_CANDIDATES = "bm25"
+"""Candidates that need not be named."""
 REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
 
 
@@ -17,12 +19,12 @@ def regime_label(regime: str) -> str:
     return REGIMES.get(regime, regime)
 
 
-def dataset_label(config: Config, dataset: str, candidates: str = "bm25") -> str:
+def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDATES) -> str:
     """Return the name of a data set, and of its candidates where they are not the usual BM25."""
     label = config.datasets[dataset].label if dataset in config.datasets else dataset
     return (
         label
-        if candidates == "bm25"
+        if candidates == USUAL_CANDIDATES
         else f"{label}, candidates of {FIRST_STAGES.get(candidates, candidates)}"
     )
 

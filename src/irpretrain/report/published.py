@@ -1,21 +1,27 @@
 """The numbers printed in a paper, and how its rows map to our models: `resources/published/<paper>.yaml`, checked.
 
-Values are kept as printed ("0.502*†‡"); they are parsed here, so that the file can be compared with the page.
+Values are kept as printed ("0.502*†‡", ".4601†"); they are parsed here, so that the file can be compared with the page.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from irpretrain.errors import InputError
 
-PRINTED = re.compile(r"(?P<value>[0-9]+\.[0-9]+)(?P<marks>[^0-9.\s]*)")
-NOTHING_PRINTED = "-"
+PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
+FIRST_STAGE = "first-stage"
+"""As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read."""
+Direction = Literal["better", "worse"]
+"""What a mark says of its row against another."""
+NO_NUMBER = ("-", "NA", "?")
+"""Cells without a number: none is printed; printed as not available; printed, but illegible in the text at hand."""
 
 
 class _Strict(BaseModel):
@@ -29,14 +35,20 @@ class PublishedValue(_Strict):
     marks: str
     printed: str
 
+    @property
+    def number(self) -> str:
+        """The number with as many decimals as printed and a zero before the point, without marks."""
+        found = PRINTED.fullmatch(self.printed)
+        return f"{self.value:.{len(found['decimals']) if found else 3}f}"
+
     @classmethod
     def parse(cls, printed: str) -> PublishedValue | None:
         """Return the value of a printed cell, or None for one without a number."""
-        if printed == NOTHING_PRINTED:
+        if printed in NO_NUMBER:
             return None
         match = PRINTED.fullmatch(printed)
         if match is None:
-            raise ValueError(f"{printed!r} is not a number with marks, nor {NOTHING_PRINTED!r}")
+            raise ValueError(f"{printed!r} is not a number with marks, nor one of {', '.join(NO_NUMBER)}")
         return cls(value=float(match["value"]), marks=match["marks"], printed=printed)
 
 
@@ -50,17 +62,26 @@ class PublishedDataset(_Strict):
 
 
 class PublishedColumn(_Strict):
-    """A column of a table: data set and measure (in ir_measures' notation)."""
+    """A column of a table: data set, measure (in ir_measures' notation), the candidates that are re-ranked, and the
+    regime, which is named where one table reports several; else it is the rows' own."""
 
     dataset: str
     measure: str
+    candidates: str = "bm25"
+    regime: str | None = None
 
 
 class PublishedMark(_Strict):
-    """A significance mark: the row has one where it is significantly better than the row `over`."""
+    """A significance mark: the row has one where it is significantly better (or worse) than the row `over`.
+
+    A mark that speaks of several rows is given once for each of them. `rows` names the rows that can have it, where
+    the paper marks its own model alone.
+    """
 
     mark: str = Field(min_length=1, max_length=1)
     over: str
+    direction: Direction = "better"
+    rows: list[str] = Field(default_factory=list)
 
 
 class PublishedRow(_Strict):
@@ -78,15 +99,26 @@ class PublishedRow(_Strict):
     values: list[str] = Field(default_factory=list)
     stands_for: list[str] = Field(default_factory=list)
 
+    @property
+    def is_first_stage(self) -> bool:
+        """Whether nothing of the row is trained, so that its numbers are the same in every regime."""
+        return self.regimes[0] == FIRST_STAGE
+
 
 class PublishedTable(_Strict):
-    """A table of the paper."""
+    """A table of the paper.
+
+    `test` says how the paper tests, in words; `tested_by` and `level` are the same for our own tests. `page` is left
+    out where it is not known.
+    """
 
     number: int
     title: str
-    page: int
+    page: int | None = None
     section: str
     test: str
+    tested_by: Literal["t-test", "randomisation"] = "t-test"
+    level: float = Field(0.05, gt=0, lt=1)
     protocol: str
     columns: list[PublishedColumn] = Field(min_length=1)
     marks: list[PublishedMark]
@@ -98,7 +130,8 @@ class PublishedTable(_Strict):
         keys = [row.key for row in self.rows]
         if len(set(keys)) != len(keys):
             raise ValueError("two rows have the same key")
-        unknown = {mark.over for mark in self.marks} | {k for row in self.rows for k in row.stands_for}
+        unknown = {key for mark in self.marks for key in (mark.over, *mark.rows)}
+        unknown |= {key for row in self.rows for key in row.stands_for}
         if unknown - set(keys):
             raise ValueError(f"no row has the key {', '.join(sorted(unknown - set(keys)))}")
         known_marks = {mark.mark for mark in self.marks}
@@ -120,34 +153,68 @@ class PublishedTable(_Strict):
         """Return the row called `key`."""
         return next(row for row in self.rows if row.key == key)
 
-    def value(self, row: str, dataset: str, measure: str) -> PublishedValue | None:
-        """Return the printed value of a cell, or None where none is printed."""
-        values = self.row(row).values
-        for column, printed in zip(self.columns, values, strict=False):
-            if (column.dataset, column.measure) == (dataset, measure):
+    def regime(self, row: PublishedRow, column: PublishedColumn) -> str:
+        """Return the regime that the paper reports in a cell."""
+        return column.regime or row.regimes[0]
+
+    def reports(self, row: PublishedRow, regime: str) -> bool:
+        """Whether the paper has numbers of a row in a regime; a first stage counts for every regime."""
+        return row.is_first_stage or any(self.regime(row, column) == regime for column in self.columns)
+
+    def value(
+        self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
+    ) -> PublishedValue | None:
+        """Return the printed value of a cell, or None where none is printed; candidates and regime may be any."""
+        known = self.row(row)
+        for column, printed in zip(self.columns, known.values, strict=False):
+            if (
+                (column.dataset, column.measure) == (dataset, measure)
+                and candidates in (None, column.candidates)
+                and (regime is None or known.is_first_stage or self.regime(known, column) == regime)
+            ):
                 return PublishedValue.parse(printed)
         return None
 
-    def constant_marks(self, row: str) -> str:
-        """Return the marks that every printed value of `row`, or of the rows it stands for, carries.
+    def claims(self, row: str, regime: str) -> list[PublishedMark]:
+        """Return the marks that every printed value of `row`, or of the rows it stands for, carries in a regime.
 
         Such a mark is a claim of the paper that can be tested on any data set: "better than that baseline".
         """
-        keys = self.row(row).stands_for or [row]
-        parsed = [PublishedValue.parse(text) for key in keys for text in self.row(key).values]
-        found = [value.marks for value in parsed if value is not None]
-        return "".join(m.mark for m in self.marks if found and all(m.mark in marks for marks in found))
+        found = list(self._marks_in(self.row(row).stands_for or [row], regime))
+        return [
+            mark
+            for mark in self.marks
+            if self.can_have(row, mark) and found and all(mark.mark in marks for marks in found)
+        ]
+
+    def can_have(self, row: str, mark: PublishedMark) -> bool:
+        """Whether a row can have a mark."""
+        return not mark.rows or not {row, *self.row(row).stands_for}.isdisjoint(mark.rows)
+
+    def _marks_in(self, keys: list[str], regime: str) -> Iterator[str]:
+        for row in map(self.row, keys):
+            for column, printed in zip(self.columns, row.values, strict=True):
+                value = PublishedValue.parse(printed)
+                of_first_stage = row.is_first_stage and column.regime in (None, regime)
+                if value is not None and (of_first_stage or self.regime(row, column) == regime):
+                    yield value.marks
 
 
 class PublishedFigure(_Strict):
-    """A figure of the paper: what it shows, and which models of ours are drawn in its place."""
+    """A figure of the paper: what it shows, and which models of ours are drawn in its place.
+
+    What the keys of `models` mean depends on how the figure is drawn (report/figures.py). `counts` says what the
+    numbers at the end of the models' names count, where the figure is a series of models; `regimes` which ones count.
+    """
 
     number: str
     title: str
-    page: int
+    page: int | None = None
     section: str
     published: str
     measure: str = ""
+    counts: Literal["", "pairs", "negatives", "anchor-percent"] = ""
+    regimes: list[str] = Field(default_factory=lambda: ["zero-shot"])
     models: dict[str, list[str]]
 
 
@@ -167,6 +234,7 @@ class Published(_Strict):
     doi: str
     verdict: Verdict
     datasets: dict[str, PublishedDataset]
+    candidates: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, PublishedTable]
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
 
@@ -176,7 +244,14 @@ class Published(_Strict):
             unknown = {column.dataset for column in table.columns} - set(self.datasets)
             if unknown:
                 raise ValueError(f"tables.{name}: unknown data set {', '.join(sorted(unknown))}")
+            strange = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
+            if strange:
+                raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
         return self
+
+    def place(self, page: int | None, section: str) -> str:
+        """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""
+        return f"Page {page}, section {section}" if page is not None else f"Section {section}"
 
 
 def load_published(path: str | Path) -> Published:

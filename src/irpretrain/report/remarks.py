@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config import Config
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
+from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import FIRST_STAGES, dataset_label
 from irpretrain.report.published import Published, PublishedTable
 from irpretrain.report.scores import Scores
@@ -39,15 +40,18 @@ def table_notes(
         datasets: (data set, candidates) of ours that the table shows.
         measures: measures that the table shows.
     """
-    marks = "; ".join(f"{m.mark} better than {table.row(m.over).label}" for m in table.marks)
     tolerance = published.verdict.tolerance
+    interval = f"mean [{config.evaluation.confidence:.0%} interval]"
+    worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
     return [
-        f"Published: {table.protocol} Marks: {marks}, {table.test}.",
-        f"Ours: mean [{config.evaluation.confidence:.0%} interval]. Same marks, {_test(config)}.",
+        f"Published: {table.protocol} {_marks(table)}.",
+        f"Ours: {interval}. Same marks, {_test(TableTest.of(config.evaluation, table))}."
+        if table.marks
+        else f"Ours: {interval}.",
         _intervals(config),
         f"Verdicts: a number is reproduced when it lies in our interval or within {tolerance:g} of our mean. On data "
         "sets that the paper lacks, a mark that all its numbers of a row carry is a claim; it is reproduced when ours "
-        "is significantly better too.",
+        f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),
         *table.remarks,
@@ -59,9 +63,10 @@ def headline_notes(
     config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
 ) -> list[str]:
     """Return the notes of the headline table."""
+    test = _test(TableTest.of(config.evaluation))
     return [
         f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
-        f"with a fresh score head (untrained when zero-shot): †; {_test(config)}. The last two columns of a group "
+        f"with a fresh score head (untrained when zero-shot): †; {test}. The last two columns of a group "
         "give the difference and p.",
         _intervals(config),
         *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
@@ -70,9 +75,25 @@ def headline_notes(
     ]
 
 
-def _test(config: Config) -> str:
-    options = config.evaluation
-    return f"p ≤ {options.level:g}, {TESTS[options.test]}, {CORRECTIONS[options.correction]}"
+def _marks(table: PublishedTable) -> str:
+    """What the marks of a paper's table mean, and how they were tested."""
+    if not table.marks:
+        return f"Marks: none, {table.test}"
+    texts = []
+    for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
+        rows = [table.row(m.over) for m in table.marks if (m.mark, m.direction) == mark]
+        over = [row.label for row in rows if row.label]
+        texts.append(f"{mark[0]} {mark[1]} than {_listed(over)}")
+    return f"Marks: {'; '.join(texts)}, {table.test}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return "a", "each of a and b"."""
+    return names[0] if len(names) == 1 else f"each of {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _test(testing: TableTest) -> str:
+    return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, {CORRECTIONS[testing.correction]}"
 
 
 def _intervals(config: Config) -> str:

@@ -1,9 +1,9 @@
 """Verdicts: does a number, or a claim, of the paper hold here?
 
 A number is reproduced when the printed value lies in our confidence interval or differs from our mean by at most
-the tolerance of `resources/published/<paper>.yaml`. A claim ("significantly better than that baseline") is read off
-the marks that every value of a row carries; it is reproduced when ours is better with p at most the level. Claims are
-what can be checked on a data set that the paper does not have.
+the tolerance of `resources/published/<paper>.yaml`. A claim ("significantly better than that baseline", or worse) is
+read off the marks that every value of a row carries; it is reproduced when ours is so too with p at most the level.
+Claims are what can be checked on a data set that the paper does not have.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from irpretrain.report.cells import (
     difference_text,
     p_text,
 )
-from irpretrain.report.published import PublishedValue
+from irpretrain.report.published import Direction, PublishedValue
 
 ROUNDING = 1e-9
 """Slack of the comparison with the tolerance: 0.512 - 0.502 is not 0.010 in binary."""
 
 MEANINGS = {
     REPRODUCED: "the printed number lies in our interval or near our mean, or ours is significantly better than the "
-    "baseline that the paper's mark names",
+    "baseline that the paper's mark names (worse, where the mark says that)",
     OFF: "the number does not, or ours is not",
     NOT_RUN: "nothing of ours to compare; the reason stands under the table",
     NOTHING_PUBLISHED: "ours alone: the paper prints no such number",
@@ -55,21 +55,24 @@ def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> V
     )
 
 
-def claim_verdict(mark: str, against: str, found: Comparison | None, absent: str) -> Verdict:
-    """Return whether ours is significantly better than the baseline, as the paper's mark says.
+def claim_verdict(
+    mark: str, against: str, found: Comparison | None, absent: str, direction: Direction = "better"
+) -> Verdict:
+    """Return whether ours is significantly better (or worse) than the baseline, as the paper's mark says.
 
     Args:
         mark: the paper's mark.
         against: label of the baseline.
         found: our comparison, or None where the baseline was not run here.
         absent: why it was not run.
+        direction: what the mark says.
     """
     if found is None:
-        return Verdict(NOT_RUN, f"its baseline was not run: {absent}", "claim", against, mark)
+        return Verdict(NOT_RUN, f"its baseline was not run: {absent}", "claim", against, mark, direction)
     difference = difference_text(found.difference)
-    direction = "equal" if float(difference) == 0 else "better" if found.difference > 0 else "worse"
-    text = f"{direction}, {difference}, {p_text(found.p)}"
-    return Verdict(REPRODUCED if found.better else OFF, text, "claim", against, mark)
+    ours = "equal" if float(difference) == 0 else "better" if found.difference > 0 else "worse"
+    text = f"{ours}, {difference}, {p_text(found.p)}"
+    return Verdict(REPRODUCED if found.holds else OFF, text, "claim", against, mark, direction)
 
 
 def not_run(reason: str) -> Verdict:

@@ -1,0 +1,94 @@
+"""What the figures of all papers share: headings, remarks, lines with intervals, level lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.report.canvas import COLOURS, MARKERS
+from irpretrain.report.comparisons import interval
+from irpretrain.report.naming import FIRST_STAGES, encoder_label
+from irpretrain.report.plans import identifier
+from irpretrain.report.published import Published, PublishedFigure
+from irpretrain.report.remarks import number_of_queries
+from irpretrain.report.scores import RunName, Scores
+
+
+def heading(published: Published, figure: PublishedFigure) -> str:
+    """Return the title of a figure: paper, number, what it shows."""
+    return f"{published.name}, figure {figure.number}: {figure.title}"
+
+
+def measure_of(scores: Scores, dataset: str, wanted: str) -> str:
+    """Return the measure of the paper's figure; else the same at another cut-off, else the first that is known."""
+    known = scores.measures(dataset)
+    kin = [measure for measure in known if measure.partition("@")[0] == wanted.partition("@")[0]]
+    return wanted if wanted in known else (kin or known)[0]
+
+
+def short_label(config: Config, model: str) -> str:
+    """Return a model's name for a legend: its label and its key, "encoder (untrained)"."""
+    if model in FIRST_STAGES or model not in config.models:
+        return FIRST_STAGES.get(model, model)
+    return f"{config.models[model].label} ({model})"
+
+
+def training_remark(config: Config, models: Sequence[str]) -> str:
+    """Return what some models were pre-trained on, and their encoder."""
+    collections = {name: config.models[name].collection for name in models if name in config.models}
+    corpora = dict.fromkeys(c for key in collections.values() if key for c in config.collections[key])
+    return f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_label(config)}."
+
+
+def queries_text(scores: Scores, dataset: str) -> str:
+    """Return "200 test queries"."""
+    return f"{number_of_queries(scores, dataset):,} test queries"
+
+
+def draw_with_interval(
+    axis: Any,
+    config: Config,
+    scores: Scores,
+    runs: Sequence[RunName],
+    places: Sequence[int],
+    measure: str,
+    colour: int,
+    label: str,
+) -> None:
+    """Draw a line through the means of `runs` at `places`, with the band of their confidence intervals."""
+    found = [scores.get(run, measure) for run in runs]
+    known = [
+        (place, results, run) for place, results, run in zip(places, found, runs, strict=True) if results
+    ]
+    bounds = [
+        interval(
+            results,
+            config.evaluation,
+            config.seed,
+            identifier(run, measure),
+        )
+        for _, results, run in known
+    ]
+    x = [place for place, _, _ in known]
+    style = {"color": COLOURS[colour % len(COLOURS)]}
+    axis.plot(
+        x,
+        [results.mean for _, results, _ in known],
+        marker=MARKERS[colour % len(MARKERS)],
+        label=label,
+        **style,
+    )
+    axis.fill_between(
+        x, [low for low, _ in bounds], [high for _, high in bounds], alpha=0.15, linewidth=0, **style
+    )
+
+
+def draw_level(
+    axis: Any, scores: Scores, run: RunName, measure: str, label: str, dashes: Any, colour: str = "#444444"
+) -> bool:
+    """Draw the mean of a run as a horizontal line; return whether there is such a run."""
+    results = scores.get(run, measure)
+    if results is not None:
+        axis.axhline(results.mean, color=colour, linestyle=dashes, linewidth=1.4, label=label)
+    return results is not None

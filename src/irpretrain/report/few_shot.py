@@ -1,0 +1,144 @@
+"""Fine-tuning with few queries (PROP, figure 2), and with few and many (PHP, figure 4)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.report.canvas import (
+    COLOURS,
+    STYLE,
+    empty_figure,
+    legend_below,
+    new_figure,
+    say_not_run,
+    titled,
+)
+from irpretrain.report.drawing import (
+    draw_level,
+    draw_with_interval,
+    heading,
+    measure_of,
+    queries_text,
+    short_label,
+    training_remark,
+)
+from irpretrain.report.naming import FIRST_STAGES, dataset_label, model_label, regime_label
+from irpretrain.report.published import Published, PublishedFigure
+from irpretrain.report.scores import RunName, Scores
+
+FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
+LARGE_SCALE = 1_000
+"""From so many training queries on, fine-tuning counts as large-scale."""
+SCALES = ("few queries", "many queries")
+
+
+def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw performance over the number of training queries; dashed: full fine-tuning and BM25 (PROP, figure 2)."""
+    from matplotlib import rc_context
+
+    figure_data = published.figures[name]
+    title = heading(published, figure_data)
+    model = next((m for m in figure_data.models["solid"] if m in config.models), None)
+    pairs = [pair for pair in scores.pairs() if model and _few_shot(scores, pair, model)]
+    if model is None or not pairs:
+        return empty_figure(
+            title, f"no experiment fine-tunes {figure_data.models['solid'][-1]} in a few-shot regime"
+        )
+    figure, axes = new_figure(len(pairs))
+    with rc_context(STYLE):
+        for axis, pair in zip(axes, pairs, strict=True):
+            _draw_few_shot(axis, figure_data, config, scores, pair, model)
+        labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
+        titled(
+            figure, f"{title}, on {labels}", f"Zero queries: zero-shot. {training_remark(config, [model])}"
+        )
+    return figure
+
+
+def _few_shot(scores: Scores, pair: tuple[str, str], model: str) -> list[int]:
+    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
+    return sorted(int(match[1]) for n in runs if (match := FEW_SHOT.fullmatch(n.regime)))
+
+
+def _draw_few_shot(
+    axis: Any, figure_data: PublishedFigure, config: Config, scores: Scores, pair: tuple[str, str], model: str
+) -> None:
+    measure = measure_of(scores, pair[0], figure_data.measure)
+    queries = [0, *_few_shot(scores, pair, model)]
+    runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
+    draw_with_interval(axis, config, scores, runs, queries, measure, 0, model_label(config, model))
+    dashes = ((0, (5, 3)), (0, (1, 2)), (0, (5, 2, 1, 2)))
+    for place, other in enumerate(figure_data.models["dashed"]):
+        first = scores.first_stage(pair[0], other) if other in FIRST_STAGES else None
+        run = first or RunName(*pair, other, "full")
+        label = (
+            FIRST_STAGES.get(other)
+            or f"{config.models[other].label} ({other}), {regime_label('full')} on all queries"
+        )
+        draw_level(axis, scores, run, measure, label, dashes[place % 3], COLOURS[1 + place])
+    axis.set_xlabel("training queries")
+    axis.set_ylabel(measure)
+    axis.set_xticks(queries)
+    axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
+    legend_below(axis)
+
+
+def query_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw several models over the number of training queries, few and many in panels of their own (PHP, figure 4)."""
+    from matplotlib import rc_context
+
+    figure_data = published.figures[name]
+    title = heading(published, figure_data)
+    wanted = figure_data.models["curves"]
+    pairs = [pair for pair in scores.pairs() if any(_few_shot(scores, pair, model) for model in wanted)]
+    if not pairs:
+        return empty_figure(title, f"no experiment fine-tunes {wanted[0]} in a few-shot regime")
+    figure, axes = new_figure(2 * len(pairs), columns=2)
+    with rc_context(STYLE):
+        for place, axis in enumerate(axes):
+            _draw_scale(axis, figure_data, config, scores, pairs[place // 2], place % 2 == 1)
+        drawn = [model for model in wanted if any(_few_shot(scores, pair, model) for pair in pairs)]
+        missing = [model for model in wanted if model not in drawn]
+        remark = f"Zero queries: zero-shot. {training_remark(config, drawn)}"
+        labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
+        titled(
+            figure, f"{title}, on {labels}", remark + (f" Not run: {', '.join(missing)}." if missing else "")
+        )
+    return figure
+
+
+def _draw_scale(
+    axis: Any,
+    figure_data: PublishedFigure,
+    config: Config,
+    scores: Scores,
+    pair: tuple[str, str],
+    large: bool,
+) -> None:
+    """Draw the curves of one data set over few queries, with zero-shot as zero, or over many; evenly spaced."""
+    measure = measure_of(scores, pair[0], figure_data.measure)
+    axis.set_title(f"{dataset_label(config, *pair)}, {SCALES[large]}", fontsize=10)
+    curves = {}
+    for model in figure_data.models["curves"]:
+        queries = [n for n in _few_shot(scores, pair, model) if (n >= LARGE_SCALE) == large]
+        if queries and not large and scores.get(RunName(*pair, model, "zero-shot"), measure):
+            queries = [0, *queries]
+        curves[model] = queries
+    ticks = sorted({number for queries in curves.values() for number in queries})
+    if not ticks:
+        wanted = f"{LARGE_SCALE:,} queries or more" if large else f"fewer than {LARGE_SCALE:,} queries"
+        say_not_run(axis, f"no experiment fine-tunes with {wanted} (few-shot-<n>)")
+        return
+    for colour, (model, queries) in enumerate(curves.items()):
+        runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
+        places = [ticks.index(number) for number in queries]
+        if queries:
+            draw_with_interval(
+                axis, config, scores, runs, places, measure, colour, short_label(config, model)
+            )
+    axis.set_xlabel("training queries")
+    axis.set_ylabel(measure)
+    axis.set_xticks(range(len(ticks)), [f"{number:,}" for number in ticks])
+    legend_below(axis)

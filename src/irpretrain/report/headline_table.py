@@ -1,0 +1,124 @@
+"""The headline table: first stages, the control and all models, zero-shot and fine-tuned, on our own data sets."""
+
+from __future__ import annotations
+
+from irpretrain.config import Config
+from irpretrain.report.cells import Cell, Column, Contrast, Panel, Row, Table
+from irpretrain.report.comparisons import TableTest
+from irpretrain.report.naming import (
+    FIRST_STAGES,
+    control_model,
+    dataset_label,
+    is_control,
+    model_label,
+    regime_label,
+)
+from irpretrain.report.plans import Baseline, Plan, Statistics
+from irpretrain.report.remarks import headline_notes
+from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
+from irpretrain.report.verdicts import not_run, nothing_published
+
+MEASURES = ("RR@10", "nDCG@20", "P@20")
+REGIMES = ("zero-shot", "full")
+CONTROL_MARK, BM25_MARK = "†", "*"
+
+
+def build_headline(config: Config, scores: Scores) -> Table:
+    """Return the table "zero-shot and fine-tuned on <data set>": first stages, control, all models."""
+    statistics = Statistics(config, scores, TableTest.of(config.evaluation))
+    pairs = scores.pairs()
+    planned = {pair: _plans(config, scores, pair) for pair in pairs}
+    for rows in planned.values():
+        for plans in rows.values():
+            for plan in plans:
+                statistics.note(plan)
+    statistics.test()
+    panels = [_panel(config, scores, pair, planned[pair], statistics) for pair in pairs]
+    labels = dict.fromkeys(dataset_label(config, dataset) for dataset, _ in pairs)
+    title = f"Zero-shot and fine-tuned on {' and '.join(labels)}" if labels else "Zero-shot and fine-tuned"
+    return Table("headline", "", title, tuple(panels), tuple(headline_notes(config, scores, pairs, MEASURES)))
+
+
+def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:
+    run = {n.model for n in scores.names() if (n.dataset, n.candidates) == pair and n.regime in REGIMES}
+    first = [model for model in FIRST_STAGES if scores.first_stage(pair[0], model)]
+    known = [model for model in config.models if model in run]
+    return first + sorted(known, key=lambda model: not is_control(config, model))
+
+
+def _layout(scores: Scores, pair: tuple[str, str]) -> tuple[list[str], list[str]]:
+    run = {n.regime for n in scores.names() if (n.dataset, n.candidates) == pair}
+    known = scores.measures(pair[0])
+    measures = [m for m in MEASURES if m in known] or known[:3]
+    return [r for r in REGIMES if r in run] or [FIRST_STAGE], measures
+
+
+def _plans(config: Config, scores: Scores, pair: tuple[str, str]) -> dict[str, list[Plan]]:
+    models = _models(config, scores, pair)
+    regimes, measures = _layout(scores, pair)
+    control = control_model(config, models)
+    plans: dict[str, list[Plan]] = {}
+    for model in models:
+        plans[model] = []
+        for regime in regimes:
+            baselines = _baselines(config, scores, pair, regime, control)
+            first = scores.first_stage(pair[0], model) if model in FIRST_STAGES else None
+            run = first or RunName(*pair, model, regime)
+            for measure in measures:
+                missing = scores.get(run, measure) is None
+                reason = f"no experiment runs {model} {regime_label(regime)} on {pair[0]}" if missing else ""
+                plans[model].append(
+                    Plan(model, *pair, measure, regime, None if missing else run, reason, baselines)
+                )
+    return plans
+
+
+def _baselines(
+    config: Config, scores: Scores, pair: tuple[str, str], regime: str, control: str | None
+) -> tuple[Baseline, ...]:
+    found = []
+    bm25 = scores.first_stage(pair[0], "bm25")
+    if bm25 is not None:
+        found.append(Baseline(BM25_MARK, FIRST_STAGES["bm25"], bm25))
+    if control is not None:
+        run = RunName(*pair, control, regime)
+        found.append(Baseline(CONTROL_MARK, model_label(config, control), run))
+    return tuple(found)
+
+
+def _panel(
+    config: Config,
+    scores: Scores,
+    pair: tuple[str, str],
+    plans: dict[str, list[Plan]],
+    statistics: Statistics,
+) -> Panel:
+    regimes, measures = _layout(scores, pair)
+    columns: list[Column] = []
+    for regime in regimes:
+        group = regime_label(regime)
+        columns += [Column(group, measure) for measure in measures]
+        columns += [
+            Column(group, f"{measures[0]} against encoder"),
+            Column(group, f"{measures[0]} against BM25"),
+        ]
+    rows = []
+    for model, planned in plans.items():
+        cells: list[Cell | Contrast] = []
+        for start in range(0, len(planned), len(measures)):
+            cells += _cells(planned[start : start + len(measures)], statistics)
+        rows.append(Row(model, model_label(config, model), "", tuple(cells)))
+    return Panel(dataset_label(config, *pair), tuple(columns), tuple(rows))
+
+
+def _cells(plans: list[Plan], statistics: Statistics) -> list[Cell | Contrast]:
+    cells: list[Cell | Contrast] = []
+    for plan in plans:
+        ours = statistics.ours(plan)
+        verdict = not_run(plan.reason) if ours is None else nothing_published("this table is not the paper's")
+        cells.append(Cell(plan.row, plan.dataset, plan.measure, plan.regime, None, ours, (verdict,)))
+    leading = cells[0].ours if isinstance(cells[0], Cell) else None
+    for mark in (CONTROL_MARK, BM25_MARK):
+        made = leading.comparisons if leading else ()
+        cells.append(Contrast(next((c for c in made if c.mark == mark), None), leading))
+    return cells

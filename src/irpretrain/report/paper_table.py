@@ -1,0 +1,243 @@
+"""A paper's table: published numbers and ours, side by side.
+
+There are two kinds of panels: the paper's data sets (each cell with the printed value, and ours where this
+configuration runs that data set), and the data sets of this configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from irpretrain.config import Config
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
+from irpretrain.report.comparisons import TableTest
+from irpretrain.report.naming import (
+    FIRST_STAGES,
+    USUAL_CANDIDATES,
+    dataset_label,
+    encoder_label,
+    model_label,
+    regime_label,
+)
+from irpretrain.report.plans import Baseline, Plan, Statistics
+from irpretrain.report.published import (
+    Published,
+    PublishedColumn,
+    PublishedMark,
+    PublishedRow,
+    PublishedTable,
+    PublishedValue,
+)
+from irpretrain.report.remarks import table_notes
+from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
+from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
+
+MEASURES_SHOWN = 2
+"""Most measures of a data set of ours on which none of the table's own measures was computed."""
+
+
+def build_table(published: Published, name: str, config: Config, scores: Scores) -> Table:
+    """Return one table of a paper: the printed values, ours, significance marks and verdicts."""
+    return _PaperTable(published, name, config, scores).build()
+
+
+class _PaperTable:
+    def __init__(self, published: Published, name: str, config: Config, scores: Scores) -> None:
+        self.published, self.name, self.config, self.scores = published, name, config, scores
+        self.table: PublishedTable = published.tables[name]
+        self.statistics = Statistics(config, scores, TableTest.of(config.evaluation, self.table))
+
+    def build(self) -> Table:
+        here = [pair for pair in self.scores.pairs() if self._measures(pair[0])]
+        plans_paper = {row.key: self._paper_plans(row) for row in self.table.rows}
+        plans_here = {
+            pair: {row.key: self._plans_here(row, *pair) for row in self.table.rows} for pair in here
+        }
+        for rows in (plans_paper, *plans_here.values()):
+            for plans in rows.values():
+                for plan in plans:
+                    self.statistics.note(plan)
+        self.statistics.test()
+        panels = [self._paper_panel(plans_paper)]
+        panels += [self._panel_here(pair, plans) for pair, plans in plans_here.items()]
+        return Table(
+            f"{self.published.paper}_{self.name}",
+            self.published.paper,
+            f"Table {self.table.number}: {self.table.title}",
+            tuple(panels),
+            tuple(self._notes(here)),
+            f"{self.published.citation} {self.published.place(self.table.page, self.table.section)}.",
+            self.published.name,
+        )
+
+    def _notes(self, here: list[tuple[str, str]]) -> list[str]:
+        columns = self.table.columns
+        datasets = [(c.dataset, c.candidates) for c in columns if c.dataset in self.config.datasets]
+        measures = dict.fromkeys(c.measure for c in columns)
+        measures |= dict.fromkeys(m for dataset, _ in here for m in self._measures(dataset))
+        return table_notes(
+            self.published, self.table, self.config, self.scores, [*datasets, *here], list(measures)
+        )
+
+    # Panel of the paper's data sets
+
+    def _paper_plans(self, row: PublishedRow) -> list[Plan]:
+        return [
+            self._plan(row, c.dataset, c.candidates, c.measure, self.table.regime(row, c))
+            for c in self.table.columns
+        ]
+
+    def _paper_panel(self, plans: dict[str, list[Plan]]) -> Panel:
+        columns = tuple(Column(self._group(c), c.measure) for c in self.table.columns)
+        rows = []
+        for row in self.table.rows:
+            cells = tuple(self._cell(row, plan) for plan in plans[row.key])
+            if row.values or any(cell.ours for cell in cells):
+                rows.append(Row(row.key, self._label(row), self._filled_by(row), cells))
+        return Panel("Data sets of the paper", columns, tuple(rows))
+
+    def _group(self, column: PublishedColumn) -> str:
+        """The data set, with the candidates where the table has several for it, and the regime where it is given."""
+        parts = [self.published.datasets[column.dataset].label]
+        if len({c.candidates for c in self.table.columns if c.dataset == column.dataset}) > 1:
+            parts.append(self.published.candidates.get(column.candidates, column.candidates))
+        if column.regime is not None:
+            parts.append(regime_label(column.regime))
+        return ", ".join(parts)
+
+    # Panels of our data sets
+
+    def _measures(self, dataset: str) -> list[str]:
+        """The table's measures that were computed on a data set; where none was, the same at other cut-offs, or any."""
+        known = self.scores.measures(dataset)
+        wanted = dict.fromkeys(column.measure for column in self.table.columns)
+        return [measure for measure in wanted if measure in known] or self._own_measures(dataset)
+
+    def _own_measures(self, dataset: str) -> list[str]:
+        known = self.scores.measures(dataset)
+        configured = self.config.datasets[dataset].measures if dataset in self.config.datasets else known
+        own = [measure for measure in configured if measure in known]
+        kinds = {column.measure.partition("@")[0] for column in self.table.columns}
+        return ([measure for measure in own if measure.partition("@")[0] in kinds] or own)[:MEASURES_SHOWN]
+
+    def _regimes(self, dataset: str, candidates: str) -> list[str]:
+        """Regimes that fill at least one row, in the order of the columns and then of the rows' own lists."""
+        models = {self._model(row) for row in self.table.rows}
+        run = {
+            n.regime
+            for n in self.scores.names()
+            if (n.dataset, n.candidates) == (dataset, candidates) and n.model in models
+        }
+        wanted = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
+        wanted |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
+        found = [regime for regime in wanted if regime in run]
+        return found or list(wanted)[:1]
+
+    def _plans_here(self, row: PublishedRow, dataset: str, candidates: str) -> list[Plan]:
+        return [
+            self._plan(row, dataset, candidates, measure, regime)
+            for regime in self._regimes(dataset, candidates)
+            for measure in self._measures(dataset)
+        ]
+
+    def _panel_here(self, pair: tuple[str, str], plans: dict[str, list[Plan]]) -> Panel:
+        label = dataset_label(self.config, *pair)
+        columns = tuple(
+            Column(f"{label}, {regime_label(regime)}", measure)
+            for regime in self._regimes(*pair)
+            for measure in self._measures(pair[0])
+        )
+        rows = [
+            Row(
+                row.key,
+                self._label(row),
+                self._filled_by(row),
+                tuple(self._cell(row, plan) for plan in plans[row.key]),
+            )
+            for row in self.table.rows
+            if row.values or self._model(row) is not None
+        ]
+        return Panel(f"This configuration: {label}", columns, tuple(rows))
+
+    # Cells
+
+    def _model(self, row: PublishedRow) -> str | None:
+        return next((m for m in row.models if m in self.config.models or m in FIRST_STAGES), None)
+
+    def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
+        """The run that fills a row; a first stage is the same run in every regime."""
+        model = self._model(row)
+        if model is None:
+            return None
+        if model in FIRST_STAGES:
+            return self.scores.first_stage(dataset, model)
+        return RunName(dataset, candidates, model, regime)
+
+    def _plan(self, row: PublishedRow, dataset: str, candidates: str, measure: str, regime: str) -> Plan:
+        run = self._run(row, dataset, candidates, regime)
+        reason = self._reason(row, dataset, run, measure)
+        baselines = []
+        for mark in self.table.marks:
+            other = self.table.row(mark.over)
+            name = self._run(other, dataset, candidates, regime)
+            if name is not None and self.table.can_have(row.key, mark):
+                baselines.append(Baseline(mark.mark, self._name(other), name, mark.direction))
+        found = None if reason else run
+        return Plan(row.key, dataset, candidates, measure, regime, found, reason, tuple(baselines))
+
+    def _reason(self, row: PublishedRow, dataset: str, run: RunName | None, measure: str) -> str:
+        """Why a cell has no value of ours; empty where it has one."""
+        if not row.models:
+            return row.absent
+        if dataset not in self.config.datasets:
+            known = self.published.datasets.get(dataset)
+            label = known.label if known else dataset
+            return f"data set {label} is not in this configuration" + (f": {known.absent}" if known else "")
+        if run is None or (run.model in FIRST_STAGES and self.scores.get(run, measure) is None):
+            return row.absent
+        if self.scores.get(run, measure) is None:
+            return f"no experiment runs {run.model} {regime_label(run.regime)} with {measure} on {dataset}"
+        return ""
+
+    def _cell(self, row: PublishedRow, plan: Plan) -> Cell:
+        published = self.table.value(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
+        ours = self.statistics.ours(plan)
+        verdicts = tuple(self._verdicts(row, plan, published, ours))
+        candidates = "" if plan.candidates == USUAL_CANDIDATES else plan.candidates
+        return Cell(plan.row, plan.dataset, plan.measure, plan.regime, published, ours, verdicts, candidates)
+
+    def _verdicts(
+        self, row: PublishedRow, plan: Plan, published: PublishedValue | None, ours: Ours | None
+    ) -> Iterable[Verdict]:
+        if ours is None:
+            return [not_run(plan.reason)]
+        if published is not None:
+            return [number_verdict(published, ours, self.published.verdict.tolerance)]
+        if not self.table.reports(row, plan.regime):
+            return [nothing_published(f"the paper has no {regime_label(plan.regime)} numbers in this table")]
+        claims = [self._claim(mark, plan, ours) for mark in self.table.claims(row.key, plan.regime)]
+        return claims or [nothing_published("the paper has no such cell, and claims nothing of this row")]
+
+    def _claim(self, mark: PublishedMark, plan: Plan, ours: Ours) -> Verdict:
+        baseline = self.table.row(mark.over)
+        name = self._name(baseline)
+        found = next((c for c in ours.comparisons if (c.mark, c.over) == (mark.mark, name)), None)
+        run = self._run(baseline, plan.dataset, ours.run.candidates, plan.regime)
+        missing = self._reason(baseline, plan.dataset, run, plan.measure) or baseline.absent
+        return claim_verdict(mark.mark, name, found, missing, mark.direction)
+
+    def _name(self, row: PublishedRow) -> str:
+        """The paper's label, and what fills the row here where that is another thing."""
+        label, filled_by = self._label(row), self._filled_by(row)
+        return f"{label} [here: {filled_by}]" if filled_by not in ("", label) else label
+
+    def _label(self, row: PublishedRow) -> str:
+        model = self._model(row)
+        return row.label or (model_label(self.config, model) if model else row.key)
+
+    def _filled_by(self, row: PublishedRow) -> str:
+        if row.stands_for:
+            stands = " and ".join(self.table.row(key).label for key in row.stands_for)
+            return f"ours, in place of {stands}; encoder {encoder_label(self.config)}"
+        model = self._model(row)
+        return model_label(self.config, model) if model else ""

@@ -1,0 +1,162 @@
+"""The tables as the report's page shows them, and what its provenance dialog says of each value of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.report.cells import (
+    NOT_RUN,
+    NOTHING_PUBLISHED,
+    OFF,
+    REPRODUCED,
+    Cell,
+    Contrast,
+    Ours,
+    Row,
+    Table,
+    Verdict,
+    difference_text,
+    p_text,
+    value_text,
+)
+from irpretrain.report.lineage import Lineage
+from irpretrain.report.markdown import verdict_lines
+from irpretrain.report.naming import dataset_label, model_label, regime_label
+
+
+class CellBook:
+    """Numbers the cells of ours and collects what their provenance dialog shows."""
+
+    def __init__(self, config: Config, lineage: Lineage) -> None:
+        self._config, self._lineage = config, lineage
+        self.cells: list[dict[str, Any]] = []
+        self._numbers: dict[tuple[str, Ours], int] = {}
+
+    def number(self, table: str, cell: Cell, ours: Ours) -> int:
+        """Return the number of a cell, adding it when it is new."""
+        key = (table, ours)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.cells)
+            self.cells.append(self._entry(cell, ours))
+        return self._numbers[key]
+
+    def _entry(self, cell: Cell, ours: Ours) -> dict[str, Any]:
+        run = ours.run
+        first = run.regime == FIRST_STAGE
+        facts = [
+            ("Model", model_label(self._config, run.model)),
+            ("Data set", dataset_label(self._config, run.dataset, run.candidates)),
+            ("Regime", regime_label(run.regime)),
+            ("Measure", ours.measure),
+            ("Value", value_text(ours, marks=False)),
+            ("Queries", f"{ours.queries:,}"),
+            ("Seeds", "none: nothing is trained" if first else ", ".join(str(seed) for seed in ours.seeds)),
+        ]
+        if cell.published is not None:
+            facts.append(("Published", cell.published.printed))
+        facts += [
+            (f"Against {c.over}", f"{difference_text(c.difference)}, {p_text(c.p)}") for c in ours.comparisons
+        ]
+        shown = [v for v in cell.verdicts if v.outcome != NOTHING_PUBLISHED]
+        facts += [
+            ("Verdict" + (f" on {v.mark}" if v.mark else ""), f"{v.outcome}: {v.reason}") for v in shown
+        ]
+        return {"facts": facts, "runs": self._lineage.runs(run, ours.seeds)}
+
+    def reachable(self) -> list[int]:
+        """Return every record that leads to a cell."""
+        return self._lineage.reachable(number for cell in self.cells for number in cell["runs"])
+
+
+@dataclass(frozen=True)
+class CellView:
+    """A cell as the template shows it; `sort` is the number it is sorted by, or empty."""
+
+    sort: str
+    published: str = ""
+    value: str = ""
+    marks: str = ""
+    bounds: str = ""
+    text: str = ""
+    reason: str = ""
+    book: int = -1
+    chips: tuple[tuple[str, str, str], ...] = ()
+
+
+def table_view(table: Table, book: CellBook) -> dict[str, Any]:
+    """Return what the template needs of a table."""
+    return {
+        "name": table.name,
+        "title": table.heading,
+        "panels": [
+            {
+                "title": panel.title,
+                "groups": panel.groups(),
+                "columns": [column.label for column in panel.columns],
+                "rows": [
+                    {
+                        "label": _split(row)[0],
+                        "detail": _split(row)[1],
+                        "cells": [_cell_view(table, cell, book) for cell in row.cells],
+                    }
+                    for row in panel.rows
+                ],
+            }
+            for panel in table.panels
+        ],
+        "reasons": [(mark, reason) for reason, mark in table.reasons().items()],
+        "claims": [line for panel in table.panels for line in verdict_lines(panel)],
+        "notes": table.notes,
+        "source": table.source,
+    }
+
+
+def _split(row: Row) -> tuple[str, str]:
+    """A row's label without what stands in brackets, and in small letters that, and what fills the row here."""
+    label, _, bracket = row.label.partition(" (")
+    filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
+    ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
+    return label, "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
+
+
+def _cell_view(table: Table, cell: Cell | Contrast, book: CellBook) -> CellView:
+    if isinstance(cell, Contrast):
+        found = cell.comparison
+        if found is None:
+            return CellView("", text="–")
+        return CellView(
+            f"{found.difference:.6f}", text=difference_text(found.difference), bounds=p_text(found.p)
+        )
+    published = cell.published.printed if cell.published else ""
+    if cell.ours is None:
+        mark = table.reasons().get(cell.not_run, "")
+        sort = f"{cell.published.value:.6f}" if cell.published else ""
+        return CellView(sort, published, text=f"not run ({mark})" if mark else "–", reason=cell.not_run)
+    ours = cell.ours
+    number, _, bounds = value_text(ours, marks=False).partition(" ")
+    return CellView(
+        f"{ours.mean:.6f}",
+        published,
+        value=number,
+        marks=ours.marks,
+        bounds=bounds,
+        book=book.number(table.name, cell, ours),
+        chips=tuple(_chips(cell.verdicts)),
+    )
+
+
+def _chips(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:
+    """(outcome, mark, reason) of each verdict; a mark that speaks of several baselines has one chip for all."""
+    for mark, found in groupby((v for v in verdicts if v.kind), key=lambda verdict: verdict.mark):
+        group = list(found)
+        outcomes = [verdict.outcome for verdict in group]
+        if len(group) == 1:
+            yield outcomes[0], mark, group[0].reason
+        else:
+            outcome = next(o for o in (OFF, REPRODUCED, NOT_RUN) if o in outcomes)
+            yield outcome, mark, ". ".join(f"{v.against}: {v.outcome}, {v.reason}" for v in group)

@@ -1,0 +1,218 @@
+"""Tables of papers that report two regimes, two sets of candidates, and marks for what is worse."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from scipy import stats
+from small_run import PHP_YAML, WIKIFORMER_YAML, flat_rows, write_results
+
+from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Comparison, Ours, Table, Verdict
+from irpretrain.report.comparisons import TableTest
+from irpretrain.report.latex import latex
+from irpretrain.report.markdown import markdown
+from irpretrain.report.paper_table import build_table
+from irpretrain.report.published import load_published
+from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.table_views import _chips
+from irpretrain.report.tables import make_tables
+
+LEVELS = {
+    "untrained": 0.1,
+    "wikiformer": 0.35,
+    "wikiformer-without-srr": 0.1,
+    "php": 0.4,
+    "harp": 0.38,
+    "ict": 0.41,
+}
+
+
+@pytest.fixture(scope="module")
+def run(config_of, tmp_path_factory):
+    """The configuration with Wikiformer, PHP and some baselines, and their results on SQuAD."""
+    rows = flat_rows("squad", LEVELS, ("zero-shot", "full"))
+    config = config_of(*LEVELS)
+    return config, write_results(tmp_path_factory.mktemp("papers"), rows)
+
+
+def _table(run, paper: Path, name: str) -> Table:
+    config, (scores, per_query) = run
+    return build_table(load_published(paper), name, config, Scores.read(per_query, scores))
+
+
+def _here(table: Table) -> dict[str, list]:
+    return {row.key: list(row.cells) for row in table.panels[1].rows}
+
+
+def test_two_regimes_in_one_table(run) -> None:
+    table = _table(run, WIKIFORMER_YAML, "table2")
+    assert [c.group for c in table.panels[0].columns][::4] == ["MS MARCO, zero-shot", "MS MARCO, fine-tuned"]
+    assert [c.group for c in table.panels[1].columns] == ["SQuAD 1.1, zero-shot", "SQuAD 1.1, fine-tuned"]
+    bert = next(row for row in table.panels[0].rows if row.key == "bert")
+    assert [cell.published.printed for cell in bert.cells][::4] == ["0.1684*", "0.3826*"]
+    assert table.heading.startswith("Wikiformer, Table 2: ")
+    assert "Page" not in table.source
+
+
+def test_marks_for_what_is_worse(run) -> None:
+    cells = _here(_table(run, WIKIFORMER_YAML, "table2"))
+    assert [cell.ours.marks for cell in cells["bert"]] == ["*", "*"]
+    assert [cell.ours.marks for cell in cells["harp"]] == ["", ""]  # better than Wikiformer here
+    assert [cell.ours.marks for cell in cells["bm25"]] == ["*", "*"]
+    assert [cell.ours.marks for cell in cells["wikiformer"]] == ["", ""]
+    (claim,) = cells["bert"][0].verdicts
+    assert (claim.outcome, claim.direction, claim.kind) == (REPRODUCED, "worse", "claim")
+    assert claim.reason == "worse, -0.250, p < 0.001"
+    (claim,) = cells["harp"][0].verdicts
+    assert (claim.outcome, claim.reason) == (OFF, "better, +0.030, p < 0.001")
+
+
+def test_a_first_stage_is_compared_in_each_regime(run) -> None:
+    """BM25 has the same numbers in both groups of columns, but Wikiformer, which it is compared with, has not."""
+    differences = [
+        cell.ours.comparisons[0].difference for cell in _here(_table(run, WIKIFORMER_YAML, "table2"))["bm25"]
+    ]
+    assert differences == pytest.approx([0.3 - 0.35, 0.3 - 0.55])
+
+
+def test_fishers_test_at_the_papers_level(run) -> None:
+    table = _table(run, WIKIFORMER_YAML, "table5")
+    assert any("p ≤ 0.01, Fisher's randomisation test" in note for note in table.notes)
+    found = _here(table)["without-srr"][0].ours.comparisons[0]
+    scores = Scores.read(run[1][1])
+    ours, before = (
+        scores.get(RunName("squad", "bm25", model, "zero-shot"), "RR@10").values[0]
+        for model in ("wikiformer-without-srr", "untrained")
+    )
+    expected = stats.permutation_test(
+        (ours, before), lambda a, b, axis: (a - b).mean(axis), permutation_type="samples", n_resamples=20_000,
+        vectorized=True, rng=1,
+    )  # fmt: skip
+    assert found.p == pytest.approx(expected.pvalue, abs=0.02)
+    assert not found.holds
+
+
+def test_the_configuration_can_choose_the_test(config_of) -> None:
+    table = load_published(WIKIFORMER_YAML).tables["table5"]
+    chosen = config_of(evaluation={"test": "t-test", "level": 0.02}).evaluation
+    assert (TableTest.of(chosen, table).kind, TableTest.of(chosen, table).level) == ("t-test", 0.02)
+    left_open = config_of().evaluation
+    assert (TableTest.of(left_open, table).kind, TableTest.of(left_open, table).level) == (
+        "randomisation",
+        0.01,
+    )
+    assert (TableTest.of(left_open).kind, TableTest.of(left_open).level) == ("t-test", 0.05)
+
+
+def test_two_sets_of_candidates_in_one_table(run) -> None:
+    table = _table(run, PHP_YAML, "table3")
+    groups = list(dict.fromkeys(column.group for column in table.panels[0].columns))
+    assert groups[:2] == ["MS MARCO, ANCE Top 100", "MS MARCO, Official Top 100"]
+    php = next(row for row in table.panels[0].rows if row.key == "php")
+    assert [cell.published.printed for cell in php.cells[:4]] == [".4601†", ".4526†", ".4155†", ".4106†"]
+    assert [cell.published for cell in php.cells[4:]] == [None] * 4
+    assert [cell.candidates for cell in php.cells[:4]] == ["ance", "ance", "official", "official"]
+
+
+def test_a_mark_over_many_baselines(run) -> None:
+    cells = _here(_table(run, PHP_YAML, "table3"))
+    fine_tuned, zero_shot = cells["php"]
+    outcomes = {v.against.partition(" [")[0]: v.outcome for v in fine_tuned.verdicts}
+    assert outcomes["HARP"] == outcomes["BM25"] == outcomes["BERT"] == REPRODUCED
+    assert outcomes["Transformer-ICT"] == OFF
+    assert outcomes["DRMM"] == outcomes["Transformer-WLP"] == outcomes["PROP (Wiki)"] == NOT_RUN
+    assert fine_tuned.ours.marks == ""  # † would say better than each
+    assert [v.kind for v in zero_shot.verdicts] == [""]  # the paper fine-tunes
+    assert all(cell.ours is None or not cell.ours.comparisons for cell in cells["harp"])
+
+
+def test_a_mark_holds_when_all_its_comparisons_do() -> None:
+    def ours(*differences: float) -> str:
+        made = tuple(Comparison(str(d), "†", d, 0.01, True) for d in differences)
+        return Ours(RunName("d", "bm25", "m", "full"), "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
+
+    assert ours(0.1, 0.2) == "†"
+    assert ours(0.1, -0.2) == ""
+
+
+def test_one_chip_for_the_claims_of_one_mark() -> None:
+    def claim(outcome: str, against: str, mark: str = "†") -> Verdict:
+        return Verdict(outcome, "why", "claim", against, mark)
+
+    many = [claim(REPRODUCED, "A"), claim(NOT_RUN, "B"), claim(OFF, "C"), claim(REPRODUCED, "D", "*")]
+    assert list(_chips(many)) == [
+        (OFF, "†", "A: reproduced, why. B: not run, why. C: off, why"),
+        (REPRODUCED, "*", "why"),
+    ]
+    assert next(_chips(many[:2]))[0] == REPRODUCED
+
+
+def test_a_data_set_measured_by_other_measures(config_of, tmp_path: Path) -> None:
+    rows = flat_rows("squad", {"wikiformer": 0.5}, measures=("nDCG@20", "P@20"))
+    table = _table((config_of("wikiformer"), write_results(tmp_path, rows)), WIKIFORMER_YAML, "table4")
+    assert {column.label for column in table.panels[1].columns} == {"nDCG@20"}  # it has no nDCG@5 or nDCG@15
+    assert any(note.startswith("Measures: ") and "nDCG@20" in note for note in table.notes)
+
+
+def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
+    """Where the paper's data set is run, each regime's number is compared with that regime's printed one."""
+    squad = {"format": "squad", "path": "embedded:squad-dev"}
+    config = config_of(
+        "wikiformer",
+        datasets={
+            "msmarco-doc": {"label": "MS MARCO", "corpus": "squad-dev", "queries": squad, "qrels": squad}
+        },
+        experiments={
+            "one": {"dataset": "msmarco-doc", "models": ["wikiformer"], "regimes": ["zero-shot", "full"]}
+        },
+    )
+    rows = flat_rows("msmarco-doc", {"wikiformer": 0.28}, ("zero-shot", "full"), candidates="official")
+    table = _table((config, write_results(tmp_path, rows)), WIKIFORMER_YAML, "table2")
+    for cells in (
+        next(row for row in table.panels[0].rows if row.key == "wikiformer").cells[::4],
+        next(row for row in table.panels[1].rows if row.key == "wikiformer").cells,
+    ):
+        assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
+        assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OFF]  # ours: 0.280 and 0.480
+
+
+def test_files_of_three_papers(run, tmp_path: Path) -> None:
+    config, results = run
+    papers = [WIKIFORMER_YAML, PHP_YAML]
+    made = [
+        make_tables(papers, config, *results, tmp_path / name / "tables", tmp_path / name / "verdicts.csv")
+        for name in ("one", "two")
+    ]
+    assert made[0]["tables"] == 7
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+    with open(tmp_path / "one" / "tables" / "php_table3.csv", newline="") as handle:
+        cells = [cell for cell in csv.DictReader(handle) if cell["row"] == "php"]
+    assert [(c["candidates"], c["published"], c["published_marks"]) for c in cells[:3:2]] == [
+        ("ance", "0.4601", "†"),
+        ("official", "0.4155", "†"),
+    ]
+    with open(tmp_path / "one" / "verdicts.csv", newline="") as handle:
+        verdicts = list(csv.DictReader(handle))
+    assert len(verdicts) == sum(made[0]["verdicts"].values())
+    assert {v["kind"] for v in verdicts} == {"", "claim", "claim: worse"}
+    keys = ("table", "row", "dataset", "candidates", "measure", "regime", "kind", "against")
+    assert len({tuple(v[key] for key in keys) for v in verdicts}) == len(verdicts)
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"),
+    [(WIKIFORMER_YAML, f"table{n}") for n in (2, 3, 4, 5)] + [(PHP_YAML, "table3"), (PHP_YAML, "table5")],
+)
+def test_markdown_and_latex_hold_every_printed_number(run, paper: Path, name: str) -> None:
+    table = _table(run, paper, name)
+    text, tex = markdown(table).replace("\\", ""), latex(table)
+    published = load_published(paper).tables[name]
+    for row in published.rows:
+        for cell in (
+            published.value(row.key, c.dataset, c.measure, c.candidates, c.regime) for c in published.columns
+        ):
+            if cell is not None:
+                assert cell.printed in text
+                assert re.search(rf"(?<![0-9]){re.escape(cell.number)}", tex)

@@ -1,0 +1,156 @@
+"""Figures over series of models, over few and many queries, and with and without one part."""
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, write_results
+
+from irpretrain.config import Config
+from irpretrain.report.few_shot import query_curves
+from irpretrain.report.figures import FIGURES, figure_names, make_figures
+from irpretrain.report.paired_bars import paired_bars
+from irpretrain.report.published import load_published
+from irpretrain.report.scores import Scores
+from irpretrain.report.series import series_figure, series_points
+
+SVG = "{http://www.w3.org/2000/svg}"
+PAIR = ("squad", "bm25")
+SERIES = {
+    "untrained": 0.1,
+    "wikiformer-srr-100": 0.2,
+    "wikiformer-srr-1000": 0.28,
+    "wikiformer-srr-100000": 0.4,
+}
+PHP = {"untrained": 0.1, "harp": 0.35, "php": 0.4, "php-without-mlm": 0.37, "php-hp-only": 0.3}
+
+
+def _texts(path: Path) -> str:
+    """All text of an SVG, in one line."""
+    return " ".join(" ".join("".join(e.itertext()).split()) for e in ET.parse(path).iter(f"{SVG}text"))
+
+
+def _scores(directory: Path, rows: list[dict]) -> Scores:
+    return Scores.read(*reversed(write_results(directory, rows)))
+
+
+def _renamed(rows: list[dict], model: str, name: str) -> list[dict]:
+    return [{**row, "model": name} if row["model"] == model else row for row in rows]
+
+
+def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Path) -> None:
+    scores = _scores(tmp_path, flat_rows("squad", SERIES))
+    axis = series_figure(load_published(WIKIFORMER_YAML), "figure4", config_of(*SERIES), scores).axes[0]
+    series, ql, control = axis.lines[:3]
+    assert list(series.get_xdata()) == [100, 1000, 100_000]
+    assert list(series.get_ydata()) == pytest.approx([0.2, 0.28, 0.4])
+    assert ql.get_ydata()[0] == pytest.approx(0.25)
+    assert ql.get_linestyle() == ":"
+    assert control.get_ydata()[0] == pytest.approx(0.1)
+    assert axis.get_xscale() == "log"
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["100", "1,000", "10,000", "100,000"]
+
+
+def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path) -> None:
+    config = config_of("wikiformer-srr")
+    training = config.training_of("wikiformer-srr")
+    rows = flat_rows("squad", {"a": 0.2, "b": 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-100": 0.1})
+    rows = _renamed(_renamed(rows, "a", "wikiformer-srr@40"), "b", "wikiformer-srr@80")
+    figure = load_published(WIKIFORMER_YAML).figures["figure4"]
+    points = series_points(figure, config, _scores(tmp_path, rows), PAIR, "zero-shot")
+    steps = (40, 80, training.steps)
+    assert list(points) == [100, *(step * training.batch_groups for step in steps)]
+    assert [run.model for run in points.values()] == [
+        "wikiformer-srr-100", "wikiformer-srr@40", "wikiformer-srr@80", "wikiformer-srr",
+    ]  # fmt: skip
+
+
+def test_both_regimes_of_a_series_have_panels(config_of, tmp_path: Path) -> None:
+    levels = {"php-anchors-15": 0.3, "php-anchors-50": 0.4, "php-anchors-90": 0.2, "php-negatives-4": 0.3}
+    scores = _scores(tmp_path, flat_rows("squad", levels, ("zero-shot", "full")))
+    paper, config = load_published(PHP_YAML), config_of(*levels)
+    fine_tuned, zero_shot = series_figure(paper, "figure5b", config, scores).axes
+    assert list(fine_tuned.lines[0].get_ydata()) == pytest.approx([0.5, 0.6, 0.4])
+    assert list(zero_shot.lines[0].get_ydata()) == pytest.approx([0.3, 0.4, 0.2])
+    assert list(zero_shot.lines[0].get_xdata()) == [15, 50, 90]
+    assert zero_shot.get_ylabel() == "RR@10"  # the paper's RR@100 was not computed
+    assert not series_figure(paper, "figure5a", config, scores).axes[0].lines  # one point is no series
+
+
+def _few_shot_rows() -> list[dict]:
+    rows = flat_rows("squad", {"php": 0.4, "harp": 0.35})
+    regimes = tuple(f"few-shot-{n}" for n in (16, 128, 8000, 64_000))
+    return rows + [r for r in flat_rows("squad", {"php": 0.3}, regimes) if r["regime"] != "first-stage"]
+
+
+def test_few_and_many_queries_have_panels_of_their_own(config_of, tmp_path: Path) -> None:
+    config = config_of("php", "harp")
+    few, many = query_curves(
+        load_published(PHP_YAML), "figure4", config, _scores(tmp_path, _few_shot_rows())
+    ).axes
+    assert list(few.lines[0].get_xdata()) == [0, 1, 2]
+    assert [tick.get_text() for tick in few.get_xticklabels()] == ["0", "16", "128"]
+    assert list(few.lines[0].get_ydata()) == pytest.approx([0.4, 0.5, 0.5])
+    assert [tick.get_text() for tick in many.get_xticklabels()] == ["8,000", "64,000"]
+
+
+def test_a_panel_without_runs_says_so(config_of, tmp_path: Path) -> None:
+    rows = [row for row in _few_shot_rows() if row["regime"] not in ("few-shot-8000", "few-shot-64000")]
+    figure = query_curves(
+        load_published(PHP_YAML), "figure4", config_of("php", "harp"), _scores(tmp_path, rows)
+    )
+    many = figure.axes[1]
+    text = " ".join(many.texts[0].get_text().split())
+    assert text == "Not run: no experiment fine-tunes with 1,000 queries or more (few-shot-<n>)"
+
+
+def test_bars_with_and_without(config_of, tmp_path: Path) -> None:
+    scores = _scores(tmp_path, flat_rows("squad", PHP))
+    (axis,) = paired_bars(load_published(PHP_YAML), "figure6", config_of(*PHP), scores).axes
+    heights = [round(bar.get_height(), 6) for bar in axis.patches]
+    assert heights == [0.3, 0.4, 0.37]  # with: HP alone and PHP; without: PHP
+    assert [text.get_text().strip() for text in axis.texts] == ["not run"] * 5
+    assert axis.lines[-1].get_ydata()[0] == pytest.approx(0.35)  # HARP
+    assert QUERIES == 20
+
+
+@pytest.fixture(scope="module")
+def empty(config: Config, tmp_path_factory) -> Path:
+    base = tmp_path_factory.mktemp("empty")
+    results = write_results(base, flat_rows("squad", {"untrained": 0.1}))
+    for name in ("one", "two"):
+        made = make_figures([WIKIFORMER_YAML, PHP_YAML], config, *results, [], [], base / name)
+        assert made == {"figures": 5}
+    return base
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (
+            "wikiformer_figure4",
+            "no experiment runs 2 or more models wikiformer-srr-<number>, or wikiformer-srr with snapshots, zero-shot",
+        ),
+        ("php_figure4", "no experiment fine-tunes php in a few-shot regime"),
+        (
+            "php_figure5a",
+            "no experiment runs 2 or more models php-negatives-<number> fine-tuned or zero-shot",
+        ),
+        ("php_figure5b", "no experiment runs 2 or more models php-anchors-<number> fine-tuned or zero-shot"),
+        ("php_figure6", "no experiment runs a model such as php-hp-only-without-mlm"),
+    ],
+)
+def test_a_figure_without_data_says_why(empty: Path, name: str, reason: str) -> None:
+    assert f"No data: {reason}" in _texts(empty / "one" / f"{name}.svg")
+    for suffix in ("svg", "png"):
+        path = empty / "one" / f"{name}.{suffix}"
+        assert path.read_bytes() == (empty / "two" / path.name).read_bytes()
+
+
+def test_the_papers_figures_are_those_of_their_files(empty: Path) -> None:
+    for path in (WIKIFORMER_YAML, PHP_YAML):
+        paper = load_published(path)
+        assert list(FIGURES[paper.paper]) == list(paper.figures)
+    assert sorted({path.stem for path in (empty / "one").iterdir()}) == sorted(
+        figure_names(["wikiformer", "php"])
+    )
