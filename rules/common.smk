@@ -6,6 +6,7 @@ from pathlib import Path
 from irpretrain.config.consistency import most_shots, tested_datasets, trained_on
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
+from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import figure_names
 from irpretrain.report.published import load_published
 
@@ -13,6 +14,7 @@ RESOURCES = Path(workflow.basedir) / "resources"
 ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.directory]
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
+GRAPH_TABLES = ["nodes", "hyperlinks", "see_also"]
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in PAPERS}
 CHEAP_CHECKS = 1
@@ -125,6 +127,23 @@ def collection_counts(wildcards):
 
 def objective_options(wildcards):
     return dump(CFG.objectives[wildcards.objective])
+
+
+def needed(objective):
+    return needs(CFG.objectives[objective])
+
+
+def objective_statistics(wildcards):
+    """The collection's words, for objectives that need them."""
+    base = f"results/statistics/{wildcards.collection}"
+    return f"{base}/words.parquet" if "statistics" in needed(wildcards.objective) else []
+
+
+def objective_graph(wildcards):
+    """The collection's graph of links, for objectives that need it."""
+    base = f"results/graphs/{wildcards.collection}"
+    names = GRAPH_TABLES if "graph" in needed(wildcards.objective) else []
+    return [f"{base}/{name}.parquet" for name in names]
 
 
 def shard_counts(wildcards):

@@ -5,7 +5,8 @@ rule build_groups:
     input:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
         tokens="results/tokens/{corpus}/{shard}",
-        statistics="results/statistics/{collection}/words.parquet",
+        statistics=objective_statistics,
+        graph=objective_graph,
     output:
         groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",
         meta="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet.meta.json",

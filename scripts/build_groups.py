@@ -1,5 +1,7 @@
 """Make one corpus shard's ranking groups for one objective."""
 
+import os
+
 from irpretrain.config.text import TextConfig
 from irpretrain.objectives.registry import load_objective, read_options
 from irpretrain.stage import stage
@@ -9,8 +11,9 @@ with stage(snakemake) as done:
     done(
         load_objective(options).build_groups(
             snakemake.input.documents,
-            snakemake.input.statistics,
+            str(snakemake.input.statistics) or None,
             snakemake.input.tokens,
+            os.path.commonpath(snakemake.input.graph) if snakemake.input.graph else None,
             options,
             TextConfig(**snakemake.params.text),
             snakemake.params.seed,

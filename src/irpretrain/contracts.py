@@ -199,6 +199,8 @@ SPAN = pa.struct(
         pa.field("document_id", pa.string(), nullable=False),
         pa.field("start", pa.int32(), nullable=False),
         pa.field("end", pa.int32(), nullable=False),
+        pa.field("gap_start", pa.int32(), nullable=False),
+        pa.field("gap_end", pa.int32(), nullable=False),
     ]
 )
 
@@ -206,6 +208,13 @@ QUERY_PART = pa.struct(
     [
         pa.field("text", pa.string(), nullable=False),
         pa.field("document_id", pa.string(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+    ]
+)
+
+ANCHOR = pa.struct(
+    [
         pa.field("start", pa.int32(), nullable=False),
         pa.field("end", pa.int32(), nullable=False),
     ]
@@ -226,13 +235,21 @@ GROUPS = Contract(
         Column(
             "documents",
             pa.list_(pa.field("item", SPAN, nullable=False)),
-            "each the tokens start to end of a document in the token store; end = -1 means to its end",
+            "each the tokens start to end of a document in the token store; end = -1 means to its end; the tokens "
+            "gap_start to gap_end of that document are left out, none where both are 0",
             "word pieces",
         ),
         Column(
             "scores",
             pa.list_(pa.field("item", pa.float32(), nullable=False)),
             "what the preference was read from, one a sequence (ROP: log-likelihood of the word set)",
+        ),
+        Column(
+            "anchors",
+            pa.list_(pa.field("item", ANCHOR, nullable=False)),
+            "empty, or one a sequence: the tokens start to end of the query's document that are the anchor of its link "
+            "to this sequence's document; -1 and -1 where there is none",
+            "word pieces",
         ),
     ),
 )

@@ -29,16 +29,19 @@ def hand_made(documents: list[list[int]], tokenizer: WordPieceTokenizer) -> Batc
     length = max(sum(words) for words in documents) + 5
     shape = (len(documents), length)
     ids = np.full(shape, tokenizer.pad_token_id)
-    document, starts, attention = np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, np.int64)
+    query, document, starts = (np.zeros(shape, bool) for _ in range(3))
+    attention = np.zeros(shape, np.int64)
     for row, words in enumerate(documents):
         last = 4 + sum(words)
         ids[row, [0, 3, last]] = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.sep_token_id
         ids[row, 1:3] = 30
+        query[row, 1:3] = starts[row, 1:3] = True
         ids[row, 4:last] = 40 + np.arange(sum(words)) % 50
         document[row, 4:last] = True
         starts[row, 4 + np.cumsum([0, *words[:-1]])] = True
         attention[row, : last + 1] = 1
-    return Batch(ids, document.astype(np.int64), attention, document, starts, np.full(len(documents), 1))
+    types, sizes = document.astype(np.int64), np.full(len(documents), 1)
+    return Batch(ids, types, attention, query, document, np.zeros(shape, bool), starts, sizes)
 
 
 def masker(tokenizer: WordPieceTokenizer, seed: int = 1, **options: Any) -> Masker:

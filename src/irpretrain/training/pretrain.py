@@ -17,9 +17,10 @@ from irpretrain.config.training import PretrainingConfig, TaskConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import BatchBuilder, GroupTable
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
+from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog, StatusLine
 from irpretrain.training.trainer import Task, Trainer
