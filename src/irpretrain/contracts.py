@@ -156,6 +156,25 @@ _PLACE = (
     ),
 )
 
+SECTION = pa.struct(
+    [
+        pa.field("level", pa.int16(), nullable=False),
+        pa.field("heading", pa.string(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+    ]
+)
+
+LINK = pa.struct(
+    [
+        pa.field("target", pa.string(), nullable=False),
+        pa.field("fragment", pa.string(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+        pa.field("section", pa.int16(), nullable=False),
+    ]
+)
+
 DOCUMENTS = Contract(
     "documents",
     "A corpus shard: one row a document, in corpus order (part, position).",
@@ -165,6 +184,102 @@ DOCUMENTS = Contract(
         Column("title", pa.string(), "title, empty where there is none"),
         Column("url", pa.string(), "address, empty where there is none"),
         Column("body", pa.string(), "plain text; paragraphs are separated by newlines"),
+        Column(
+            "sections",
+            pa.list_(pa.field("item", SECTION, nullable=False)),
+            "headings in the order of the text, the lead section first (level 0, heading empty); start to end is a "
+            "section's own text in `body`. An empty list means one lead section, the whole body",
+            "characters",
+        ),
+        Column(
+            "links",
+            pa.list_(pa.field("item", LINK, nullable=False)),
+            "links to other articles, in the order of the text: title as written, without #fragment; start to end is "
+            "the anchor in `body`; section is its number in `sections`",
+            "characters",
+        ),
+        Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+    ),
+)
+
+REDIRECTS = Contract(
+    "redirects",
+    "Redirects of a corpus shard, in corpus order; none for formats without them.",
+    (
+        *_PLACE,
+        Column("title", pa.string(), "title of the redirect"),
+        Column("target", pa.string(), "title that it leads to, as written"),
+        Column("fragment", pa.string(), "section that it leads to, empty where none is named"),
+    ),
+)
+
+LINK_SOURCES = Contract(
+    "link_sources",
+    "Documents of a corpus shard as sources of links, in corpus order.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "document"),
+        Column("title", pa.string(), "its title"),
+        Column("key", pa.string(), "its title in normal form, by which links find it"),
+        Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
+        Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+    ),
+)
+
+LINKS = Contract(
+    "links",
+    "Links of a corpus shard, one row each, in the order of their documents.",
+    (
+        *_PLACE,
+        Column("segment", pa.int16(), "segment of the source that holds the anchor's first character"),
+        Column("section", pa.int16(), "section of the source that holds the anchor"),
+        Column("start", pa.int32(), "first character of the anchor in the source's body", "characters"),
+        Column("end", pa.int32(), "end of the anchor in the source's body", "characters"),
+        Column("target", pa.string(), "title that is linked, in normal form, before redirects"),
+        Column("see_also", pa.bool_(), "whether the anchor is in a See Also section"),
+        Column("mention", pa.bool_(), "whether this is a mention of a title, made a link by option"),
+    ),
+)
+
+NODES = Contract(
+    "nodes",
+    "Documents of a collection as nodes of its graph, numbered from 0: corpora in the order of the configuration, "
+    "within each by (part, position).",
+    (
+        Column("node", pa.int32(), "number of the document; also the number of the row"),
+        Column("document_id", pa.string(), "document"),
+        Column("title", pa.string(), "its title"),
+        Column("corpus", pa.int16(), "which corpus of the collection, from 0"),
+        *_PLACE,
+        Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
+        Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+    ),
+)
+
+HYPERLINKS = Contract(
+    "hyperlinks",
+    "Which segment of which document links which document: one row for each that occurs, sorted by (source, segment, "
+    "target). docs/methods/wikipedia-graph.md defines the groups D1 to D5 by these columns.",
+    (
+        Column("source", pa.int32(), "node that links"),
+        Column("segment", pa.int16(), "segment of the source"),
+        Column("target", pa.int32(), "node that is linked, never the source"),
+        Column(
+            "start", pa.int32(), "first anchor of the target in that segment: first character", "characters"
+        ),
+        Column("end", pa.int32(), "its end", "characters"),
+        Column("symmetric", pa.bool_(), "whether the target links the source, from whichever segment"),
+        Column("back_segment", pa.int16(), "first segment of the target that links the source, -1 for none"),
+        Column("section", pa.int16(), "section of the source that holds the first anchor"),
+    ),
+)
+
+SEE_ALSO = Contract(
+    "see_also",
+    "Edges of the See Also graph: distinct, sorted by (source, target).",
+    (
+        Column("source", pa.int32(), "node whose See Also section holds the link"),
+        Column("target", pa.int32(), "node that is linked, never the source"),
     ),
 )
 
@@ -272,4 +387,16 @@ PER_QUERY = Contract(
     ),
 )
 
-CONTRACTS = (DOCUMENTS, QUERIES, WORD_COUNTS, GROUPS, PER_QUERY)
+CONTRACTS = (
+    DOCUMENTS,
+    REDIRECTS,
+    QUERIES,
+    WORD_COUNTS,
+    GROUPS,
+    LINK_SOURCES,
+    LINKS,
+    NODES,
+    HYPERLINKS,
+    SEE_ALSO,
+    PER_QUERY,
+)

@@ -1,0 +1,254 @@
+"""From the links of all shards to the graph of a collection: nodes, hyperlinks with their groups, See Also edges.
+
+docs/methods/wikipedia-graph.md has the definitions. Everything that grows with the corpus is joined by DuckDB on
+disk; rows leave it in a total order, so the bytes depend on no number of shards or threads.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.atomic import atomic_directory, write_text
+from irpretrain.config.graph import GraphConfig
+from irpretrain.contracts import (
+    HYPERLINKS,
+    LINK_SOURCES,
+    LINKS,
+    NODES,
+    SEE_ALSO,
+    ContractWriter,
+)
+from irpretrain.errors import InputError
+from irpretrain.progress import progress
+from irpretrain.sorted_merge import merge_rounds
+from irpretrain.wikipedia.graph_database import GraphDatabase, database, parquet
+from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, resolve_redirects
+
+NO_PAGE = -3
+"""In place of a node: no page and no redirect has the title."""
+MOST_NODES = 2**31 - 1
+
+
+def build_graph(
+    sources: Corpora, links: Corpora, redirects: Corpora, options: GraphConfig, output: str | Path
+) -> dict[str, Any]:
+    """Build the graph of a collection.
+
+    Args:
+        sources: LINK_SOURCES tables: for each corpus of the collection, in its order, those of its shards.
+        links: LINKS tables, likewise.
+        redirects: REDIRECTS tables, likewise.
+        options: redirects that are followed, the cap on mentions, limits of memory and threads.
+        output: a directory: nodes.parquet (NODES), hyperlinks.parquet (HYPERLINKS), see-also.parquet (SEE_ALSO),
+            counts.json.
+
+    Returns:
+        The counts, which docs/methods/wikipedia-graph.md explains.
+
+    Raises:
+        InputError: there is no document, or there are more than a node number can count.
+        SetupError: memory was too small.
+    """
+    with atomic_directory(output) as folder:
+        scratch = folder / "scratch"
+        scratch.mkdir()
+        with database(scratch, options.memory_mb, options.threads) as base:
+            counts: dict[str, Any] = {"nodes": _number_nodes(base, sources, folder / "nodes.parquet")}
+            case, hops = options.title_case, options.redirect_hops
+            counts["redirects"] = resolve_redirects(base, redirects, case, hops)
+            _find_targets(base, links)
+            counts |= _drop_frequent_mentions(base, options, counts["nodes"]["documents"])
+            counts["links"] = _count_links(base, "NOT mention")
+            if options.mentions != "none":
+                counts["mentions"] |= _count_links(base, "mention")
+            counts["hyperlinks"] = _write_hyperlinks(base, folder)
+            counts["see_also"] = _write_see_also(base, folder)
+        shutil.rmtree(scratch)
+        write_text(folder / "counts.json", json.dumps(counts, indent=1) + "\n")
+    return counts
+
+
+def _number_nodes(base: GraphDatabase, sources: Corpora, output: Path) -> dict[str, int]:
+    """Write NODES and make the tables `nodes` and `pages`."""
+    total = sum(LINK_SOURCES.count(path) for shards in sources for path in shards)
+    if total == 0:
+        raise InputError("collection", "it has no documents, so there is no graph of it")
+    if total > MOST_NODES:
+        raise InputError("collection", f"{total:,} documents are more than a graph can number")
+    base.run("CREATE TABLE titled (node INTEGER, key VARCHAR)")
+    base.run(
+        "CREATE TABLE nodes (node INTEGER, corpus SMALLINT, part INTEGER, position BIGINT, segments INTEGER, "
+        "disambiguation BOOLEAN)"
+    )
+    with ContractWriter(NODES, output) as writer:
+        for rows in progress(_numbered(sources), "number documents", "blocks"):
+            writer.add(rows)
+            base.insert("titled", [rows.select(["node", "key"])])
+            base.insert("nodes", [rows.drop_columns(["document_id", "title", "key"])])
+    base.run("CREATE TABLE pages AS SELECT key, min(node) AS node FROM titled WHERE key <> '' GROUP BY key")
+    base.run("DROP TABLE titled")
+    named = base.row("SELECT count(*) AS pages FROM pages")["pages"]
+    flagged = base.row("SELECT count(*) FILTER (disambiguation) AS n, sum(segments) AS s FROM nodes")
+    return {
+        "documents": total,
+        "titles": named,
+        "disambiguation_pages": flagged["n"],
+        "segments": flagged["s"],
+    }
+
+
+def _numbered(sources: Corpora) -> Iterator[pa.Table]:
+    """Yield the documents in the order of their nodes, with the columns `node` and `corpus`."""
+    node = 0
+    for corpus, shards in enumerate(sources):
+        for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], _place):
+            ordered = rows.sort_by([("part", "ascending"), ("position", "ascending")])
+            numbers = pa.array(np.arange(node, node + len(ordered), dtype=np.int32))
+            corpora = pa.array(np.full(len(ordered), corpus, np.int16))
+            node += len(ordered)
+            yield ordered.append_column("node", numbers).append_column("corpus", corpora)
+
+
+def _place(block: pa.RecordBatch, row: int) -> tuple[int, int]:
+    return block.column("part")[row].as_py(), block.column("position")[row].as_py()
+
+
+def _find_targets(base: GraphDatabase, links: Corpora) -> None:
+    """Make `found`: all links with nodes as source and target; the target is below 0 where there is none."""
+    base.run(
+        "CREATE TABLE found (source INTEGER, segment SMALLINT, section SMALLINT, start INTEGER, stop INTEGER, "
+        "see_also BOOLEAN, mention BOOLEAN, target INTEGER, hops INTEGER)"
+    )
+    for corpus, shards in enumerate(links):
+        for path in shards:
+            LINKS.check(path)
+        if not shards:
+            continue
+        base.run(
+            f"""INSERT INTO found
+            SELECT n.node, l.segment, l.section, l.start, l."end", l.see_also, l.mention,
+                coalesce(t.node, {NO_PAGE}), coalesce(t.hops, 0)
+            FROM {parquet(shards)} l
+            JOIN (SELECT * FROM nodes WHERE corpus = {corpus}) n ON n.part = l.part AND n.position = l.position
+            LEFT JOIN names t ON t.key = l.target"""
+        )
+
+
+def _drop_frequent_mentions(
+    base: GraphDatabase, options: GraphConfig, documents: int
+) -> dict[str, dict[str, int]]:
+    """Take mentions of titles that more than a share of the documents mention out of `found`."""
+    if options.mentions == "none":
+        return {}
+    most = int(options.mention_document_share * documents)
+    base.run(
+        "CREATE TABLE frequent AS SELECT target FROM "
+        "(SELECT DISTINCT source, target FROM found WHERE mention AND target >= 0 AND source <> target) "
+        f"GROUP BY target HAVING count(*) > {most}"
+    )
+    where = "mention AND target IN (SELECT target FROM frequent)"
+    dropped = base.row(f"SELECT count(*) AS n FROM found WHERE {where}")["n"]
+    titles = base.row("SELECT count(*) AS n FROM frequent")["n"]
+    base.run(f"DELETE FROM found WHERE {where}")
+    return {"mentions": {"most_documents": most, "too_frequent": dropped, "too_frequent_titles": titles}}
+
+
+def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
+    """Count the links of one kind: read = no_page + … + self + used; the rest are parts of used."""
+    return base.row(
+        f"""SELECT count(*) AS read,
+            count(*) FILTER (f.target = {NO_PAGE}) AS no_page,
+            count(*) FILTER (f.target = {MISSING}) AS redirect_to_no_page,
+            count(*) FILTER (f.target = {ENDLESS}) AS endless_redirect,
+            count(*) FILTER (f.target = source) AS self,
+            count(*) FILTER (f.target >= 0 AND f.target <> source) AS used,
+            count(*) FILTER (f.target >= 0 AND f.target <> source AND hops > 0) AS by_redirect,
+            count(*) FILTER (f.target >= 0 AND f.target <> source AND n.disambiguation) AS to_disambiguation_pages
+        FROM found f LEFT JOIN nodes n ON n.node = f.target WHERE {which}"""
+    )
+
+
+def _write_hyperlinks(base: GraphDatabase, folder: Path) -> dict[str, int]:
+    """Write HYPERLINKS; return the numbers of rows, pairs and (segment, target) pairs of each group."""
+    # Sections follow each other in the text, so the smallest is that of the first anchor.
+    base.run(
+        """CREATE TABLE placed AS
+        SELECT source, segment, target, min((start::BIGINT << 32) + stop) AS anchor, min(section) AS section
+        FROM found WHERE target >= 0 AND target <> source GROUP BY source, segment, target"""
+    )
+    base.run(
+        """CREATE TABLE pairs AS
+        SELECT source, target, min(segment) AS first, count(*)::INTEGER AS segments
+        FROM placed GROUP BY source, target"""
+    )
+    # Each unordered pair once, so that either side of the join is half the table.
+    base.run(
+        """CREATE TABLE mutual AS
+        SELECT a.source AS low, a.target AS high, a.first AS low_first, b.first AS high_first,
+            a.segments AS low_segments, b.segments AS high_segments
+        FROM (SELECT * FROM pairs WHERE source < target) a
+        JOIN (SELECT * FROM pairs WHERE source > target) b ON a.source = b.target AND a.target = b.source"""
+    )
+    base.run(
+        """CREATE TABLE both_ways AS
+        SELECT low AS source, high AS target, high_first AS back, low_segments AS segments FROM mutual
+        UNION ALL SELECT high, low, low_first, high_segments FROM mutual"""
+    )
+    counts = _count_groups(base)
+    base.run("DROP TABLE pairs")
+    base.run("DROP TABLE mutual")
+    rows = base.write(
+        """SELECT p.source, p.segment, p.target, (p.anchor >> 32)::INTEGER AS start,
+            (p.anchor & 4294967295)::INTEGER AS "end", s.back IS NOT NULL AS "symmetric",
+            coalesce(s.back, -1)::SMALLINT AS back_segment, p.section
+        FROM placed p LEFT JOIN both_ways s ON s.source = p.source AND s.target = p.target
+        ORDER BY p.source, p.segment, p.target""",
+        HYPERLINKS,
+        folder / "hyperlinks.parquet",
+    )
+    base.run("DROP TABLE placed")
+    base.run("DROP TABLE both_ways")
+    return {"rows": rows, **counts}
+
+
+def _count_groups(base: GraphDatabase) -> dict[str, int]:
+    """Count (segment, target) pairs of each group over all segments of all documents, without listing D4 and D5.
+
+    A document of s segments whose target is linked from k of them has that target in D4 or D5 of the s - k others.
+    """
+    every = base.row(
+        """SELECT count(*) AS pairs, sum(p.segments) AS rows, sum(n.segments - p.segments) AS elsewhere
+        FROM pairs p JOIN nodes n ON n.node = p.source"""
+    )
+    both = base.row(
+        """SELECT count(*) AS pairs, sum(s.segments) AS rows, sum(n.segments - s.segments) AS elsewhere,
+            sum(s.segments) FILTER (s.back = 0) AS strong
+        FROM both_ways s JOIN nodes n ON n.node = s.source"""
+    )
+    return {
+        "pairs": every["pairs"],
+        "symmetric_pairs": both["pairs"],
+        "D1": both["strong"],
+        "D2": both["rows"] - both["strong"],
+        "D3": every["rows"] - both["rows"],
+        "D4": every["elsewhere"] - both["elsewhere"],
+        "D5": both["elsewhere"],
+    }
+
+
+def _write_see_also(base: GraphDatabase, folder: Path) -> dict[str, int]:
+    """Write SEE_ALSO; return the number of edges, and what became of the links."""
+    edges = base.write(
+        "SELECT DISTINCT source, target FROM found WHERE see_also AND target >= 0 AND target <> source "
+        "ORDER BY source, target",
+        SEE_ALSO,
+        folder / "see-also.parquet",
+    )
+    return {**_count_links(base, "see_also"), "edges": edges}

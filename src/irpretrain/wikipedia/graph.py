@@ -1,0 +1,186 @@
+"""Reading a graph that `build_graph` wrote: nodes by document, hyperlinks by source, See Also neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO
+from irpretrain.errors import IntegrityError
+
+
+class LinkGroups(NamedTuple):
+    """The documents that a document links, seen from one of its segments: nodes, ascending, each in one group.
+
+    D1 to D4 are PHP's (section 3.1); D5 holds the symmetric links with anchors in other segments only, which the
+    paper's four groups leave out.
+    """
+
+    d1: np.ndarray
+    d2: np.ndarray
+    d3: np.ndarray
+    d4: np.ndarray
+    d5: np.ndarray
+
+
+@dataclass(frozen=True)
+class Links:
+    """The hyperlinks of one document: its rows of HYPERLINKS, one array a column, sorted by (segment, target)."""
+
+    source: int
+    segment: np.ndarray
+    target: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    symmetric: np.ndarray
+    back_segment: np.ndarray
+    section: np.ndarray
+
+    def groups(self, segment: int) -> LinkGroups:
+        """Return the groups of the linked documents for one segment, which need not hold an anchor."""
+        first, last = np.searchsorted(self.segment, [segment, segment + 1])
+        here, symmetric = self.target[first:last], self.symmetric[first:last]
+        front = self.back_segment[first:last] == 0
+        elsewhere = ~np.isin(self._targets, here)
+        return LinkGroups(
+            here[symmetric & front],
+            here[symmetric & ~front],
+            here[~symmetric],
+            self._targets[elsewhere & ~self._mutual],
+            self._targets[elsewhere & self._mutual],
+        )
+
+    @cached_property
+    def _first_rows(self) -> np.ndarray:
+        return np.unique(self.target, return_index=True)[1]
+
+    @property
+    def _targets(self) -> np.ndarray:
+        return self.target[self._first_rows]
+
+    @property
+    def _mutual(self) -> np.ndarray:
+        return self.symmetric[self._first_rows]
+
+
+class Graph:
+    """The graph of a collection.
+
+    In memory are the document ids as they are in the table, 5 bytes more a node, and 8 bytes an edge of the See Also
+    graph, each from its first use on; hyperlinks are read from disk as they are asked for.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.size = NODES.count(directory / "nodes.parquet")
+
+    @classmethod
+    def open(cls, directory: str | Path) -> Graph:
+        """Open the directory that `build_graph` wrote.
+
+        Raises:
+            IntegrityError: a table is missing or is not one of a graph.
+        """
+        folder = Path(directory)
+        HYPERLINKS.check(folder / "hyperlinks.parquet")
+        SEE_ALSO.check(folder / "see-also.parquet")
+        return cls(folder)
+
+    def nodes(self, document_ids: pa.Array | list[str]) -> np.ndarray:
+        """Return int32[documents]: the node of each document.
+
+        Raises:
+            IntegrityError: a document is not in the collection.
+        """
+        wanted = pa.array(document_ids, pa.string()) if isinstance(document_ids, list) else document_ids
+        found = pc.index_in(wanted, value_set=self.document_ids)
+        if found.null_count:
+            missing = wanted.filter(pc.is_null(found))[0].as_py()
+            raise IntegrityError(
+                self._directory,
+                f"document {missing!r} is not in this graph",
+                remedy="Delete the graph and run the workflow again; its collection has changed.",
+            )
+        return found.to_numpy(zero_copy_only=False).astype(np.int32)
+
+    def document_id(self, node: int) -> str:
+        """Return the document of a node."""
+        return str(self.document_ids[node].as_py())
+
+    @cached_property
+    def document_ids(self) -> pa.ChunkedArray:
+        """The documents in the order of the nodes."""
+        return self._column("document_id")
+
+    @cached_property
+    def segments(self) -> np.ndarray:
+        """int32[nodes]: how many segments each document has."""
+        return self._column("segments").to_numpy()
+
+    @cached_property
+    def disambiguation(self) -> np.ndarray:
+        """bool[nodes]: which documents only list what their title may mean."""
+        return self._column("disambiguation").to_numpy()
+
+    def links(self, nodes: np.ndarray | None = None) -> Iterator[Links]:
+        """Yield the hyperlinks of documents in the order of the nodes; those without any are left out.
+
+        Args:
+            nodes: whose links, in any order; all where not given. Of the file only the row groups that hold some of
+                them are read.
+        """
+        wanted = None if nodes is None else np.unique(nodes)
+        waiting: list[pa.Table] = []
+        with pq.ParquetFile(self._directory / "hyperlinks.parquet") as file:
+            for number in range(file.num_row_groups):
+                if wanted is not None and not _holds(file, number, wanted):
+                    continue
+                rows = file.read_row_group(number)
+                # The last source of a row group may go on in the next one.
+                last = rows.column("source")[-1].as_py()
+                split = int(np.searchsorted(rows.column("source").to_numpy(), last))
+                if split or (waiting and waiting[0].column("source")[0].as_py() != last):
+                    yield from _by_source(pa.concat_tables([*waiting, rows.slice(0, split)]), wanted)
+                    waiting = []
+                waiting.append(rows.slice(split))
+        if waiting:
+            yield from _by_source(pa.concat_tables(waiting), wanted)
+
+    def see_also(self, node: int) -> np.ndarray:
+        """Return int32: the documents that a document's See Also sections name, ascending."""
+        sources, targets = self._see_also
+        first, last = np.searchsorted(sources, [node, node + 1])
+        return targets[first:last]
+
+    @cached_property
+    def _see_also(self) -> tuple[np.ndarray, np.ndarray]:
+        table = SEE_ALSO.read(self._directory / "see-also.parquet")
+        return table.column("source").to_numpy(), table.column("target").to_numpy()
+
+    def _column(self, name: str) -> pa.ChunkedArray:
+        return NODES.read(self._directory / "nodes.parquet", columns=[name]).column(0)
+
+
+def _holds(file: pq.ParquetFile, row_group: int, wanted: np.ndarray) -> bool:
+    """Whether a row group may hold rows of any of the sorted nodes, by its least and greatest source."""
+    statistics = file.metadata.row_group(row_group).column(0).statistics
+    first, last = np.searchsorted(wanted, [statistics.min, statistics.max + 1])
+    return bool(first < last)
+
+
+def _by_source(rows: pa.Table, wanted: np.ndarray | None) -> Iterator[Links]:
+    columns = {name: rows.column(name).to_numpy() for name in rows.column_names}
+    sources, firsts = np.unique(columns.pop("source"), return_index=True)
+    lasts = [*firsts[1:].tolist(), len(rows)]
+    chosen = np.ones(len(sources), np.bool_) if wanted is None else np.isin(sources, wanted)
+    for number in np.flatnonzero(chosen).tolist():
+        part = {name: values[firsts[number] : lasts[number]] for name, values in columns.items()}
+        yield Links(int(sources[number]), **part)

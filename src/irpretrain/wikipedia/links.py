@@ -1,0 +1,172 @@
+"""The links of one corpus shard: each with its segment, its section and the normal form of its target."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from irpretrain.atomic import atomic_file
+from irpretrain.config.graph import GraphConfig
+from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
+from irpretrain.progress import progress
+from irpretrain.wikipedia.segments import segments
+from irpretrain.wikipedia.titles import normal_title
+from irpretrain.wikipedia.tree import read_sections, within
+
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.mentions import TitleFinder
+
+DOCUMENTS_PER_BATCH = 1024
+
+
+class _Link(NamedTuple):
+    start: int
+    end: int
+    section: int
+    target: str
+    mention: bool
+
+
+def extract_links(
+    documents: str | Path,
+    options: GraphConfig,
+    sources: str | Path,
+    links: str | Path,
+    titles_of: Sequence[str | Path] = (),
+) -> dict[str, Any]:
+    """Write the links of one shard, and its documents as their sources.
+
+    Args:
+        documents: a DOCUMENTS table, in corpus order.
+        options: segments, case of titles, headings of See Also sections, and whether mentions are links.
+        sources: a LINK_SOURCES table in the order of `documents`.
+        links: a LINKS table in the order of `documents`, of each document by the anchors' places.
+        titles_of: all shards of the collection, whose titles are looked for where mentions are links.
+
+    Returns:
+        Counts: documents, segments, links, links within a page (left out), links in See Also sections, mentions,
+        mentions of a document's own title (left out) and within anchors (left out), titles looked for.
+    """
+    finder = _finder(titles_of, options)
+    counts: Counter[str] = Counter()
+    batches = DOCUMENTS.stream(documents, columns=_COLUMNS, rows=DOCUMENTS_PER_BATCH)
+    title = f"links {Path(links).stem}"
+    with (
+        atomic_file(sources) as first,
+        ContractWriter(LINK_SOURCES, first) as source_writer,
+        atomic_file(links) as second,
+        ContractWriter(LINKS, second) as link_writer,
+    ):
+        for batch in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
+            found = _Rows(options, finder, counts)
+            for row in batch.to_pylist():
+                found.add(row)
+            source_writer.add(found.sources())
+            link_writer.add(found.links())
+        counts["documents"], counts["links"] = source_writer.rows, link_writer.rows
+    if finder is not None:
+        counts["titles_looked_for"] = len(finder.titles)
+    return {name: counts[name] for name in (*_COUNTED, *(_OF_MENTIONS if finder else ()))}
+
+
+_COLUMNS = ["document_id", "part", "position", "title", "body", "sections", "links", "disambiguation"]
+_COUNTED = ("documents", "segments", "links", "within_page", "see_also")
+_OF_MENTIONS = ("mentions", "mentions_of_own_title", "mentions_within_anchors", "titles_looked_for")
+
+
+class _Rows:
+    """Collects the rows of a batch of documents."""
+
+    def __init__(self, options: GraphConfig, finder: TitleFinder | None, counts: Counter[str]) -> None:
+        self._options, self._finder, self._counts = options, finder, counts
+        self._sources: dict[str, list[Any]] = {name: [] for name in LINK_SOURCES.schema.names}
+        self._links: dict[str, list[Any]] = {name: [] for name in LINKS.schema.names}
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Add a row of DOCUMENTS."""
+        body, key = row["body"], normal_title(row["title"], self._options.title_case)
+        spans = segments(body, self._options.segment_words)
+        self._counts["segments"] += len(spans)
+        for name in ("part", "position", "document_id", "title", "disambiguation"):
+            self._sources[name].append(row[name])
+        self._sources["key"].append(key)
+        self._sources["segments"].append(len(spans))
+        found = list(self._written(row))
+        if self._finder is not None:
+            found = sorted([*found, *self._mentions(row, key, found)])
+        if found:
+            self._add_links(row, spans, found)
+
+    def sources(self) -> pa.Table:
+        return pa.table(self._sources, schema=LINK_SOURCES.schema)
+
+    def links(self) -> pa.Table:
+        return pa.table(self._links, schema=LINKS.schema)
+
+    def _add_links(
+        self, row: dict[str, Any], spans: Sequence[tuple[int, int]], found: Sequence[_Link]
+    ) -> None:
+        beginnings = [start for start, _ in spans]
+        see_also = within(read_sections(row["sections"], row["body"]), self._options.see_also)
+        columns = self._links
+        columns["part"] += [row["part"]] * len(found)
+        columns["position"] += [row["position"]] * len(found)
+        columns["segment"] += [max(0, bisect_right(beginnings, link.start) - 1) for link in found]
+        for name in _Link._fields:
+            columns[name] += [getattr(link, name) for link in found]
+        inside = [see_also[link.section] and not link.mention for link in found]
+        columns["see_also"] += inside
+        self._counts["see_also"] += sum(inside)
+
+    def _written(self, row: dict[str, Any]) -> Iterator[_Link]:
+        """Yield the hyperlinks of a document; those to a place within the page itself have no target."""
+        for link in row["links"]:
+            if target := normal_title(link["target"], self._options.title_case):
+                yield _Link(link["start"], link["end"], link["section"], target, False)
+            else:
+                self._counts["within_page"] += 1
+
+    def _mentions(self, row: dict[str, Any], own: str, links: Sequence[_Link]) -> Iterator[_Link]:
+        """Yield the mentions of titles outside the anchors of hyperlinks.
+
+        A mention in a heading belongs to the section that it heads.
+        """
+        assert self._finder is not None
+        # To itself a page can link by any anchor, so those within the page count too.
+        anchors = [(link["start"], link["end"]) for link in row["links"]]
+        ends = [section.end for section in read_sections(row["sections"], row["body"])]
+        for mention in self._finder.find(row["body"]):
+            target = normal_title(self._finder.titles[mention.title].as_py(), self._options.title_case)
+            if target == own:
+                self._counts["mentions_of_own_title"] += 1
+            elif _overlaps(anchors, mention.start, mention.end):
+                self._counts["mentions_within_anchors"] += 1
+            else:
+                self._counts["mentions"] += 1
+                section = min(bisect_right(ends, mention.start), len(ends) - 1)
+                yield _Link(mention.start, mention.end, section, target, True)
+
+
+def _overlaps(anchors: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether any of the sorted, disjoint spans shares a character with start to end."""
+    before = bisect_right(anchors, (end, -1)) - 1
+    return before >= 0 and anchors[before][1] > start
+
+
+def _finder(titles_of: Sequence[str | Path], options: GraphConfig) -> TitleFinder | None:
+    if options.mentions == "none":
+        return None
+    from irpretrain.wikipedia.mentions import TitleFinder
+
+    return TitleFinder(_titles(titles_of), options.mention_characters)
+
+
+def _titles(documents: Sequence[str | Path]) -> Iterator[str]:
+    for path in documents:
+        for batch in DOCUMENTS.stream(path, columns=["title"]):
+            yield from batch.column(0).to_pylist()

@@ -1,0 +1,178 @@
+"""Mentions of titles in a text: whole words, written as the title or with capitals at its words.
+
+Titles are held as sorted 64-bit hashes of their beginnings, one array for each number of tokens (a trie without
+nodes): about 8 bytes for a token of a title besides the titles' text, however many titles there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MOST_TOKENS = 24
+"""Titles of more words and signs are not looked for."""
+TITLES_AT_ONCE = 100_000
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_FACTOR, _GLUED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+
+
+class Mention(NamedTuple):
+    """One mention: text[start:end], and the number of the title among `TitleFinder.titles`."""
+
+    start: int
+    end: int
+    title: int
+
+
+class TitleFinder:
+    """Finds titles in texts.
+
+    A title is found where its words and signs stand in the text as in the title, or as in `title_cased` of it; any
+    run of white space counts as one space. Neither end lies within a word. Of overlapping mentions the leftmost is
+    taken, of those that begin together the longest. Where two titles share a form, the one that is written so is
+    taken, else the smaller by code points.
+    """
+
+    def __init__(self, titles: Iterable[str], shortest: int = 1) -> None:
+        """Take `titles` in any order, repeated or not; those of fewer than `shortest` characters are left out."""
+        chunks = [_spaced(batch, shortest) for batch in _batches(iter(titles))]
+        unique = pc.unique(pa.chunked_array(chunks, pa.string()))
+        self.titles: pa.StringArray = unique.take(pc.sort_indices(unique))
+        self._beginnings, self._wholes, self._numbers = _tables(self.titles)
+
+    def find(self, text: str) -> list[Mention]:
+        """Return the mentions in `text`, in its order."""
+        tokens = _Tokens(text)
+        lengths, numbers = self._longest(tokens)
+        found: list[Mention] = []
+        free = 0
+        for first in np.flatnonzero(lengths).tolist():
+            if first < free:
+                continue
+            last = first + int(lengths[first]) - 1
+            start, end = int(tokens.starts[first]), int(tokens.ends[last])
+            title = self.titles[int(numbers[first])].as_py()
+            # Hashes of different words may be equal, if hardly ever.
+            if " ".join(text[start:end].split()) in (title, title_cased(title)):
+                found.append(Mention(start, end, int(numbers[first])))
+                free = last + 1
+        return found
+
+    def _longest(self, tokens: _Tokens) -> tuple[np.ndarray, np.ndarray]:
+        """Return of each token the length of the longest title that begins there (0: none), and its number."""
+        lengths, numbers = np.zeros(len(tokens), np.int64), np.zeros(len(tokens), np.int64)
+        alive, sums = np.arange(len(tokens)), tokens.hashes
+        for size, beginnings in enumerate(self._beginnings, 1):
+            if size > 1:
+                within = alive + size <= len(tokens)
+                alive = alive[within]
+                sums = tokens.extended(sums[within], alive + size - 1)
+            near = _places(beginnings, sums) >= 0
+            alive, sums = alive[near], sums[near]
+            if not len(alive):
+                break
+            places = _places(self._wholes[size - 1], sums)
+            hits = places >= 0
+            lengths[alive[hits]] = size
+            numbers[alive[hits]] = self._numbers[size - 1][places[hits]]
+        return lengths, numbers
+
+
+def title_cased(title: str) -> str:
+    """Return a title with a capital at the beginning of each of its words, the rest as it is."""
+    return " ".join(word[:1].upper() + word[1:] for word in title.split(" "))
+
+
+class _Tokens:
+    """Words and signs of a text, each with a hash. Python's hash differs from process to process: it only finds."""
+
+    def __init__(self, text: str) -> None:
+        matches = list(_TOKEN.finditer(text))
+        self.starts = np.fromiter((match.start() for match in matches), np.int64, len(matches))
+        self.ends = np.fromiter((match.end() for match in matches), np.int64, len(matches))
+        own = (hash(match.group()) for match in matches)
+        self.hashes = np.fromiter(own, np.int64, len(matches)).view(np.uint64)
+        glued = np.zeros(len(matches), np.bool_)
+        glued[1:] = self.starts[1:] == self.ends[:-1]
+        self._next = self.hashes + glued * _GLUED
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def extended(self, sums: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        """Return the hashes of runs of tokens, made longer by one token each."""
+        return sums * _FACTOR + self._next[tokens]
+
+
+def _tables(titles: pa.StringArray) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+    """For each number of tokens: hashes of beginnings and of whole titles, both sorted, and the titles' numbers."""
+    beginnings: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
+    wholes: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
+    numbers: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
+    for chosen, forms in _forms(titles):
+        tokens = _Tokens("\n".join(forms))
+        lines = np.cumsum([0, *(len(form) + 1 for form in forms)])
+        firsts = np.searchsorted(tokens.starts, lines)
+        counts = np.diff(firsts)
+        alive, sums = np.arange(len(forms)), tokens.hashes[firsts[:-1]]
+        fitting = counts <= MOST_TOKENS
+        alive, sums = alive[fitting], sums[fitting]
+        for size in range(1, MOST_TOKENS + 1):
+            if size > 1:
+                longer = counts[alive] >= size
+                alive = alive[longer]
+                sums = tokens.extended(sums[longer], firsts[alive] + size - 1)
+            if not len(alive):
+                break
+            beginnings[size - 1].append(np.unique(sums))
+            whole = counts[alive] == size
+            wholes[size - 1].append(sums[whole])
+            numbers[size - 1].append(chosen[alive[whole]])
+    used = sum(bool(parts) for parts in beginnings)
+    sorted_wholes, sorted_numbers = [], []
+    for hashes, places in zip(wholes[:used], numbers[:used], strict=True):
+        # The first of equal hashes is kept: titles as they are written come before their title-cased forms.
+        unique, firsts = np.unique(np.concatenate(hashes), return_index=True)
+        sorted_wholes.append(unique)
+        sorted_numbers.append(np.concatenate(places)[firsts])
+    return [np.unique(np.concatenate(parts)) for parts in beginnings[:used]], sorted_wholes, sorted_numbers
+
+
+def _forms(titles: pa.StringArray) -> Iterator[tuple[np.ndarray, list[str]]]:
+    """Yield numbers of titles with one form of each: first all as they are written, then those that differ in case."""
+    for first in range(0, len(titles), TITLES_AT_ONCE):
+        batch = titles.slice(first, TITLES_AT_ONCE).to_pylist()
+        yield np.arange(first, first + len(batch)), batch
+    for first in range(0, len(titles), TITLES_AT_ONCE):
+        batch = titles.slice(first, TITLES_AT_ONCE).to_pylist()
+        pairs = [
+            (number, cased)
+            for number, title in enumerate(batch, first)
+            if (cased := title_cased(title)) != title
+        ]
+        if pairs:
+            yield np.array([number for number, _ in pairs]), [cased for _, cased in pairs]
+
+
+def _places(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """Return the place of each hash in a sorted table, -1 where it is not there."""
+    if not len(table):
+        return np.full(len(hashes), -1)
+    places = np.minimum(np.searchsorted(table, hashes), len(table) - 1)
+    return np.where(table[places] == hashes, places, -1)
+
+
+def _spaced(titles: list[str], shortest: int) -> pa.StringArray:
+    cleaned = (" ".join(title.replace("_", " ").split()) for title in titles)
+    return pa.array([title for title in cleaned if title and len(title) >= shortest], pa.string())
+
+
+def _batches(titles: Iterator[str]) -> Iterator[list[str]]:
+    while batch := list(islice(titles, TITLES_AT_ONCE)):
+        yield batch

@@ -1,0 +1,89 @@
+"""Names of pages: every title that leads to a document, directly or through redirects; and those that lead nowhere.
+
+Tables of the database, all titles in normal form:
+    pages(key, node)            titles of documents; of several documents of one title the first is meant
+    redirects(key, target)      titles of redirects; a document of the same title goes before, then the first redirect
+    names(key, node, hops)      both; node is one of the constants below where the way ends at no document
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from irpretrain.contracts import REDIRECTS
+from irpretrain.wikipedia.graph_database import GraphDatabase
+from irpretrain.wikipedia.titles import TitleCase, normal_title
+
+MISSING, ENDLESS = -1, -2
+"""In place of a node: the last redirect leads to no page; the redirects go in a circle or on and on."""
+
+Corpora = Sequence[Sequence[str | Path]]
+"""Tables of each corpus' shards."""
+
+
+def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase, hops: int) -> dict[str, int]:
+    """Make `redirects` and `names` of REDIRECTS tables and the table `pages`; at most `hops` redirects are followed.
+
+    Returns:
+        Counts: redirects read, those with a document's or an earlier redirect's title (not used), those that lead to
+        a document, through more than one redirect, to no page, and endless ones.
+    """
+    base.run("CREATE TABLE read_redirects (place BIGINT, key VARCHAR, target VARCHAR)")
+    base.insert("read_redirects", _read(redirects, case))
+    base.run(
+        "CREATE TABLE redirects AS SELECT key, arg_min(target, place) AS target FROM read_redirects "
+        "WHERE key <> '' AND key NOT IN (SELECT key FROM pages) GROUP BY key"
+    )
+    base.run("CREATE TABLE names AS SELECT key, node, 0 AS hops FROM pages")
+    base.run("CREATE TABLE waiting AS SELECT key, target FROM redirects")
+    for hop in range(1, hops + 1):
+        base.run(
+            "CREATE OR REPLACE TABLE step AS SELECT w.key, p.node, r.target FROM waiting w "
+            "LEFT JOIN pages p ON w.target = p.key LEFT JOIN redirects r ON w.target = r.key"
+        )
+        base.run(
+            f"INSERT INTO names SELECT key, coalesce(node, {MISSING}), {hop} FROM step "
+            "WHERE node IS NOT NULL OR target IS NULL"
+        )
+        base.run(
+            "CREATE OR REPLACE TABLE waiting AS SELECT key, target FROM step WHERE node IS NULL AND target IS NOT NULL"
+        )
+    base.run(f"INSERT INTO names SELECT key, {ENDLESS}, {hops} FROM waiting")
+    counts = _counts(base)
+    for table in ("read_redirects", "step", "waiting", "redirects"):
+        base.run(f"DROP TABLE {table}")
+    return counts
+
+
+def _counts(base: GraphDatabase) -> dict[str, int]:
+    read = base.row("SELECT count(*) AS read FROM read_redirects")
+    used = base.row(
+        f"""SELECT count(*) AS used,
+            count(*) FILTER (node >= 0) AS resolved,
+            count(*) FILTER (node >= 0 AND hops > 1) AS through_more_than_one,
+            count(*) FILTER (node = {MISSING}) AS to_no_page,
+            count(*) FILTER (node = {ENDLESS}) AS endless
+        FROM names WHERE hops > 0"""
+    )
+    unused = read["read"] - used.pop("used")
+    return {**read, "title_taken": unused, **used}
+
+
+def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
+    """Yield the redirects with their titles in normal form, `place` being their order over all corpora.
+
+    A corpus' shards may be cut in any way, so the place is its (corpus, part, position), packed: 12, 16 and 35 bits.
+    """
+    for corpus, shards in enumerate(redirects):
+        for path in shards:
+            for batch in REDIRECTS.stream(path, columns=["part", "position", "title", "target"]):
+                part, position = batch.column(0).to_numpy(), batch.column(1).to_numpy()
+                place = (corpus << 51) + (part.astype("int64") << 35) + position
+                keys, targets = (
+                    pa.array([normal_title(title, case) for title in batch.column(number).to_pylist()])
+                    for number in (2, 3)
+                )
+                yield pa.table({"place": place, "key": keys, "target": targets})

@@ -1,0 +1,27 @@
+"""Titles in normal form, as MediaWiki compares them (https://www.mediawiki.org/wiki/Manual:Page_title)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+TitleCase = Literal["first-letter", "case-sensitive"]
+"""`case` of a dump's siteinfo: whether the first letter of a title is always a capital."""
+
+
+def normal_title(title: str, case: TitleCase = "first-letter") -> str:
+    """Return the normal form of a title or a link's target.
+
+    Underscores are spaces, runs of white space are one space, none at the ends; a leading colon (which only makes a
+    link of what would be a category or file) goes; the first letter is a capital where the wiki says so. A #fragment is
+    no part of a target here: the articles' parser has taken it off. What is left may be empty: a link within the page.
+    """
+    spaced = " ".join(title.replace("_", " ").split())
+    if spaced.startswith(":"):
+        spaced = spaced[1:].lstrip()
+    return _capitalised(spaced) if case == "first-letter" else spaced
+
+
+def _capitalised(title: str) -> str:
+    """Letters whose capital is two characters (ß) stay, as MediaWiki leaves them."""
+    capital = title[:1].upper()
+    return capital + title[1:] if len(capital) == 1 else title

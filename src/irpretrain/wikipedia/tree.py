@@ -1,0 +1,170 @@
+"""Wiki Structure Tree: an article's sections as a tree (Su et al., Wikiformer, AAAI 2024, "Simulated Re-ranking").
+
+The root is the title with the abstract (lead section). A section's parent is the nearest heading before it that is
+shallower, so a level that is jumped over (== to ====) leaves nothing out, and a heading shallower than all before it is
+a child of the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+ROOT = 0
+"""Number of the root in every tree."""
+
+
+class SectionLike(Protocol):
+    """What a tree needs of a section: level (0 for the lead), heading, own text from `start` to `end`."""
+
+    @property
+    def level(self) -> int: ...
+    @property
+    def heading(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+class SectionRow(NamedTuple):
+    """A section as the DOCUMENTS table has it."""
+
+    level: int
+    heading: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One section of an article; its number is its place in `WikiStructureTree.nodes`.
+
+    Attributes:
+        section: its number among the article's sections.
+        title: its heading; the article's title for the root.
+        start, end: its own text, in characters of the body; equal where it has none.
+        parent: number of the parent, -1 for the root.
+        depth: edges from the root.
+    """
+
+    section: int
+    title: str
+    start: int
+    end: int
+    parent: int
+    depth: int
+
+    @property
+    def empty(self) -> bool:
+        """Whether the section has no text of its own."""
+        return self.start == self.end
+
+
+@dataclass(frozen=True, slots=True)
+class WikiStructureTree:
+    """The nodes in the order of the text, which is depth first; node 0 is the root."""
+
+    nodes: tuple[Node, ...]
+
+    def children(self, number: int) -> tuple[int, ...]:
+        """Return the numbers of a node's children, in the order of the text."""
+        return tuple(n for n in range(number + 1, len(self.nodes)) if self.nodes[n].parent == number)
+
+    def path(self, number: int) -> tuple[str, ...]:
+        """Return the titles from the root to a node, both included: depth + 1 of them."""
+        titles = []
+        while number >= 0:
+            titles.append(self.nodes[number].title)
+            number = self.nodes[number].parent
+        return tuple(reversed(titles))
+
+    def leaves(self) -> tuple[int, ...]:
+        """Return the numbers of the nodes without children; the root is one where there is nothing else."""
+        inner = {node.parent for node in self.nodes}
+        return tuple(n for n in range(len(self.nodes)) if n not in inner)
+
+
+def build_tree(
+    title: str,
+    sections: Sequence[SectionLike],
+    drop_empty: bool = False,
+    boilerplate: Collection[str] = (),
+) -> WikiStructureTree:
+    """Return the tree of an article.
+
+    Args:
+        title: the article's title, which becomes the root's.
+        sections: the article's sections in the order of the text, the lead first.
+        drop_empty: leave out sections that have no text, neither their own nor in a section below them. An empty
+            section with text below stays (its heading is part of their paths); `Node.empty` tells it.
+        boilerplate: headings of sections that are left out with all below them; compared as `same_heading` does.
+
+    Raises:
+        ValueError: there is no lead section.
+    """
+    if not sections:
+        raise ValueError("an article has at least its lead section")
+    parents = section_parents([section.level for section in sections])
+    kept = _without(sections, parents, within(sections, boilerplate), drop_empty)
+    numbers: dict[int, int] = {}
+    nodes: list[Node] = []
+    for place in kept:
+        section, parent = sections[place], numbers.get(parents[place], -1)
+        depth = nodes[parent].depth + 1 if parent >= 0 else 0
+        numbers[place] = len(nodes)
+        name = section.heading if parent >= 0 else title
+        nodes.append(Node(place, name, section.start, section.end, parent, depth))
+    return WikiStructureTree(tuple(nodes))
+
+
+def section_parents(levels: Sequence[int]) -> list[int]:
+    """Return each section's parent: the nearest before it with a smaller level, else the lead, whose own is -1."""
+    parents: list[int] = []
+    open_sections: list[int] = []
+    for number, level in enumerate(levels):
+        while len(open_sections) > 1 and levels[open_sections[-1]] >= level:
+            open_sections.pop()
+        parents.append(open_sections[-1] if open_sections else -1)
+        open_sections.append(number)
+    return parents
+
+
+def within(sections: Sequence[SectionLike], headings: Collection[str]) -> list[bool]:
+    """Say of each section whether it or one above it has one of the `headings`; of the lead never."""
+    wanted = {same_heading(heading) for heading in headings}
+    inside: list[bool] = []
+    for section, parent in zip(
+        sections, section_parents([section.level for section in sections]), strict=True
+    ):
+        inside.append(parent >= 0 and (inside[parent] or same_heading(section.heading) in wanted))
+    return inside
+
+
+def same_heading(heading: str) -> str:
+    """Return what headings are compared by: case folded, runs of white space as one space, no colon at the end."""
+    return " ".join(heading.split()).casefold().removesuffix(":").rstrip()
+
+
+def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[SectionRow]:
+    """Return the sections of a row of DOCUMENTS; a document without any is one lead section, the whole body."""
+    found = [SectionRow(row["level"], row["heading"], row["start"], row["end"]) for row in rows]
+    return found or [SectionRow(0, "", 0, len(body))]
+
+
+def _without(
+    sections: Sequence[SectionLike], parents: Sequence[int], dropped: Sequence[bool], drop_empty: bool
+) -> list[int]:
+    """Return the numbers of the sections that stay; the root always does."""
+    has_text = [False] * len(sections)
+    for number in reversed(range(len(sections))):
+        if not dropped[number]:
+            has_text[number] |= sections[number].start < sections[number].end
+            if has_text[number] and parents[number] >= 0:
+                has_text[parents[number]] = True
+    return [
+        number
+        for number in range(len(sections))
+        if number == ROOT or (not dropped[number] and (has_text[number] or not drop_empty))
+    ]

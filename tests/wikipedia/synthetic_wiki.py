@@ -1,0 +1,227 @@
+"""Writes synthetic collections of linked articles, and says by brute force what their graph is.
+
+An article is a list of sections, a section a level, a heading and pieces: words, or links with an anchor. Everything
+that a parser would have to find out (offsets, sections, levels) is known here by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.graph import GraphConfig
+from irpretrain.contracts import DOCUMENTS, REDIRECTS
+from irpretrain.wikipedia.build_graph import build_graph
+from irpretrain.wikipedia.links import extract_links
+
+
+@dataclass(frozen=True)
+class To:
+    """A link: the title as an editor writes it, and its anchor (by default the title)."""
+
+    target: str
+    anchor: str = ""
+
+
+Piece = str | To
+
+
+@dataclass(frozen=True)
+class Part:
+    """One section."""
+
+    level: int
+    heading: str
+    pieces: Sequence[Piece] = ()
+
+
+@dataclass(frozen=True)
+class Article:
+    """One article; its first section is the lead."""
+
+    title: str
+    parts: Sequence[Part]
+    disambiguation: bool = False
+
+
+@dataclass
+class Wiki:
+    """A corpus: articles and redirects in their order."""
+
+    articles: Sequence[Article]
+    redirects: Sequence[tuple[str, str]] = ()
+    prefix: str = "d"
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # Redirects come after the articles; parts of a few records, so that shards can share them out.
+        self.rows = [
+            {
+                "document_id": f"{self.prefix}{number}",
+                "part": number // 3,
+                "position": number % 3,
+                **row(article),
+            }
+            for number, article in enumerate(self.articles)
+        ]
+
+    def write(self, folder: Path, shards: int) -> tuple[list[Path], list[Path]]:
+        """Write documents and redirects in so many shards; return their paths."""
+        documents, redirects = [], []
+        moved = [
+            {"part": n // 2, "position": 100 + n % 2, "title": title, "target": target, "fragment": ""}
+            for n, (title, target) in enumerate(self.redirects)
+        ]
+        for shard in range(shards):
+            documents.append(folder / f"documents-{shard}.parquet")
+            redirects.append(folder / f"redirects-{shard}.parquet")
+            DOCUMENTS.write(documents[-1], [r for r in self.rows if r["part"] % shards == shard])
+            REDIRECTS.write(redirects[-1], [r for r in moved if r["part"] % shards == shard])
+        return documents, redirects
+
+
+def row(article: Article) -> dict[str, Any]:
+    """The columns of DOCUMENTS that an article decides."""
+    body, sections, links = "", [], []
+    for number, part in enumerate(article.parts):
+        if part.heading:
+            body += ("\n" if body else "") + part.heading
+        if part.pieces:
+            body += "\n" if body else ""
+        start = len(body)
+        for place, piece in enumerate(part.pieces):
+            body += " " if place else ""
+            if isinstance(piece, To):
+                anchor = piece.anchor or piece.target
+                links.append(
+                    {
+                        "target": piece.target,
+                        "fragment": "",
+                        "start": len(body),
+                        "end": len(body) + len(anchor),
+                        "section": number,
+                    }
+                )
+                body += anchor
+            else:
+                body += piece
+        sections.append({"level": part.level, "heading": part.heading, "start": start, "end": len(body)})
+    return {
+        "title": article.title,
+        "url": "",
+        "body": body,
+        "sections": sections,
+        "links": links,
+        "disambiguation": article.disambiguation,
+    }
+
+
+def make_graph(wikis: Sequence[Wiki], folder: Path, shards: int = 1, **options: Any) -> Path:
+    """Run both stages on a collection of corpora; return the graph's directory."""
+    settings = GraphConfig(**{"segment_words": 8, "memory_mb": 256, **options})
+    written = [wiki.write(folder / f"corpus-{n}", shards) for n, wiki in enumerate(wikis)]
+    every = [path for documents, _ in written for path in documents]
+    sources, links = [], []
+    for number, (documents, _) in enumerate(written):
+        sources.append([folder / f"sources-{number}-{n}.parquet" for n in range(shards)])
+        links.append([folder / f"links-{number}-{n}.parquet" for n in range(shards)])
+        for path, source, link in zip(documents, sources[-1], links[-1], strict=True):
+            extract_links(path, settings, source, link, every)
+    output = folder / "graph"
+    build_graph(sources, links, [redirects for _, redirects in written], settings, output)
+    return output
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The graph, by sets: anchors by (source, segment, target), groups by (source, segment), See Also edges."""
+
+    anchors: dict[tuple[int, int, int], tuple[int, int]]
+    groups: dict[tuple[int, int], tuple[set[int], ...]]
+    see_also: set[tuple[int, int]]
+    segments: list[int]
+
+
+def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, see_also: str = "See also") -> Expected:
+    """The graph of some corpora, found by looking at every pair of documents, with none of the library's code."""
+    rows = [row for wiki in wikis for row in wiki.rows]
+    pages: dict[str, int] = {}
+    for node, one in enumerate(rows):
+        pages.setdefault(plain(one["title"]), node)
+    moved: dict[str, str] = {}
+    for wiki in wikis:
+        for title, target in wiki.redirects:
+            moved.setdefault(plain(title), plain(target))
+
+    def node_of(target: str) -> int | None:
+        name = plain(target)
+        for _ in range(hops + 1):
+            if name in pages:
+                return pages[name]
+            if name not in moved:
+                return None
+            name = moved[name]
+        return None
+
+    cuts = [cut(one["body"], words) for one in rows]
+    anchors: dict[tuple[int, int, int], tuple[int, int]] = {}
+    edges = set()
+    for source, one in enumerate(rows):
+        for link in one["links"]:
+            target = node_of(link["target"])
+            if target is None or target == source:
+                continue
+            segment = max(n for n, start in enumerate(cuts[source]) if n == 0 or start <= link["start"])
+            place = (link["start"], link["end"])
+            anchors[source, segment, target] = min(anchors.get((source, segment, target), place), place)
+            if see_also in headings_above(one["sections"], link["section"]):
+                edges.add((source, target))
+    return Expected(anchors, group(anchors, [len(c) for c in cuts]), edges, [len(c) for c in cuts])
+
+
+def group(
+    anchors: dict[tuple[int, int, int], tuple[int, int]], counts: list[int]
+) -> dict[tuple[int, int], tuple[set[int], ...]]:
+    """D1 to D5 of every segment of every document, each pair of documents looked at by itself."""
+
+    def where(source: int, target: int) -> list[int]:
+        return [segment for segment in range(counts[source]) if (source, segment, target) in anchors]
+
+    result = {}
+    for source, count in enumerate(counts):
+        for segment in range(count):
+            groups: tuple[set[int], ...] = (set(), set(), set(), set(), set())
+            for target in range(len(counts)):
+                forth, back = where(source, target), where(target, source)
+                if segment in forth:
+                    groups[2 if not back else 0 if back[0] == 0 else 1].add(target)
+                elif forth:
+                    groups[4 if back else 3].add(target)
+            result[source, segment] = groups
+    return result
+
+
+def plain(title: str) -> str:
+    title = " ".join(title.replace("_", " ").split())
+    return title[:1].upper() + title[1:]
+
+
+def cut(body: str, words: int) -> list[int]:
+    """First characters of the segments."""
+    starts = [n for n, c in enumerate(body) if not c.isspace() and (n == 0 or body[n - 1].isspace())]
+    firsts = starts[::words]
+    if len(firsts) > 1 and len(starts) - words * (len(firsts) - 1) < words / 2:
+        firsts.pop()
+    return firsts or [0]
+
+
+def headings_above(sections: Sequence[dict[str, Any]], number: int) -> set[str]:
+    """Headings of a section and of all above it."""
+    level, found = 10**6, set()
+    for section in reversed(sections[: number + 1]):
+        if section["level"] < level:
+            level = section["level"]
+            found.add(section["heading"])
+    return found
