@@ -221,6 +221,7 @@ LINK_SOURCES = Contract(
         Column("document_id", pa.string(), "document"),
         Column("title", pa.string(), "its title"),
         Column("key", pa.string(), "its title in normal form, by which links find it"),
+        Column("words", pa.int32(), "words of its body, between white space", "words"),
         Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
         Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
     ),
@@ -251,6 +252,7 @@ NODES = Contract(
         Column("title", pa.string(), "its title"),
         Column("corpus", pa.int16(), "which corpus of the collection, from 0"),
         *_PLACE,
+        Column("words", pa.int32(), "words of its body, between white space", "words"),
         Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
         Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
     ),
@@ -280,6 +282,16 @@ SEE_ALSO = Contract(
     (
         Column("source", pa.int32(), "node whose See Also section holds the link"),
         Column("target", pa.int32(), "node that is linked, never the source"),
+    ),
+)
+
+ANCHOR_TEXTS = Contract(
+    "anchor_texts",
+    "What the words of an anchor lead to in a collection: distinct, sorted by (anchor, target).",
+    (
+        Column("anchor", pa.string(), "text of the anchor, case folded, white space as single spaces"),
+        Column("target", pa.int32(), "node that such an anchor links"),
+        Column("links", pa.int32(), "rows of HYPERLINKS that do", "links"),
     ),
 )
 
@@ -398,5 +410,6 @@ CONTRACTS = (
     NODES,
     HYPERLINKS,
     SEE_ALSO,
+    ANCHOR_TEXTS,
     PER_QUERY,
 )

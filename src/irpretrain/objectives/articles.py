@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from irpretrain.config.text import TextConfig
-from irpretrain.errors import ConfigError
 from irpretrain.objectives.groups import Span
 from irpretrain.wikipedia.tree import SectionRow, read_sections
 
@@ -79,13 +78,12 @@ def stream_articles(documents: str | Path, tokens: str | Path, text: TextConfig)
     Raises:
         ConfigError: `text.fields` leaves out the body, so that the token store has no place for its characters.
         InputError: the token store lacks a document.
+        IntegrityError: the token store was made without positions.
     """
     from irpretrain.contracts import DOCUMENTS
-    from irpretrain.text.compose import field_start
+    from irpretrain.text.compose import body_start
     from irpretrain.text.word_pieces import TokenStore
 
-    if "body" not in text.fields:
-        raise ConfigError(f"text.fields: {text.fields} lacks body, which this objective takes passages from; add it")
     store = TokenStore.open([tokens])
     number = -1
     columns = list(
@@ -107,7 +105,7 @@ def stream_articles(documents: str | Path, tokens: str | Path, text: TextConfig)
                 read_sections(document["sections"], document["body"]),
                 store,
                 int(row),
-                field_start(document, "body", text),
+                body_start(document, text),
             )
 
 
