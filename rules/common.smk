@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from irpretrain.config.consistency import most_shots, tested_datasets, trained_on
+from irpretrain.config.consistency import most_shots, tested_datasets, trained_on, used_models
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
@@ -144,6 +144,13 @@ def objective_graph(wildcards):
     base = f"results/graphs/{wildcards.collection}"
     names = GRAPH_TABLES if "graph" in needed(wildcards.objective) else []
     return [f"{base}/{name}.parquet" for name in names]
+
+
+def corpus_positions(wildcards):
+    """Whether an objective in use needs to know where the word pieces of this corpus begin."""
+    models = [CFG.models[name] for name in used_models(CFG)]
+    trained = [model for model in models if wildcards.corpus in CFG.collections.get(model.collection, [])]
+    return any("positions" in needed(task.objective) for model in trained for task in model.tasks)
 
 
 def shard_counts(wildcards):

@@ -91,7 +91,7 @@ def make_store(tmp_path: Path, tiny_encoder: Path) -> Callable[..., Path]:
     """Return a function that writes a token store of {document id: text}."""
     from irpretrain.text.word_pieces import write_token_store
 
-    def make(documents: dict[str, str], name: str = "store", **options: Any) -> Path:
+    def make(documents: dict[str, str], name: str = "store", positions: bool = False, **options: Any) -> Path:
         rows = [
             {"document_id": key, "part": 0, "position": place, "title": "", "url": "", "body": body}
             for place, (key, body) in enumerate(documents.items())
@@ -99,7 +99,7 @@ def make_store(tmp_path: Path, tiny_encoder: Path) -> Callable[..., Path]:
         table = tmp_path / f"{name}.parquet"
         DOCUMENTS.write(table, rows)
         text = TextConfig(words="alphanumeric", **options)
-        write_token_store(table, tiny_encoder, text, tmp_path / name)
+        write_token_store(table, tiny_encoder, text, tmp_path / name, positions=positions)
         return tmp_path / name
 
     return make
