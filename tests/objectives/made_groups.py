@@ -64,7 +64,9 @@ class Made:
         self.counts: list[dict[str, Any]] = []
         outputs = []
         for corpus, paths in enumerate(self.documents):
-            outputs.append([self.folder / f"{type}-{corpus}-{number}.parquet" for number in range(len(paths))])
+            outputs.append(
+                [self.folder / f"{type}-{corpus}-{number}.parquet" for number in range(len(paths))]
+            )
             for path, output in zip(paths, outputs[-1], strict=True):
                 self.counts.append(
                     load_objective(options).build_groups(
@@ -91,11 +93,14 @@ class Made:
         """Return a row with the word pieces of its spans in place of the spans; anchors too."""
         [query] = row["queries"][:1]
         anchors = [
-            self.read(query["document_id"], a["start"], a["end"]) if a["start"] >= 0 else None for a in row["anchors"]
+            self.read(query["document_id"], a["start"], a["end"]) if a["start"] >= 0 else None
+            for a in row["anchors"]
         ]
         return {
             "place": (row["part"], row["position"], row["sample"]),
-            "queries": [q["text"] or self.read(q["document_id"], q["start"], q["end"]) for q in row["queries"]],
+            "queries": [
+                q["text"] or self.read(q["document_id"], q["start"], q["end"]) for q in row["queries"]
+            ],
             "documents": [
                 self.read(d["document_id"], d["start"], d["end"], (d["gap_start"], d["gap_end"]))
                 for d in row["documents"]

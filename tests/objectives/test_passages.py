@@ -47,7 +47,9 @@ def test_passages_hold_every_sentence_once_and_are_no_longer_than_allowed(body: 
 
 
 @given(PROSE, st.integers(0, 50), st.integers(1, 3))
-def test_ict_takes_a_long_enough_sentence_of_a_passage_that_keeps_others(body: str, seed: int, least: int) -> None:
+def test_ict_takes_a_long_enough_sentence_of_a_passage_that_keeps_others(
+    body: str, seed: int, least: int
+) -> None:
     options = ict.Options(type="ict", minimum_query_words=least, groups_per_document=None)
     found = passages(body, [(0, len(body))], 6)
     choices = ict.choose(body, found, options, np.random.default_rng(seed))
@@ -58,14 +60,18 @@ def test_ict_takes_a_long_enough_sentence_of_a_passage_that_keeps_others(body: s
         and choice.without
         for choice in choices
     )
-    able = [p for p in found if len(p.sentences) > 1 and any(count_words(body, s) >= least for s in p.sentences)]
+    able = [
+        p for p in found if len(p.sentences) > 1 and any(count_words(body, s) >= least for s in p.sentences)
+    ]
     assert [choice.passage for choice in choices] == able
 
 
 def test_ict_can_leave_the_sentence_in() -> None:
     options = ict.Options(type="ict", minimum_query_words=1, keep_sentence=0.5, groups_per_document=1)
     found = passages(BODY, [LEAD], 9)
-    kept = [not ict.choose(BODY, found, options, np.random.default_rng(seed))[0].without for seed in range(200)]
+    kept = [
+        not ict.choose(BODY, found, options, np.random.default_rng(seed))[0].without for seed in range(200)
+    ]
     assert 60 < sum(kept) < 140
 
 
@@ -75,7 +81,11 @@ def test_bfs_takes_sentences_of_the_lead_and_passages_of_the_whole_article() -> 
     seen = set()
     for seed in range(100):
         choices = bfs.choose(BODY, found, options, np.random.default_rng(seed))
-        assert [BODY[slice(*choice.sentence)] for choice in choices] == ["One two.", "Three four five.", "Six."]
+        assert [BODY[slice(*choice.sentence)] for choice in choices] == [
+            "One two.",
+            "Three four five.",
+            "Six.",
+        ]
         for choice in choices:
             assert choice.without == (choice.sentence in choice.passage.sentences)
             assert choice.passage.sentences != (choice.sentence,)

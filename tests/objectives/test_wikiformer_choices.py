@@ -25,7 +25,10 @@ def tree_of(levels: Sequence[int], titles: Sequence[str] = ()) -> tuple[WikiStru
     """A tree of sections 1, 2, … with these levels below the root "T"; sections are called s1, s2, …"""
     names = list(titles) or [f"s{number}" for number in range(1, len(levels) + 1)]
     rows = [SectionRow(0, "", 0, 1)]
-    rows += [SectionRow(level, name, n, n + 1) for n, (level, name) in enumerate(zip(levels, names, strict=True), 1)]
+    rows += [
+        SectionRow(level, name, n, n + 1)
+        for n, (level, name) in enumerate(zip(levels, names, strict=True), 1)
+    ]
     return build_tree("T", rows), [0, *levels]
 
 
@@ -54,7 +57,9 @@ def test_srr_leaves_out_sections_without_enough_text() -> None:
 def test_srr_prefers_each_section_equally_often() -> None:
     tree, levels = tree_of([2, 2, 2])
     stream = rng(5)
-    positives = Counter(srr.choose(tree, levels, [True] * 4, srr_options(), stream)[0].positive for _ in range(3000))
+    positives = Counter(
+        srr.choose(tree, levels, [True] * 4, srr_options(), stream)[0].positive for _ in range(3000)
+    )
     assert all(900 < positives[number] < 1100 for number in (1, 2, 3))
 
 
@@ -62,9 +67,16 @@ def test_srr_as_released_takes_the_first_of_the_deepest_sections_and_all_others(
     tree, levels = tree_of(LEVELS)
     [choice] = srr.choose(tree, levels, [True] * 7, srr_options("released"), rng())
     assert choice == (2, [1, 3, 4, 5, 6])  # deepest level 4; s2 is the first with level 3 or more
-    assert srr.choose(tree, levels, [True, True, True, True, False, False, False], srr_options("released"), rng()) == []
+    assert (
+        srr.choose(
+            tree, levels, [True, True, True, True, False, False, False], srr_options("released"), rng()
+        )
+        == []
+    )
     small, few = tree_of(LEVELS[:5])
-    assert srr.choose(small, few, [True] * 6, srr_options("released"), rng()) == []  # needs more than five sections
+    assert (
+        srr.choose(small, few, [True] * 6, srr_options("released"), rng()) == []
+    )  # needs more than five sections
     flat, shallow = tree_of([5, 2, 2, 2, 2, 2])
     assert srr.choose(flat, shallow, [True, False, *[True] * 5], srr_options("released"), rng()) == []
 
@@ -96,11 +108,14 @@ def test_srr_never_sets_a_section_against_itself(
 def test_rwi_by_hand() -> None:
     tree, _ = tree_of([2, 3, 2])  # T ─ s1 ─ s2 ; T ─ s3
     options = rwi.Options(type="rwi", negatives=9, groups_per_document=None)
-    choices = {choice.node: {frozenset(q) for q in choice.negatives} for choice in rwi.choose(tree, [1, 2, 3], options, rng())}
+    choices = {
+        choice.node: {frozenset(q) for q in choice.negatives}
+        for choice in rwi.choose(tree, [1, 2, 3], options, rng())
+    }
     assert choices == {
-        1: {frozenset("T s2".split()), frozenset("T s3".split())},
-        2: {frozenset("T s1 s3".split()), frozenset("T s2 s3".split())},
-        3: {frozenset("T s1".split()), frozenset("T s2".split())},
+        1: {frozenset(["T", "s2"]), frozenset(["T", "s3"])},
+        2: {frozenset(["T", "s1", "s3"]), frozenset(["T", "s2", "s3"])},
+        3: {frozenset(["T", "s1"]), frozenset(["T", "s2"])},
     }
 
 

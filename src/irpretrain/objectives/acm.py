@@ -1,7 +1,7 @@
 """Anchor co-occurrence modelling (ACM), an objective of HARP (Ma et al., CIKM 2021), a baseline.
 
-Two documents are linked in one sentence: the anchor of one, with words of that document, prefers the other document to a
-random one. docs/methods/baselines.md states everything exactly.
+Two documents are linked in one sentence: the anchor of one, with words of that document, prefers the other document to
+a random one. docs/methods/baselines.md states everything exactly.
 """
 
 from __future__ import annotations

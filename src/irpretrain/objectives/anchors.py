@@ -1,7 +1,7 @@
 """Anchors and the sentences around them, from which HARP's objectives make queries (Ma et al., CIKM 2021, section 3).
 
-HARP weighs words by the attention of a BERT model; here they are weighed by how rare they are in the collection, so that
-no model runs before pre-training. docs/methods/baselines.md says what that changes.
+HARP weighs words by the attention of a BERT model; here they are weighed by how rare they are in the collection, so
+that no model runs before pre-training. docs/methods/baselines.md says what that changes.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class AnchorOptions(Section):
     )
     weights: Literal["idf", "uniform"] = Field(
         "idf",
-        description="Words are drawn in proportion to their occurrences times ln(documents / documents with the word), or "
-        "to their occurrences alone. (HARP takes a BERT model's attention.)",
+        description="Words are drawn in proportion to their occurrences times ln(documents / documents with the word), "
+        "or to their occurrences alone. (HARP takes a BERT model's attention.)",
     )
     stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
         "inquery", description="Words that are never drawn; they stay in anchors and sentences."
@@ -85,7 +85,9 @@ def find_anchors(article: Article, links: Links, usable: np.ndarray) -> list[Anc
     found = sentences(article.body)
     starts = [start for start, _ in found]
     anchors = []
-    for target, start, end in zip(links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True):
+    for target, start, end in zip(
+        links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
+    ):
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
         if usable[target] and first >= 0:
             anchors.append(Anchor(target, start, end, (found[first][0], max(found[last][1], end))))

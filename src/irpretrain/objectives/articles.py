@@ -87,7 +87,9 @@ def stream_articles(documents: str | Path, tokens: str | Path, text: TextConfig)
     store = TokenStore.open([tokens])
     number = -1
     columns = list(
-        dict.fromkeys(["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields])
+        dict.fromkeys(
+            ["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields]
+        )
     )
     for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
         rows = store.rows(batch.column("document_id"))

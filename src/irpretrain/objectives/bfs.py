@@ -52,9 +52,7 @@ def build_groups(
     return write_passage_groups(documents, tokens, graph, options, text, seed, output, choices_of)
 
 
-def choose(
-    body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator
-) -> list[Choice]:
+def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:
     """Return sentences of the first section, each with a random passage of the article that is more than the sentence.
 
     The sentence is left out of a passage that holds it.

@@ -1,4 +1,4 @@
-"""Progressive hyperlink prediction (PHP; Wu et al., "Are Hyperlinks Fully Explored?", 2022, section 3): HP, SHP and MRDS.
+"""Progressive hyperlink prediction (PHP; Wu et al., 2022, "Are Hyperlinks Fully Explored?"): HP, SHP and MRDS.
 
 A segment of an article is the query; documents that the article links are ranked by how close the link is. The three
 types of this module are the three stages, each one step of that order. docs/methods/php.md states everything exactly.
@@ -39,8 +39,8 @@ class Options(Section):
     """Which segments become queries, and which linked documents stand against each other."""
 
     type: Literal["hp", "shp", "mrds"] = Field(
-        description="Stage. hp: documents linked from the segment before those linked from others; shp: those that link "
-        "back before those that do not; mrds: those that link back from their first segment before the others."
+        description="Stage. hp: documents linked from the segment before those linked from others; shp: those that "
+        "link back before those that do not; mrds: those that link back from their first segment before the others."
     )
     negatives: int = Field(
         24,
@@ -124,7 +124,9 @@ def build_groups(
         if article.length < options.minimum_words or links is None:
             skipped["no_links" if links is None else "short"] += 1
             return
-        spans = [article.span(start, end) for start, end in segments(article.body, source.graph.segment_words)]
+        spans = [
+            article.span(start, end) for start, end in segments(article.body, source.graph.segment_words)
+        ]
         rng = stream_of(seed, options.type, article.document_id)
         choices = choose(links, options, rng, long_enough, [span is not None for span in spans], extra)
         if not choices:

@@ -6,8 +6,7 @@ docs/methods/baselines.md states everything exactly.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -94,9 +93,7 @@ def build_groups(
     return write_passage_groups(documents, tokens, graph, options, text, seed, output, choices_of)
 
 
-def choose(
-    body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator
-) -> list[Choice]:
+def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:
     """Return a sentence of each of some passages that have another one, in the order of the text."""
     from irpretrain.objectives.draws import some
     from irpretrain.objectives.passages import long_sentences

@@ -33,8 +33,8 @@ class Options(Section):
     type: Literal["ltm"] = Field(description="This objective.")
     links: Literal["see-also", "symmetric"] = Field(
         "see-also",
-        description="Articles that belong together: those in the See Also section, or (where these are too few to train "
-        "on; not the paper's) those that link each other anywhere.",
+        description="Articles that belong together: those in the See Also section, or (where these are too few to "
+        "train on; not the paper's) those that link each other anywhere.",
     )
     negatives: int = Field(
         4,

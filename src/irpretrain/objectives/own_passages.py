@@ -1,4 +1,4 @@
-"""Groups of a sentence, a passage of its own article, and passages of other documents: what ICT and BFS have in common."""
+"""Groups of a sentence, a passage of its own article and passages of other documents: what ICT and BFS share."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ def write_passage_groups(
             places = [
                 others.place(rng, number, options.passage_words, text.max_word_pieces) for number in negatives
             ]
-            rest = [
-                Span(source.document_id(n), place) for n, place in zip(negatives, places, strict=True)
-            ]
+            rest = [Span(source.document_id(n), place) for n, place in zip(negatives, places, strict=True)]
             yield group(article.place, spans[:1], [spans[1], *rest], sample=made)
             made += 1
             extra["negatives_repeated"] += repeated

@@ -1,7 +1,7 @@
 """Query disambiguation modelling (QDM), an objective of HARP (Ma et al., CIKM 2021), a baseline.
 
-An anchor text that leads to several documents: with words of the sentence around one such anchor it prefers the document
-linked there to another one linked by the same words elsewhere. docs/methods/baselines.md states everything exactly.
+An anchor text that leads to several documents: with words of the sentence around one such anchor it prefers the
+document linked there to another one linked by the same words elsewhere. docs/methods/baselines.md states everything exactly.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Options(AnchorOptions):
     negatives: int = Field(
         1,
         ge=1,
-        description="Other documents linked by the same words, that the one linked here is preferred to; repeated where "
-        "there are fewer.",
+        description="Other documents linked by the same words, that the one linked here is preferred to; repeated "
+        "where there are fewer.",
         json_schema_extra={"unit": "documents"},
     )
 
@@ -118,9 +118,7 @@ def choose(
     ]
 
 
-def own_anchors(
-    graph: str | Path, documents: str | Path, tokens: str | Path, text: TextConfig
-) -> set[str]:
+def own_anchors(graph: str | Path, documents: str | Path, tokens: str | Path, text: TextConfig) -> set[str]:
     """Return the anchor texts of a shard, in normal form."""
     from irpretrain.objectives.articles import stream_articles
     from irpretrain.objectives.link_source import LinkSource
@@ -137,7 +135,7 @@ def own_anchors(
 
 
 def read_targets(table: str | Path, wanted: set[str], usable: np.ndarray) -> dict[str, list[int]]:
-    """Return the documents that each of some anchor texts leads to, ascending, where `usable` (bool [nodes]) has them."""
+    """Return the documents, of those that are `usable` (bool [nodes]), that each of some anchor texts leads to."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -147,8 +145,9 @@ def read_targets(table: str | Path, wanted: set[str], usable: np.ndarray) -> dic
     found: dict[str, list[int]] = defaultdict(list)
     for batch in ANCHOR_TEXTS.stream(table, ["anchor", "target"]):
         rows = batch.filter(pc.is_in(batch.column("anchor"), value_set=names))
-        for anchor, target in zip(rows.column("anchor").to_pylist(), rows.column("target").to_pylist(), strict=True):
+        for anchor, target in zip(
+            rows.column("anchor").to_pylist(), rows.column("target").to_pylist(), strict=True
+        ):
             if usable[target]:
                 found[anchor].append(target)
     return found
-

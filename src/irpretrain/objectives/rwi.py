@@ -34,7 +34,9 @@ class Options(Section):
 
     type: Literal["rwi"] = Field(description="This objective.")
     negatives: int = Field(
-        1, ge=1, description="Queries that the path's titles are preferred to; fewer where an article has no more."
+        1,
+        ge=1,
+        description="Queries that the path's titles are preferred to; fewer where an article has no more.",
     )
     groups_per_document: int | None = Field(
         1,
@@ -112,7 +114,7 @@ def choose(
         options: see `Options`.
         rng: the document's random stream.
     """
-    choices = []
+    choices: list[Choice] = []
     for place in rng.permutation(len(usable)):
         if len(choices) == options.groups_per_document:
             break
@@ -131,7 +133,8 @@ def _negatives(
     nodes, drawn with equal probabilities and kept in the order in which they were drawn.
     """
     path = tree.path(node)
-    met, found = {tuple(sorted(path))}, []
+    met = {tuple(sorted(path))}
+    found: list[tuple[str, ...]] = []
     for _ in range(TRIES * count):
         if len(found) == count:
             break

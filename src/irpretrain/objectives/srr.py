@@ -1,7 +1,8 @@
 """Simulated re-ranking (SRR), an objective of Wikiformer (Su et al., AAAI 2024, "Simulated Re-ranking").
 
-Sections of an article that are alike, such as the children of one node of its Wiki Structure Tree: the titles on the path
-to one of them are the query, its text is preferred to the others'. docs/methods/wikiformer.md states everything exactly.
+Sections of an article that are alike, such as the children of one node of its Wiki Structure Tree: the titles on the
+path to one of them are the query, its text is preferred to the others'. docs/methods/wikiformer.md states everything
+exactly.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Options(Section):
     type: Literal["wlp"] = Field(description="This objective.")
     sentence: Literal["random", "first"] = Field(
         "random",
-        description="Sentence of the first section: any (Chang et al.), or the first one (as PHP's paper describes WLP).",
+        description="Sentence of the first section: any (Chang et al.), or its first (as PHP's paper describes WLP).",
     )
     minimum_query_words: int = Field(
         3, ge=1, description="Shorter sentences are no queries.", json_schema_extra={"unit": "words"}

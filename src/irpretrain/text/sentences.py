@@ -1,8 +1,8 @@
 """Sentences of a text, by rules: for objectives that take a sentence as query or as an anchor's surroundings.
 
-A line is never part of two sentences, and what stands between two ends of sentences is one. A sentence ends at `.`, `!`,
-`?` or `…` (closing quotes and brackets belong to it) before white space that no lower-case letter follows, unless the full
-stop ends an abbreviation or an initial; or at `。`, `！` or `？` anywhere.
+No sentence goes beyond its line. One ends at `.`, `!`, `?` or `…`, to which closing quotes and brackets belong, before
+white space that no lower-case letter follows, unless a full stop ends an abbreviation or an initial; or at `。`, `！` or
+`？` anywhere.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ _LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 _LINE = re.compile(r"[^\n]+")
 _NOT_SPACE = re.compile(r"\S")
 
-ABBREVIATIONS = frozenset(
-    "al approx bros ca capt cf co col corp dept dr ed eds est etc fig figs gen gov hon inc jr lt ltd maj mr mrs ms mt no "
-    "nos op pp prof pt rep rev sen sgt sr st vol vols vs".split()
-)
-"""Words after which a full stop ends no sentence; so does a single letter, and letters with stops between them (e.g.)."""
+_ABBREVIATIONS = """
+al approx bros ca capt cf co col corp dept dr ed eds est etc fig figs gen gov hon inc jr lt ltd maj mr mrs ms mt no nos
+op pp prof pt rep rev sen sgt sr st vol vols vs
+"""
+ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+"""Words after which a full stop ends no sentence; nor does it after a single letter, or letters with stops (e.g.)."""
 
 Characters = tuple[int, int]
 """Start and end (exclusive) of a piece of a text, in characters."""
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> list[Characters]:
-    """Return the sentences of text[start:end] as characters of `text`, in order, without the white space around them."""
+    """Return the sentences of text[start:end] in order, as characters of `text`, without white space around them."""
     found = []
     for line in _LINE.finditer(text, start, len(text) if end is None else end):
         first = line.start()

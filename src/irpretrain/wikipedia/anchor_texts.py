@@ -1,4 +1,4 @@
-"""Anchor texts of a collection: which documents are linked by the same words (HARP's query disambiguation modelling)."""
+"""Anchor texts of a collection: which documents the same words link (for HARP's query disambiguation modelling)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def _anchors(documents: str | Path, graph: Graph) -> Iterator[pa.Table]:
         targets: list[int] = []
         for links in graph.links(nodes):
             body = bodies[links.source]
-            for target, start, end in zip(links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True):
+            for target, start, end in zip(
+                links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
+            ):
                 texts.append(normal_anchor(body[start:end]))
                 targets.append(target)
         yield pa.table({"anchor": pa.array(texts, pa.string()), "target": pa.array(targets, pa.int32())})

@@ -61,7 +61,9 @@ def build_graph(
         scratch = folder / "scratch"
         scratch.mkdir()
         with database(scratch, options.memory_mb, options.threads) as base:
-            counts: dict[str, Any] = {"nodes": _number_nodes(base, sources, options, folder / "nodes.parquet")}
+            counts: dict[str, Any] = {
+                "nodes": _number_nodes(base, sources, options, folder / "nodes.parquet")
+            }
             case, hops = options.title_case, options.redirect_hops
             counts["redirects"] = resolve_redirects(base, redirects, case, hops)
             _find_targets(base, links)

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO
 from irpretrain.errors import IntegrityError
 
-
 SEGMENT_WORDS = "segment_words"
 """Key of the metadata of NODES that says how long segments are."""
 
