@@ -38,10 +38,20 @@ class OptimiserConfig(Section):
 
 
 class MaskingConfig(Section):
-    """Masked language modelling. Only documents are masked; special tokens and padding never are."""
+    """Masked language modelling. Special tokens and padding are never masked."""
 
+    scope: Literal["document", "sequence"] = Field(
+        "document", description="What can be chosen: the document's units alone, or the query's too."
+    )
     ratio: float = Field(
-        0.15, ge=0, lt=1, description="Share of the document's units (tokens or whole words) that are chosen."
+        0.15, ge=0, lt=1, description="Share of the units (tokens or whole words) that are chosen."
+    )
+    anchor_ratio: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Share of the units of the anchor in the query that links the document (PHP: 0.5), counted by "
+        "themselves; needs scope sequence. null: they are units as any other.",
     )
     unit: Literal["token", "word"] = Field(
         "token", description="Choose word pieces, or whole words with all their pieces."
@@ -59,6 +69,11 @@ class MaskingConfig(Section):
 
     @model_validator(mode="after")
     def _check_shares(self) -> Self:
+        if self.anchor_ratio is not None and self.scope == "document":
+            raise ValueError(
+                "anchor_ratio: anchors stand in queries, and scope document leaves queries alone; set scope to sequence, "
+                "or anchor_ratio to null"
+            )
         if self.replace_by_mask + self.replace_by_random > 1 + 1e-9:
             raise ValueError("replace_by_mask and replace_by_random add up to more than 1; lower one of them")
         return self
