@@ -14,7 +14,6 @@ RESOURCES = Path(workflow.basedir) / "resources"
 ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.directory]
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
-GRAPH_TABLES = ["nodes", "hyperlinks", "see_also"]
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in PAPERS}
 CHEAP_CHECKS = 1
@@ -141,9 +140,18 @@ def objective_statistics(wildcards):
 
 def objective_graph(wildcards):
     """The collection's graph of links, for objectives that need it."""
-    base = f"results/graphs/{wildcards.collection}"
-    names = GRAPH_TABLES if "graph" in needed(wildcards.objective) else []
-    return [f"{base}/{name}.parquet" for name in names]
+    return f"results/graphs/{wildcards.collection}" if "graph" in needed(wildcards.objective) else []
+
+
+def objective_collection(wildcards):
+    """All documents of the collection, for objectives that draw words of documents in other shards."""
+    return collection_documents(wildcards) if "collection" in needed(wildcards.objective) else []
+
+
+def objective_anchor_texts(wildcards):
+    """What the collection's anchor texts lead to, for objectives that need it."""
+    path = f"results/anchors/{wildcards.collection}.parquet"
+    return path if "anchor_texts" in needed(wildcards.objective) else []
 
 
 def corpus_positions(wildcards):

@@ -1,22 +1,26 @@
 """Make one corpus shard's ranking groups for one objective."""
 
-import os
-
 from irpretrain.config.text import TextConfig
 from irpretrain.objectives.registry import load_objective, read_options
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     options = read_options(snakemake.wildcards.objective, snakemake.params.options)
+    extra = {}
+    if snakemake.input.collection:
+        extra["collection"] = snakemake.input.collection
+    if snakemake.input.anchor_texts:
+        extra["anchor_texts"] = snakemake.input.anchor_texts
     done(
         load_objective(options).build_groups(
             snakemake.input.documents,
             str(snakemake.input.statistics) or None,
             snakemake.input.tokens,
-            os.path.commonpath(snakemake.input.graph) if snakemake.input.graph else None,
+            str(snakemake.input.graph) or None,
             options,
             TextConfig(**snakemake.params.text),
             snakemake.params.seed,
             snakemake.output.groups,
+            **extra,
         )
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_groups import Made
-from synthetic_wiki import Article, Part, To, Wiki
+from synthetic_wiki import Article, Expected, Part, To, Wiki, expected
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS
@@ -370,6 +370,60 @@ def random_wikis(seed: int) -> list[Wiki]:
 def sharded(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> list[Made]:
     folder = tmp_path_factory.mktemp("sharded")
     return [Made(random_wikis(3), folder / str(shards), tiny_encoder, shards) for shards in (1, 2, 4)]
+
+
+@pytest.fixture(scope="module")
+def truth(sharded: list[Made]) -> Expected:
+    """The graph of the random wikis, found by looking at every pair of documents."""
+    return expected(sharded[0].wikis)
+
+
+def ids_of(made: Made) -> list[str]:
+    return [row["document_id"] for wiki in made.wikis for row in wiki.rows]
+
+
+def sources_of(made: Made) -> list[int]:
+    """Articles that are no disambiguation pages."""
+    return [
+        n
+        for n, row in enumerate(row for wiki in made.wikis for row in wiki.rows)
+        if not row["disambiguation"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("type", "preferred", "others"), [("hp", (0, 1, 2), (3,)), ("shp", (0, 1), (2,)), ("mrds", (0,), (1,))]
+)
+def test_php_makes_every_group_that_the_definition_asks_for(
+    sharded: list[Made], truth: Expected, type: str, preferred: tuple[int, ...], others: tuple[int, ...]
+) -> None:
+    made, names = sharded[0], ids_of(sharded[0])
+    wanted: Counter[tuple[str, str, frozenset[str]]] = Counter()
+    for (source, _), parts in truth.groups.items():
+        positives = [names[node] for number in preferred for node in parts[number]]
+        negatives = frozenset(names[node] for number in others for node in parts[number])
+        # A segment asks only where it has an anchor: D4 alone makes no group.
+        if source in sources_of(made) and negatives:
+            wanted.update((names[source], positive, negatives) for positive in positives)
+    rows = made.groups(type, negatives=30, minimum_words=1)
+    found = Counter(
+        (g["raw"]["queries"][0]["document_id"], g["ids"][0], frozenset(g["ids"][1:])) for g in rows
+    )
+    assert found == wanted
+    assert wanted
+    assert all(len(g["ids"]) == 31 and len(g["anchors"]) == 31 and g["anchors"][0] for g in rows)
+
+
+def test_ltm_makes_a_group_of_every_see_also_edge(sharded: list[Made], truth: Expected) -> None:
+    made, names = sharded[0], ids_of(sharded[0])
+    wanted = {(names[s], names[t]) for s, t in truth.see_also if s in sources_of(made)}
+    rows = made.groups("ltm", negatives=2)
+    assert {(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in rows} == wanted
+    assert len(rows) == len(wanted)
+    linked = {name: {t for s, t in wanted if s == name} for name in names}
+    for found in rows:
+        source = found["raw"]["queries"][0]["document_id"]
+        assert not ({source} | linked[source]) & set(found["ids"][1:])
 
 
 @pytest.mark.parametrize("type", WIKI_TYPES)
