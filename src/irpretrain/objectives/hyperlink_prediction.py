@@ -124,9 +124,8 @@ def build_groups(
         if article.length < options.minimum_words or links is None:
             skipped["no_links" if links is None else "short"] += 1
             return
-        spans = [
-            article.span(start, end) for start, end in segments(article.body, source.graph.segment_words)
-        ]
+        bounds = segments(article.body, source.graph.segment_words)
+        spans = [article.span(start, end) for start, end in bounds]
         rng = stream_of(seed, options.type, article.document_id)
         choices = choose(links, options, rng, long_enough, [span is not None for span in spans], extra)
         if not choices:
@@ -134,7 +133,9 @@ def build_groups(
         for sample, choice in enumerate(choices):
             query = spans[choice.segment]
             assert query is not None
-            anchors = anchors_of(links, choice.segment)
+            # An anchor belongs to the segment that it begins in; the rest of one that goes on is not in the query.
+            end = bounds[choice.segment][1]
+            anchors = {node: (a, min(b, end)) for node, (a, b) in anchors_of(links, choice.segment).items()}
             ranked = [choice.positive, *choice.negatives]
             yield group(
                 article.place,

@@ -1,7 +1,8 @@
 """Query disambiguation modelling (QDM), an objective of HARP (Ma et al., CIKM 2021), a baseline.
 
 An anchor text that leads to several documents: with words of the sentence around one such anchor it prefers the
-document linked there to another one linked by the same words elsewhere. docs/methods/baselines.md states everything exactly.
+document linked there to another one linked by the same words elsewhere. docs/methods/baselines.md states everything
+exactly.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sentences of a text, by rules: for objectives that take a sentence as query or as an anchor's surroundings.
 
-No sentence goes beyond its line. One ends at `.`, `!`, `?` or `…`, to which closing quotes and brackets belong, before
-white space that no lower-case letter follows, unless a full stop ends an abbreviation or an initial; or at `。`, `！` or
-`？` anywhere.
+No sentence goes beyond its line. One ends at a full stop, `!`, `?` or `…`, to which closing quotes and brackets belong,
+before white space that no lower-case letter follows, unless the full stop ends an abbreviation or an initial; marks of
+Chinese and Japanese end one anywhere.
 """
 
 from __future__ import annotations
