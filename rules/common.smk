@@ -13,6 +13,7 @@ from irpretrain.report.published import load_published
 RESOURCES = Path(workflow.basedir) / "resources"
 ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.directory]
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
+LINK_OPTIONS = {"segment_words", "title_case", "see_also", "mentions", "mention_characters", "mention_lower"}
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in PAPERS}
@@ -173,6 +174,40 @@ def group_shards(wildcards):
 def shards_of_groups(collection, objective):
     base = f"results/groups/{collection}/{objective}"
     return [f"{base}/{corpus}-{shard}.parquet" for corpus, shard in shards_of(CFG.collections[collection])]
+
+
+# Graphs
+
+
+def link_options():
+    """What decides the links of a shard; the rest of `graph` matters to the whole graph only."""
+    return CFG.graph.model_dump(mode="json", include=LINK_OPTIONS)
+
+
+def redirects_of(corpora):
+    return [f"results/corpora/{corpus}/redirects-{shard}.parquet" for corpus, shard in shards_of(corpora)]
+
+
+def collection_redirects(wildcards):
+    return redirects_of(CFG.collections[wildcards.collection])
+
+
+def titled_documents(wildcards):
+    """All documents of a collection, where their titles are looked for in each of its texts."""
+    return collection_documents(wildcards) if CFG.graph.mentions == "titles" else []
+
+
+def collection_links(kind):
+    """The shards of a collection's links, or of their sources."""
+
+    def files(wildcards):
+        shards = shards_of(CFG.collections[wildcards.collection])
+        return [
+            f"results/links/{wildcards.collection}/{kind}/{corpus}-{shard}.parquet"
+            for corpus, shard in shards
+        ]
+
+    return files
 
 
 # Pre-training

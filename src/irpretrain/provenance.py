@@ -21,7 +21,17 @@ from irpretrain.atomic import write_text
 
 NOT_CONTENT = ".snakemake_timestamp"
 """What Snakemake puts into a directory after the stage that made it."""
-PACKAGES = ("numpy", "pyarrow", "torch", "transformers", "tokenizers", "pyserini", "ir_measures", "snakemake")
+PACKAGES = (
+    "numpy",
+    "pyarrow",
+    "duckdb",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "pyserini",
+    "ir_measures",
+    "snakemake",
+)
 
 
 def sha256(path: str | Path) -> str:

@@ -214,16 +214,20 @@ def test_random_collections(collection, shards):
 
 
 def test_bytes_depend_on_neither_shards_nor_threads(tmp_path):
-    articles = [
-        Article(f"T{n}", [lead(*filler(n % 7), *(To(f"T{n * k % 83}") for k in range(1, 6)), *filler(20))])
-        for n in range(80)
+    def article(n: int) -> Article:
+        links = (To(f"T{n * k % 83}") for k in range(1, 6))
+        return Article(f"T{n}", [lead(*filler(n % 7), *links, f"T{n * 3 % 80}", "T1", *filler(20))])
+
+    wiki = Wiki([article(n) for n in range(80)], [(f"T{n}", f"T{n - 1}") for n in range(80, 83)])
+    more = Wiki([Article(f"U{n}", [lead("T2", To(f"t{n}"))]) for n in range(9)], prefix="u")
+    options = {"mentions": "titles", "mention_characters": 2, "mention_document_share": 0.5}
+    graphs = [
+        make_graph([wiki, more], tmp_path / f"{shards}", shards, threads=threads, **options)
+        for shards, threads in [(1, 1), (2, 2), (5, 3)]
     ]
-    wiki = Wiki(articles, [(f"T{n}", f"T{n - 1}") for n in range(80, 83)])
-    made = {
-        sha256(
-            make_graph([wiki], tmp_path / f"{shards}-{threads}", shards, threads=threads, mentions=mentions)
-        )
-        for shards, threads, mentions in [(1, 1, "none"), (2, 2, "none"), (5, 3, "none")]
-    }
-    assert len(made) == 1
-    check(tmp_path / "5-3" / "graph", expected([wiki]))
+    assert len({sha256(graph) for graph in graphs}) == 1
+    counts = json.loads((graphs[0] / "counts.json").read_text())["mentions"]
+    assert counts["used"] > 0
+    assert counts["too_frequent_titles"] == 1
+    plain = make_graph([wiki, more], tmp_path / "plain", 3)
+    check(plain, expected([wiki, more]))

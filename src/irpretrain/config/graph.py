@@ -43,8 +43,12 @@ class GraphConfig(Section):
         description="Shorter titles are not looked for in texts.",
         json_schema_extra={"unit": "characters"},
     )
+    mention_lower: bool = Field(
+        False,
+        description="Find titles with a small first letter too, as in running text: finds more, and more common nouns.",
+    )
     mention_document_share: float = Field(
-        0.05,
+        0.2,
         gt=0,
         le=1,
         description="Mentions of a title that more than this share of the collection's documents mention are left "

@@ -10,6 +10,7 @@ from irpretrain.config.base import Section
 from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, ReportConfig
+from irpretrain.config.graph import GraphConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
@@ -31,6 +32,9 @@ class Config(Section):
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
     collections: dict[str, list[str]] = Field(
         description="Collections for pre-training: names of corpora that count as one."
+    )
+    graph: GraphConfig = Field(
+        default_factory=GraphConfig, description="Links between the documents of a collection."
     )
     encoder: EncoderConfig = Field(description="The encoder that everything starts from.")
     objectives: dict[str, SerializeAsAny[Section]] = Field(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,12 @@ def build_graph(
         shutil.rmtree(scratch)
         write_text(folder / "counts.json", json.dumps(counts, indent=1) + "\n")
     return counts
+
+
+def by_corpus(shards: Sequence[str], counts: Sequence[int]) -> list[list[str]]:
+    """Cut a flat list of shards into those of each corpus, given how many each has."""
+    rest = iter(shards)
+    return [list(islice(rest, count)) for count in counts]
 
 
 def _number_nodes(

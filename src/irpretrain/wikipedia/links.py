@@ -164,7 +164,7 @@ def _finder(titles_of: Sequence[str | Path], options: GraphConfig) -> TitleFinde
         return None
     from irpretrain.wikipedia.mentions import TitleFinder
 
-    return TitleFinder(_titles(titles_of), options.mention_characters)
+    return TitleFinder(_titles(titles_of), options.mention_characters, options.mention_lower)
 
 
 def _titles(documents: Sequence[str | Path]) -> Iterator[str]:

@@ -7,7 +7,7 @@ nodes): about 8 bytes for a token of a title besides the titles' text, however m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -22,6 +22,10 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 _FACTOR, _GLUED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
+Form = Callable[[str], str]
+"""Makes of a title one of the ways in which it is written in texts."""
+
+
 class Mention(NamedTuple):
     """One mention: text[start:end], and the number of the title among `TitleFinder.titles`."""
 
@@ -33,18 +37,25 @@ class Mention(NamedTuple):
 class TitleFinder:
     """Finds titles in texts.
 
-    A title is found where its words and signs stand in the text as in the title, or as in `title_cased` of it; any
-    run of white space counts as one space. Neither end lies within a word. Of overlapping mentions the leftmost is
-    taken, of those that begin together the longest. Where two titles share a form, the one that is written so is
-    taken, else the smaller by code points.
+    A title is found where its words and signs stand in the text as in the title, as in `title_cased` of it, or (where
+    asked for) as in `lower_first` of it; any run of white space counts as one space. Neither end lies within a word.
+    Of overlapping mentions the leftmost is taken, of those that begin together the longest. Where two titles share a
+    form, the one that is written so is taken, then one that is title-cased so, then the smaller by code points.
     """
 
-    def __init__(self, titles: Iterable[str], shortest: int = 1) -> None:
-        """Take `titles` in any order, repeated or not; those of fewer than `shortest` characters are left out."""
+    def __init__(self, titles: Iterable[str], shortest: int = 1, lower: bool = False) -> None:
+        """Take titles, in any order and repeated or not.
+
+        Args:
+            titles: underscores count as spaces.
+            shortest: titles of fewer characters are left out.
+            lower: find them with a small first letter too, as in running text.
+        """
+        self._forms = (_as_written, title_cased, lower_first) if lower else (_as_written, title_cased)
         chunks = [_spaced(batch, shortest) for batch in _batches(iter(titles))]
         unique = pc.unique(pa.chunked_array(chunks, pa.string()))
         self.titles: pa.StringArray = unique.take(pc.sort_indices(unique))
-        self._beginnings, self._wholes, self._numbers = _tables(self.titles)
+        self._beginnings, self._wholes, self._numbers = _tables(self.titles, self._forms)
 
     def find(self, text: str) -> list[Mention]:
         """Return the mentions in `text`, in its order."""
@@ -59,7 +70,7 @@ class TitleFinder:
             start, end = int(tokens.starts[first]), int(tokens.ends[last])
             title = self.titles[int(numbers[first])].as_py()
             # Hashes of different words may be equal, if hardly ever.
-            if " ".join(text[start:end].split()) in (title, title_cased(title)):
+            if " ".join(text[start:end].split()) in [form(title) for form in self._forms]:
                 found.append(Mention(start, end, int(numbers[first])))
                 free = last + 1
         return found
@@ -89,6 +100,15 @@ def title_cased(title: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in title.split(" "))
 
 
+def lower_first(title: str) -> str:
+    """Return a title with a small first letter, if the second is small or no letter: not of "NATO"."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
+def _as_written(title: str) -> str:
+    return title
+
+
 class _Tokens:
     """Words and signs of a text, each with a hash. Python's hash differs from process to process: it only finds."""
 
@@ -110,17 +130,19 @@ class _Tokens:
         return sums * _FACTOR + self._next[tokens]
 
 
-def _tables(titles: pa.StringArray) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+def _tables(
+    titles: pa.StringArray, forms: Sequence[Form]
+) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """For each number of tokens: hashes of beginnings and of whole titles, both sorted, and the titles' numbers."""
     beginnings: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
     wholes: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
     numbers: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
-    for chosen, forms in _forms(titles):
-        tokens = _Tokens("\n".join(forms))
-        lines = np.cumsum([0, *(len(form) + 1 for form in forms)])
+    for chosen, texts in _written(titles, forms):
+        tokens = _Tokens("\n".join(texts))
+        lines = np.cumsum([0, *(len(text) + 1 for text in texts)])
         firsts = np.searchsorted(tokens.starts, lines)
         counts = np.diff(firsts)
-        alive, sums = np.arange(len(forms)), tokens.hashes[firsts[:-1]]
+        alive, sums = np.arange(len(texts)), tokens.hashes[firsts[:-1]]
         fitting = counts <= MOST_TOKENS
         alive, sums = alive[fitting], sums[fitting]
         for size in range(1, MOST_TOKENS + 1):
@@ -137,27 +159,25 @@ def _tables(titles: pa.StringArray) -> tuple[list[np.ndarray], list[np.ndarray],
     used = sum(bool(parts) for parts in beginnings)
     sorted_wholes, sorted_numbers = [], []
     for hashes, places in zip(wholes[:used], numbers[:used], strict=True):
-        # The first of equal hashes is kept: titles as they are written come before their title-cased forms.
+        # The first of equal hashes is kept: titles as they are written come before their other forms.
         unique, firsts = np.unique(np.concatenate(hashes), return_index=True)
         sorted_wholes.append(unique)
         sorted_numbers.append(np.concatenate(places)[firsts])
     return [np.unique(np.concatenate(parts)) for parts in beginnings[:used]], sorted_wholes, sorted_numbers
 
 
-def _forms(titles: pa.StringArray) -> Iterator[tuple[np.ndarray, list[str]]]:
-    """Yield numbers of titles with one form of each: first all as they are written, then those that differ in case."""
-    for first in range(0, len(titles), TITLES_AT_ONCE):
-        batch = titles.slice(first, TITLES_AT_ONCE).to_pylist()
-        yield np.arange(first, first + len(batch)), batch
-    for first in range(0, len(titles), TITLES_AT_ONCE):
-        batch = titles.slice(first, TITLES_AT_ONCE).to_pylist()
-        pairs = [
-            (number, cased)
-            for number, title in enumerate(batch, first)
-            if (cased := title_cased(title)) != title
-        ]
-        if pairs:
-            yield np.array([number for number, _ in pairs]), [cased for _, cased in pairs]
+def _written(titles: pa.StringArray, forms: Sequence[Form]) -> Iterator[tuple[np.ndarray, list[str]]]:
+    """Yield numbers of titles with one form of each: first all as they are written, then what differs from that."""
+    for form in forms:
+        for first in range(0, len(titles), TITLES_AT_ONCE):
+            batch = titles.slice(first, TITLES_AT_ONCE).to_pylist()
+            pairs = [
+                (number, text)
+                for number, title in enumerate(batch, first)
+                if (text := form(title)) != title or form is _as_written
+            ]
+            if pairs:
+                yield np.array([number for number, _ in pairs]), [text for _, text in pairs]
 
 
 def _places(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:

@@ -31,11 +31,14 @@ def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase, 
         Counts: redirects read, those with a document's or an earlier redirect's title (not used), those that lead to
         a document, through more than one redirect, to no page, and endless ones.
     """
-    base.run("CREATE TABLE read_redirects (place BIGINT, key VARCHAR, target VARCHAR)")
+    base.run(
+        "CREATE TABLE read_redirects (corpus SMALLINT, part INTEGER, position BIGINT, key VARCHAR, target VARCHAR)"
+    )
     base.insert("read_redirects", _read(redirects, case))
     base.run(
-        "CREATE TABLE redirects AS SELECT key, arg_min(target, place) AS target FROM read_redirects "
-        "WHERE key <> '' AND key NOT IN (SELECT key FROM pages) GROUP BY key"
+        "CREATE TABLE redirects AS SELECT key, target FROM read_redirects "
+        "WHERE key <> '' AND key NOT IN (SELECT key FROM pages) "
+        "QUALIFY row_number() OVER (PARTITION BY key ORDER BY corpus, part, position) = 1"
     )
     base.run("CREATE TABLE names AS SELECT key, node, 0 AS hops FROM pages")
     base.run("CREATE TABLE waiting AS SELECT key, target FROM redirects")
@@ -73,17 +76,12 @@ def _counts(base: GraphDatabase) -> dict[str, int]:
 
 
 def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
-    """Yield the redirects with their titles in normal form, `place` being their order over all corpora.
-
-    A corpus' shards may be cut in any way, so the place is its (corpus, part, position), packed: 12, 16 and 35 bits.
-    """
+    """Yield the redirects of all corpora with their places and their titles in normal form."""
     for corpus, shards in enumerate(redirects):
         for path in shards:
             for batch in REDIRECTS.stream(path, columns=["part", "position", "title", "target"]):
-                part, position = batch.column(0).to_numpy(), batch.column(1).to_numpy()
-                place = (corpus << 51) + (part.astype("int64") << 35) + position
-                keys, targets = (
-                    pa.array([normal_title(title, case) for title in batch.column(number).to_pylist()])
-                    for number in (2, 3)
-                )
-                yield pa.table({"place": place, "key": keys, "target": targets})
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                for old, new in (("title", "key"), ("target", "target")):
+                    titles = columns.pop(old).to_pylist()
+                    columns[new] = pa.array([normal_title(title, case) for title in titles], pa.string())
+                yield pa.table({"corpus": pa.array([corpus] * len(batch), pa.int16()), **columns})

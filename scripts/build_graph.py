@@ -1,0 +1,17 @@
+"""Join a collection's links to the See Also graph and the hyperlink graph."""
+
+from irpretrain.config.graph import GraphConfig
+from irpretrain.stage import stage
+from irpretrain.wikipedia.build_graph import build_graph, by_corpus
+
+with stage(snakemake) as done:
+    counts = [count for _, count in snakemake.params.corpora]
+    done(
+        build_graph(
+            by_corpus(snakemake.input.sources, counts),
+            by_corpus(snakemake.input.links, counts),
+            by_corpus(snakemake.input.redirects, counts),
+            GraphConfig(**snakemake.params.options),
+            snakemake.output.graph,
+        )
+    )

@@ -1,0 +1,16 @@
+"""Find the links of one corpus shard, with their segments, sections and targets' titles."""
+
+from irpretrain.config.graph import GraphConfig
+from irpretrain.stage import stage
+from irpretrain.wikipedia.links import extract_links
+
+with stage(snakemake) as done:
+    done(
+        extract_links(
+            snakemake.input.documents,
+            GraphConfig(**snakemake.params.options),
+            snakemake.output.sources,
+            snakemake.output.links,
+            list(snakemake.input.titles),
+        )
+    )

@@ -1,0 +1,119 @@
+"""Building and reading a graph: mentions, limits, refusals, row groups."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from synthetic_wiki import Article, Part, Piece, To, Wiki, make_graph
+
+from irpretrain import contracts
+from irpretrain.config.graph import GraphConfig
+from irpretrain.contracts import LINK_SOURCES
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.wikipedia.build_graph import build_graph, by_corpus
+from irpretrain.wikipedia.graph import Graph
+
+
+def lead(*pieces: Piece) -> Part:
+    return Part(0, "", pieces)
+
+
+def plain(title: str, text: str) -> Article:
+    return Article(title, [lead(*text.split())])
+
+
+def test_mentions_link_documents_without_hyperlinks(tmp_path):
+    articles = [
+        plain("Super_Bowl_50", "the Time of Super Bowl 50 in Santa Clara"),
+        plain("Santa Clara", "Time and Super Bowl 50"),
+        plain("Time", "Santa Clara"),
+        plain("Space", "Time"),
+        plain("Void", "Time Nothing"),
+    ]
+    folder = make_graph([Wiki(articles)], tmp_path, 2, mentions="titles", mention_document_share=0.4)
+    assert {links.source: links.target.tolist() for links in Graph.open(folder).links()} == {
+        0: [1],
+        1: [0],
+        2: [1],
+    }
+    counts = json.loads((folder / "counts.json").read_text())
+    assert counts["links"]["read"] == 0
+    assert counts["mentions"] == {
+        "most_documents": 2, "too_frequent": 4, "too_frequent_titles": 1, "read": 3, "no_page": 0,
+        "redirect_to_no_page": 0, "endless_redirect": 0, "self": 0, "used": 3, "by_redirect": 0,
+        "to_disambiguation_pages": 0,
+    }  # fmt: skip
+    off = make_graph([Wiki(articles)], tmp_path / "off", 1)
+    assert list(Graph.open(off).links()) == []
+    assert "mentions" not in json.loads((off / "counts.json").read_text())
+
+
+def test_hyperlinks_to_a_frequent_title_stay(tmp_path):
+    articles = [
+        Article("A", [lead(To("Time", "clock"))]),
+        *(plain(f"T{n}", "Time") for n in range(3)),
+        plain("Time", "x"),
+    ]
+    folder = make_graph([Wiki(articles)], tmp_path, 1, mentions="titles", mention_document_share=0.2)
+    assert {links.source: links.target.tolist() for links in Graph.open(folder).links()} == {0: [4]}
+
+
+@pytest.fixture
+def ring(tmp_path, monkeypatch):
+    """Thirty articles that each link the next seven, in row groups of ten rows; number 20 links nothing."""
+    monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 10)
+    articles = [
+        Article(f"T{n}", [lead("x", *(To(f"T{(n + k) % 30}") for k in range(1, 8) if n != 20))])
+        for n in range(30)
+    ]
+    return Graph.open(make_graph([Wiki(articles)], tmp_path, 2))
+
+
+def targets(graph: Graph, nodes: list[int] | None) -> dict[int, list[int]]:
+    found = graph.links(None if nodes is None else np.array(nodes))
+    return {links.source: links.target.tolist() for links in found}
+
+
+def test_links_of_some_documents_across_row_groups(ring):
+    truth = {n: sorted((n + k) % 30 for k in range(1, 8)) for n in range(30) if n != 20}
+    assert list(targets(ring, None)) == sorted(truth)
+    assert targets(ring, None) == truth
+    for chosen in ([0], [29], [7, 8, 9], [25, 3, 3, 20], [20], [], list(range(30))):
+        assert targets(ring, chosen) == {n: truth[n] for n in sorted(set(chosen)) if n in truth}
+
+
+def test_every_source_comes_whole_when_it_fills_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 3)
+    articles = [Article(f"T{n}", [lead(*(To(f"T{k}") for k in range(12)))]) for n in range(12)]
+    graph = Graph.open(make_graph([Wiki(articles)], tmp_path, 1, segment_words=50))
+    assert targets(graph, None) == {n: [k for k in range(12) if k != n] for n in range(12)}
+    assert targets(graph, [5]) == {5: [k for k in range(12) if k != 5]}
+
+
+def test_nodes_and_documents(ring):
+    assert ring.size == 30
+    assert ring.nodes(["d3", "d0", "d29"]).tolist() == [3, 0, 29]
+    assert ring.nodes(pa.array(["d7"])).dtype == np.int32
+    assert ring.document_id(29) == "d29"
+    assert not ring.disambiguation.any()
+    with pytest.raises(IntegrityError, match=r"'d30' is not in this graph"):
+        ring.nodes(["d1", "d30"])
+
+
+def test_a_folder_that_is_no_graph(tmp_path):
+    with pytest.raises(IntegrityError, match="no table of hyperlinks"):
+        Graph.open(tmp_path)
+
+
+def test_a_collection_without_documents(tmp_path):
+    LINK_SOURCES.write(tmp_path / "sources", [])
+    with pytest.raises(InputError, match="no documents"):
+        build_graph([[tmp_path / "sources"]], [[]], [[]], GraphConfig(), tmp_path / "graph")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sources"], "nothing half-written stays"
+
+
+def test_shards_by_corpus():
+    assert by_corpus(["a0", "a1", "b0"], [2, 1]) == [["a0", "a1"], ["b0"]]
