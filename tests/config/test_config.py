@@ -65,6 +65,43 @@ def test_every_overlay_is_valid(overlay):
         ),
         ("pretraining.snapshots", [5, 5], ["pretraining: snapshots: 5 is listed twice"]),
         ("models.prop.collection", None, ["has tasks but no collection"]),
+        (
+            "models.prop.tasks",
+            [{"objective": "rop", "query_length": 62}],
+            ["models.prop.tasks: task rop: query_length 62", "max_length 64"],
+        ),
+        (
+            "models.prop.tasks",
+            [{"objective": "rop", "masking": {"anchor_ratio": 0.5}}],
+            ["models.prop.tasks: task rop: masking: anchor_ratio: anchors stand in queries"],
+        ),
+        (
+            "models.prop",
+            {
+                "label": "PROP",
+                "collection": "pretraining",
+                "tasks": [{"objective": "rop"}, {"objective": "rop", "weight": 0}],
+                "training": {"mixing": "alternate"},
+            },
+            ["models.prop.tasks: rop has weight 0, so with mixing alternate it never has its turn"],
+        ),
+        (
+            "pretraining.optimiser",
+            {"decay": "step", "later_rate": 1e-6, "later_from": 160},
+            [
+                "pretraining: optimiser: later_from 160 is not between the end of warm-up, step 16, and the last of 160"
+            ],
+        ),
+        (
+            "pretraining.optimiser",
+            {"later_rate": 1e-6},
+            ["pretraining.optimiser: later_rate: has no use with decay linear"],
+        ),
+        (
+            "finetuning.optimiser",
+            {"decay": "step", "later_rate": 1e-6, "later_from": 5},
+            ["finetuning: optimiser.decay: step has one later_rate"],
+        ),
         ("models.prop.tasks", [{"objective": "rop", "weight": 0, "mlm_weight": 0}], ["nothing is learned"]),
         ("preset", "papers", ["preset", "'paper' or 'released'"]),
         ("pretraining.query_length", 61, ["query_length 61", "max_length 64", "lower query_length or raise"]),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.training import PretrainingConfig, TaskConfig
 
 NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments")
 """Sections that map names to entries."""
@@ -104,7 +105,11 @@ def longest_sequences(config: Config) -> dict[str, int]:
     for name in used_models(config):
         if config.models[name].tasks:
             key = f"models.{name}.training" if "max_length" in config.models[name].training else "pretraining"
-            found[f"{key}.max_length"] = config.training_of(name).max_length
+            training = config.training_of(name)
+            found[f"{key}.max_length"] = training.max_length
+            for task in config.models[name].tasks:
+                if task.max_length is not None:
+                    found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
     if any(regime != "zero-shot" for e in config.experiments.values() for regime in e.regimes):
         found["finetuning.max_length"] = config.finetuning.max_length
     return found
@@ -140,6 +145,20 @@ def _training(config: Config, name: str) -> Iterator[str]:
             yield (
                 f"{where}: with mlm_head_steps {training.mlm_head_steps} and steps {training.steps} the MLM loss would "
                 "train the MLM head alone, never the encoder; lower mlm_head_steps or raise steps"
+            )
+        yield from _tasks(where, tasks, training)
+
+
+def _tasks(where: str, tasks: list[TaskConfig], training: PretrainingConfig) -> Iterator[str]:
+    for task in tasks:
+        try:
+            training.of_task(task)
+        except ValueError as error:
+            yield f"{where}.tasks: {error}"
+        if training.mixing == "alternate" and len(tasks) > 1 and task.weight == 0:
+            yield (
+                f"{where}.tasks: {task.objective} has weight 0, so with mixing alternate it never has its turn; give "
+                "it a weight, or set mixing to sum"
             )
 
 
