@@ -24,6 +24,7 @@ from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog, StatusLine
 from irpretrain.training.mixing import Mixing
+from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 from irpretrain.training.trainer import Task, Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {"checkpoint_every": True, "log_every": True, "compute": {"gpus"}}
@@ -102,15 +103,10 @@ def pretrain(
             log = MetricsLog(folder.directory / "metrics.jsonl")
             mixing = Mixing(options.mixing, [task.weight for task in tasks], options.steps, seed)
             counts = _train(trainer, work, mixing, options, folder, log, title)
-            _write_model(model, folder.directory / "snapshots", options.snapshots, Path(output))
+            _write_model(model, folder.directory / SNAPSHOTS, options.snapshots, Path(output))
             log.publish(metrics)
             folder.discard()
         return counts
-
-
-def snapshot_name(step: int) -> str:
-    """Return the name of the directory of the weights after `step` steps."""
-    return f"step-{step:06d}"
 
 
 def _first_model(
@@ -180,7 +176,7 @@ def _train(
         status.add(measured)
         done = measured.step
         if done in options.snapshots:
-            trainer.model.save(checkpoints.directory / "snapshots" / snapshot_name(done))
+            trainer.model.save(checkpoints.directory / SNAPSHOTS / snapshot_name(done))
         if done % options.checkpoint_every == 0 or done == options.steps:
             log.flush()
             checkpoints.save(done, {**trainer.state(), "tokens": tokens})
@@ -203,4 +199,4 @@ def _write_model(model: CrossEncoder, snapshots: Path, steps: Sequence[int], out
     with atomic_directory(output) as folder:
         model.write_files(folder)
         for step in steps:
-            shutil.copytree(snapshots / snapshot_name(step), folder / "snapshots" / snapshot_name(step))
+            shutil.copytree(snapshots / snapshot_name(step), folder / SNAPSHOTS / snapshot_name(step))
