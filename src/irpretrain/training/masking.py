@@ -117,7 +117,7 @@ def _first(units: Units, parts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def _under_cap(units: Units, chosen: np.ndarray, most: int) -> np.ndarray:
-    """Return the units up to which a sequence's chosen word pieces, in the order of the draws, number at most `most`."""
+    """Return the units up to which the chosen pieces of a sequence, in the order of the draws, are at most `most`."""
     order = np.lexsort((units.draws, units.rows))
     rows = units.rows[order]
     sums = np.cumsum(np.where(chosen, units.pieces, 0)[order])
