@@ -99,7 +99,7 @@ def options_of(preset: str) -> Options:
 def build(folder: Path, preset: str) -> dict[str, Any]:
     """Run the library's whole stage."""
     paths = folder / "documents.parquet", folder / f"{preset}.parquet"
-    return build_groups(*paths, None, options_of(preset), text_of(preset), 1, folder / "groups.parquet")
+    return build_groups(*paths, None, None, options_of(preset), text_of(preset), 1, folder / "groups.parquet")
 
 
 def enlarge(folder: Path, words: int) -> None:

@@ -3,9 +3,10 @@
 from functools import cache
 from pathlib import Path
 
-from irpretrain.config.consistency import most_shots, tested_datasets, trained_on
+from irpretrain.config.consistency import most_shots, tested_datasets, trained_on, used_models
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
+from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import FIGURES, figure_names
 from irpretrain.report.published import load_published
 
@@ -128,6 +129,39 @@ def objective_options(wildcards):
     return dump(CFG.objectives[wildcards.objective])
 
 
+def needed(objective):
+    return needs(CFG.objectives[objective])
+
+
+def objective_statistics(wildcards):
+    """The collection's words, for objectives that need them."""
+    base = f"results/statistics/{wildcards.collection}"
+    return f"{base}/words.parquet" if "statistics" in needed(wildcards.objective) else []
+
+
+def objective_graph(wildcards):
+    """The collection's graph of links, for objectives that need it."""
+    return f"results/graphs/{wildcards.collection}" if "graph" in needed(wildcards.objective) else []
+
+
+def objective_collection(wildcards):
+    """All documents of the collection, for objectives that draw words of documents in other shards."""
+    return collection_documents(wildcards) if "collection" in needed(wildcards.objective) else []
+
+
+def objective_anchor_texts(wildcards):
+    """What the collection's anchor texts lead to, for objectives that need it."""
+    path = f"results/anchors/{wildcards.collection}.parquet"
+    return path if "anchor_texts" in needed(wildcards.objective) else []
+
+
+def corpus_positions(wildcards):
+    """Whether an objective in use needs to know where the word pieces of this corpus begin."""
+    models = [CFG.models[name] for name in used_models(CFG)]
+    trained = [model for model in models if wildcards.corpus in CFG.collections.get(model.collection, [])]
+    return any("positions" in needed(task.objective) for model in trained for task in model.tasks)
+
+
 def shard_counts(wildcards):
     """Corpora in their order, each with its number of shards: where one corpus ends and the next begins."""
     return [[corpus, CFG.corpora[corpus].shards] for corpus in CFG.collections[wildcards.collection]]
@@ -183,10 +217,17 @@ def pretrained(model, seed):
     return f"results/models/pretrained/{model}/seed-{seed}"
 
 
+def final_model(model, seed):
+    """The model that others start from and that is tested: the last weights, or those that a data set has chosen."""
+    if CFG.models[model].select_on is None:
+        return pretrained(model, seed)
+    return f"results/models/selected/{model}/seed-{seed}"
+
+
 def model_start(wildcards):
     """The model whose weights this one starts from, if it is not the encoder."""
     start = CFG.models[wildcards.model].start
-    return [] if start == "encoder" else pretrained(start, wildcards.seed)
+    return [] if start == "encoder" else final_model(start, wildcards.seed)
 
 
 def model_groups(wildcards):
@@ -307,11 +348,21 @@ def index_options():
 
 
 def pretrained_model(wildcards):
+    return final_model(wildcards.model, wildcards.seed)
+
+
+def model_with_snapshots(wildcards):
     return pretrained(wildcards.model, wildcards.seed)
 
 
+def last_step(model):
+    return CFG.training_of(model).steps
+
+
 def snapshot_step(wildcards):
-    return int(wildcards.step)
+    """The step of a snapshot; None for the last one, whose weights are the model's own."""
+    step = int(wildcards.step)
+    return None if step == last_step(wildcards.model) else step
 
 
 def validation_measure(wildcards):
@@ -319,7 +370,31 @@ def validation_measure(wildcards):
 
 
 def snapshot_steps(model):
-    return CFG.training_of(model).snapshots if CFG.models[model].tasks else []
+    """Steps with runs of their own; the last one too where the final model may be another."""
+    if not CFG.models[model].tasks:
+        return []
+    last = [last_step(model)] if CFG.models[model].select_on else []
+    return sorted({*CFG.training_of(model).snapshots, *last})
+
+
+def selection_steps(wildcards):
+    return snapshot_steps(wildcards.model)
+
+
+def selection_runs(wildcards):
+    """A zero-shot run of every snapshot, over the queries that choose."""
+    choosing = CFG.models[wildcards.model].select_on
+    snapshots = [f"{wildcards.model}@{step}" for step in snapshot_steps(wildcards.model)]
+    keys = [(choosing.dataset, choosing.candidates, name, "zero-shot", wildcards.seed) for name in snapshots]
+    return [path for key in keys for path in run_files(*key)]
+
+
+def selection_qrels(wildcards):
+    return f"results/datasets/{CFG.models[wildcards.model].select_on.dataset}/qrels.txt"
+
+
+def selection_measure(wildcards):
+    return CFG.models[wildcards.model].select_on.measure
 
 
 def cells():

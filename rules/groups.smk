@@ -1,11 +1,35 @@
 """Documents → ranking groups, by objective."""
 
 
+rule list_anchor_texts:
+    input:
+        documents=collection_documents,
+        graph="results/graphs/{collection}",
+    output:
+        anchors="results/anchors/{collection}.parquet",
+        meta="results/anchors/{collection}.parquet.meta.json",
+    log:
+        "results/logs/anchors/{collection}.log",
+    benchmark:
+        "results/benchmarks/list_anchor_texts/{collection}.tsv"
+    threads: lambda wildcards: CFG.graph.threads
+    resources:
+        mem_mb=lambda wildcards, attempt: (CFG.graph.memory_mb + 1000) * attempt,
+        runtime=240,
+    params:
+        memory_mb=lambda wildcards: CFG.graph.memory_mb,
+    script:
+        "../scripts/list_anchor_texts.py"
+
+
 rule build_groups:
     input:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
         tokens="results/tokens/{corpus}/{shard}",
-        statistics="results/statistics/{collection}/words.parquet",
+        statistics=objective_statistics,
+        graph=objective_graph,
+        collection=objective_collection,
+        anchor_texts=objective_anchor_texts,
     output:
         groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",
         meta="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet.meta.json",

@@ -27,7 +27,12 @@ rule rerank:
 
 
 use rule rerank as rerank_snapshot with:
-    # Zero-shot scores of a model in the middle of its pre-training, for learning curves.
+    # Zero-shot scores of a model in the middle of its pre-training, for learning curves and to choose among snapshots.
+    input:
+        model=model_with_snapshots,
+        tokens=dataset_tokens,
+        queries="results/datasets/{dataset}/queries.parquet",
+        candidates="results/runs/{dataset}/{candidates}/first-stage.run.gz",
     output:
         run="results/runs/{dataset}/{candidates}/{model}@{step}/zero-shot/seed-{seed}.run.gz",
         meta="results/runs/{dataset}/{candidates}/{model}@{step}/zero-shot/seed-{seed}.run.gz.meta.json",
@@ -76,3 +81,27 @@ rule finetune:
         models="results/models/finetuned",
     script:
         "../scripts/finetune.py"
+
+
+rule select_model:
+    """Of the snapshots of a pre-training, the one that ranks some held-out queries best."""
+    input:
+        model=model_with_snapshots,
+        runs=selection_runs,
+        qrels=selection_qrels,
+    output:
+        model=directory("results/models/selected/{model}/seed-{seed}"),
+        scores="results/metrics/selected/{model}/seed-{seed}.json",
+        meta="results/models/selected/{model}/seed-{seed}.meta.json",
+    log:
+        "results/logs/select/{model}-{seed}.log",
+    benchmark:
+        "results/benchmarks/select_model/{model}-{seed}.tsv"
+    resources:
+        mem_mb=memory(1000),
+        runtime=30,
+    params:
+        steps=selection_steps,
+        measure=selection_measure,
+    script:
+        "../scripts/select_model.py"

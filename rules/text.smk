@@ -55,5 +55,6 @@ rule store_tokens:
         text=dump(CFG.text),
         encoder=dump(CFG.encoder),
         encoder_directory=source(CFG.encoder.path),
+        positions=corpus_positions,
     script:
         "../scripts/store_tokens.py"

@@ -6,14 +6,21 @@ from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     options = read_options(snakemake.wildcards.objective, snakemake.params.options)
+    extra = {}
+    if snakemake.input.collection:
+        extra["collection"] = snakemake.input.collection
+    if snakemake.input.anchor_texts:
+        extra["anchor_texts"] = snakemake.input.anchor_texts
     done(
         load_objective(options).build_groups(
             snakemake.input.documents,
-            snakemake.input.statistics,
+            str(snakemake.input.statistics) or None,
             snakemake.input.tokens,
+            str(snakemake.input.graph) or None,
             options,
             TextConfig(**snakemake.params.text),
             snakemake.params.seed,
             snakemake.output.groups,
+            **extra,
         )
     )

@@ -12,5 +12,6 @@ with stage(snakemake) as done:
             TextConfig(**snakemake.params.text),
             snakemake.output.tokens,
             EncoderConfig(**snakemake.params.encoder).vocabulary_size,
+            snakemake.params.positions,
         )
     )

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
+from irpretrain.objectives.groups import Span, group
 
 # Tests assert results, never times; in CI the same examples every time, elsewhere new ones each time.
 settings.register_profile(
@@ -90,7 +91,7 @@ def make_store(tmp_path: Path, tiny_encoder: Path) -> Callable[..., Path]:
     """Return a function that writes a token store of {document id: text}."""
     from irpretrain.text.word_pieces import write_token_store
 
-    def make(documents: dict[str, str], name: str = "store", **options: Any) -> Path:
+    def make(documents: dict[str, str], name: str = "store", positions: bool = False, **options: Any) -> Path:
         rows = [
             {"document_id": key, "part": 0, "position": place, "title": "", "url": "", "body": body}
             for place, (key, body) in enumerate(documents.items())
@@ -98,7 +99,7 @@ def make_store(tmp_path: Path, tiny_encoder: Path) -> Callable[..., Path]:
         table = tmp_path / f"{name}.parquet"
         DOCUMENTS.write(table, rows)
         text = TextConfig(words="alphanumeric", **options)
-        write_token_store(table, tiny_encoder, text, tmp_path / name)
+        write_token_store(table, tiny_encoder, text, tmp_path / name, positions=positions)
         return tmp_path / name
 
     return make
@@ -110,15 +111,7 @@ def make_groups(tmp_path: Path) -> Callable[..., Path]:
 
     def make(pairs: Sequence[tuple[str, str, str]], name: str = "groups") -> Path:
         rows = [
-            {
-                "part": 0,
-                "position": place,
-                "sample": 0,
-                "queries": [{"text": q, "document_id": "", "start": 0, "end": 0} for q in queries],
-                "documents": [{"document_id": document, "start": 0, "end": -1}],
-                "scores": [1.0, 0.0],
-            }
-            for place, (document, *queries) in enumerate(pairs)
+            group((0, place), queries, [Span(document)]) for place, (document, *queries) in enumerate(pairs)
         ]
         path = tmp_path / f"{name}.parquet"
         GROUPS.write(path, rows)

@@ -221,6 +221,7 @@ LINK_SOURCES = Contract(
         Column("document_id", pa.string(), "document"),
         Column("title", pa.string(), "its title"),
         Column("key", pa.string(), "its title in normal form, by which links find it"),
+        Column("words", pa.int32(), "words of its body, between white space", "words"),
         Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
         Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
     ),
@@ -251,6 +252,7 @@ NODES = Contract(
         Column("title", pa.string(), "its title"),
         Column("corpus", pa.int16(), "which corpus of the collection, from 0"),
         *_PLACE,
+        Column("words", pa.int32(), "words of its body, between white space", "words"),
         Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
         Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
     ),
@@ -280,6 +282,16 @@ SEE_ALSO = Contract(
     (
         Column("source", pa.int32(), "node whose See Also section holds the link"),
         Column("target", pa.int32(), "node that is linked, never the source"),
+    ),
+)
+
+ANCHOR_TEXTS = Contract(
+    "anchor_texts",
+    "What the words of an anchor lead to in a collection: distinct, sorted by (anchor, target).",
+    (
+        Column("anchor", pa.string(), "text of the anchor, case folded, white space as single spaces"),
+        Column("target", pa.int32(), "node that such an anchor links"),
+        Column("links", pa.int32(), "rows of HYPERLINKS that do", "links"),
     ),
 )
 
@@ -314,6 +326,8 @@ SPAN = pa.struct(
         pa.field("document_id", pa.string(), nullable=False),
         pa.field("start", pa.int32(), nullable=False),
         pa.field("end", pa.int32(), nullable=False),
+        pa.field("gap_start", pa.int32(), nullable=False),
+        pa.field("gap_end", pa.int32(), nullable=False),
     ]
 )
 
@@ -321,6 +335,13 @@ QUERY_PART = pa.struct(
     [
         pa.field("text", pa.string(), nullable=False),
         pa.field("document_id", pa.string(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+    ]
+)
+
+ANCHOR = pa.struct(
+    [
         pa.field("start", pa.int32(), nullable=False),
         pa.field("end", pa.int32(), nullable=False),
     ]
@@ -341,13 +362,21 @@ GROUPS = Contract(
         Column(
             "documents",
             pa.list_(pa.field("item", SPAN, nullable=False)),
-            "each the tokens start to end of a document in the token store; end = -1 means to its end",
+            "each the tokens start to end of a document in the token store; end = -1 means to its end; the tokens "
+            "gap_start to gap_end of that document are left out, none where both are 0",
             "word pieces",
         ),
         Column(
             "scores",
             pa.list_(pa.field("item", pa.float32(), nullable=False)),
             "what the preference was read from, one a sequence (ROP: log-likelihood of the word set)",
+        ),
+        Column(
+            "anchors",
+            pa.list_(pa.field("item", ANCHOR, nullable=False)),
+            "empty, or one a sequence: the tokens start to end of the query's document that are the anchor of its link "
+            "to this sequence's document; -1 and -1 where there is none",
+            "word pieces",
         ),
     ),
 )
@@ -381,5 +410,6 @@ CONTRACTS = (
     NODES,
     HYPERLINKS,
     SEE_ALSO,
+    ANCHOR_TEXTS,
     PER_QUERY,
 )

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config, parse_config
+from irpretrain.config.consistency import used_corpora, used_datasets
 from irpretrain.config.load import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
 from irpretrain.errors import ConfigError
@@ -65,6 +66,43 @@ def test_every_overlay_is_valid(overlay):
         ),
         ("pretraining.snapshots", [5, 5], ["pretraining: snapshots: 5 is listed twice"]),
         ("models.prop.collection", None, ["has tasks but no collection"]),
+        (
+            "models.prop.tasks",
+            [{"objective": "rop", "query_length": 62}],
+            ["models.prop.tasks: task rop: query_length 62", "max_length 64"],
+        ),
+        (
+            "models.prop.tasks",
+            [{"objective": "rop", "masking": {"anchor_ratio": 0.5}}],
+            ["models.prop.tasks: task rop: masking: anchor_ratio: anchors stand in queries"],
+        ),
+        (
+            "models.prop",
+            {
+                "label": "PROP",
+                "collection": "pretraining",
+                "tasks": [{"objective": "rop"}, {"objective": "rop", "weight": 0}],
+                "training": {"mixing": "alternate"},
+            },
+            ["models.prop.tasks: rop has weight 0, so with mixing alternate it never has its turn"],
+        ),
+        (
+            "pretraining.optimiser",
+            {"decay": "step", "later_rate": 1e-6, "later_from": 160},
+            [
+                "pretraining: optimiser: later_from 160 is not between the end of warm-up, step 16, and the last of 160"
+            ],
+        ),
+        (
+            "pretraining.optimiser",
+            {"later_rate": 1e-6},
+            ["pretraining.optimiser: later_rate: has no use with decay linear"],
+        ),
+        (
+            "finetuning.optimiser",
+            {"decay": "step", "later_rate": 1e-6, "later_from": 5},
+            ["finetuning: optimiser.decay: step has one later_rate"],
+        ),
         ("models.prop.tasks", [{"objective": "rop", "weight": 0, "mlm_weight": 0}], ["nothing is learned"]),
         ("preset", "papers", ["preset", "'paper' or 'released'"]),
         ("pretraining.query_length", 61, ["query_length 61", "max_length 64", "lower query_length or raise"]),
@@ -111,6 +149,68 @@ def test_faults_are_explained(given, path, value, expected):
     for part in expected:
         assert part in text
     assert "Traceback" not in text
+
+
+def held_out(given):
+    """The default configuration with a model that is chosen on held-out questions."""
+    given["models"]["prop-rop"]["select_on"] = {"dataset": "squad-train"}
+    return given
+
+
+def test_a_model_may_be_chosen_on_held_out_queries(given):
+    given["experiments"] = {
+        "zero-shot": {"dataset": "squad", "models": ["prop-rop"], "regimes": ["zero-shot"]}
+    }
+    assert "squad-train" not in used_datasets(parse_config(given))
+    parsed = parse_config(held_out(given))
+    assert parsed.models["prop-rop"].select_on.measure == "nDCG@20"
+    assert "squad-train" in used_datasets(parsed)
+    assert "squad-train" in used_corpora(parsed)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"models": {"prop-rop": {"select_on": {"dataset": "squad-trian"}}}}, "did you mean squad-train?"),
+        (
+            {"models": {"prop-rop": {"select_on": {"measure": "nDGC"}}}},
+            "models.prop-rop.select_on.measure: 'nDGC' is not a measure",
+        ),
+        (
+            {"models": {"prop-rop": {"training": {"snapshots": []}}}},
+            "models.prop-rop.select_on: prop-rop keeps no snapshots to choose among",
+        ),
+        (
+            {"models": {"untrained": {"select_on": {"dataset": "squad-train"}}}},
+            "untrained keeps no snapshots",
+        ),
+        (
+            {"models": {"prop-rop": {"select_on": {"dataset": "squad"}}}},
+            "models.prop-rop.select_on.dataset: experiments.zero-shot tests on squad; test queries must not choose",
+        ),
+        (
+            {"datasets": {"squad-train": {"queries": {"path": "embedded:squad-dev"}}}},
+            "tests on squad, which has its queries from embedded:squad-dev too; test queries must not choose a model",
+        ),
+        # The model is tested through another one that starts from it.
+        (
+            {
+                "models": {
+                    "prop-further": {"start": "prop-rop"},
+                    "prop-rop": {"select_on": {"dataset": "squad"}},
+                },
+                "experiments": {
+                    "zero-shot": {"models": ["prop-further"]},
+                    "fine-tuned": None,
+                    "few-shot": None,
+                },
+            },
+            "models.prop-rop.select_on.dataset: experiments.zero-shot tests on squad",
+        ),
+    ],
+)
+def test_what_cannot_choose_a_model_is_refused(given, changes, expected):
+    assert expected in message(deep_merge(held_out(given), changes))
 
 
 def test_all_faults_come_in_one_message(given):

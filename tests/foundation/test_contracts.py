@@ -57,8 +57,9 @@ def test_nested_columns_survive(tmp_path):
         "position": 7,
         "sample": 1,
         "queries": [{"text": "red fox", "document_id": "", "start": 0, "end": 0}] * 2,
-        "documents": [{"document_id": "d1", "start": 3, "end": -1}],
+        "documents": [{"document_id": "d1", "start": 3, "end": -1, "gap_start": 5, "gap_end": 8}],
         "scores": [0.5, -1.25],
+        "anchors": [{"start": 2, "end": 4}, {"start": -1, "end": -1}],
     }
     GROUPS.write(tmp_path / "groups.parquet", [row])
     assert GROUPS.read(tmp_path / "groups.parquet").to_pylist() == [row]

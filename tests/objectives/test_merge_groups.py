@@ -10,18 +10,16 @@ from hypothesis import strategies as st
 
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import IntegrityError
+from irpretrain.objectives.groups import Span
+from irpretrain.objectives.groups import group as row
 from irpretrain.objectives.merge import merge_groups
 
 
 def group(part: int, position: int, sample: int, corpus: str = "a") -> dict[str, Any]:
-    return {
-        "part": part,
-        "position": position,
-        "sample": sample,
-        "queries": [{"text": f"{corpus}{i}", "document_id": "", "start": 0, "end": 0} for i in range(2)],
-        "documents": [{"document_id": f"{corpus}-{part}-{position}", "start": 0, "end": -1}],
-        "scores": [-1.0, -2.0],
-    }
+    documents = [Span(f"{corpus}-{part}-{position}")]
+    return row(
+        (part, position), [f"{corpus}{i}" for i in range(2)], documents, sample=sample, scores=[-1.0, -2.0]
+    )
 
 
 PLACES = st.sets(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 2)), max_size=60)

@@ -24,6 +24,7 @@ from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError, InputError, SetupError
+from irpretrain.objectives.groups import Span
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.rop import Options, build_groups
 from irpretrain.text.language_model import CollectionModel
@@ -67,6 +68,7 @@ class Made:
             folder / "documents.parquet",
             folder / "words.parquet",
             None,
+            None,
             chosen,
             TEXT,
             seed,
@@ -102,7 +104,8 @@ def test_one_pair_is_a_group_of_two_literal_queries_and_the_whole_document(tmp_p
         (0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1),
     ]  # fmt: skip
     for group in made.groups:
-        assert group["documents"] == [{"document_id": f"d{group['position']}", "start": 0, "end": -1}]
+        assert group["documents"] == [Span(f"d{group['position']}")._asdict()]
+        assert group["anchors"] == []
         assert len(group["queries"]) == len(group["scores"]) == 2
         assert all((q["document_id"], q["start"], q["end"]) == ("", 0, 0) for q in group["queries"])
         assert len({len(q["text"].split(" ")) for q in group["queries"]}) == 1
@@ -317,7 +320,7 @@ def test_a_shard_without_documents_gives_a_table_without_groups(tmp_path: Path) 
     count_words(write(tmp_path / "collection.parquet", [OTHER]), TEXT, tmp_path / "words.parquet")
     empty = write(tmp_path / "documents.parquet", [])
     counts = build_groups(
-        empty, tmp_path / "words.parquet", None, options(), TEXT, 1, tmp_path / "groups.parquet"
+        empty, tmp_path / "words.parquet", None, None, options(), TEXT, 1, tmp_path / "groups.parquet"
     )
     assert counts["documents"] == counts["pairs"] == GROUPS.count(tmp_path / "groups.parquet") == 0
 
@@ -383,6 +386,7 @@ def test_a_document_draws_the_same_wherever_it_stands_and_each_differently(tmp_p
         tmp_path / "few.parquet",
         tmp_path / "words.parquet",
         None,
+        None,
         chosen,
         TEXT,
         1,
@@ -412,7 +416,7 @@ def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> Non
     count_words(write(tmp_path / "documents.parquet", texts), TEXT, tmp_path / "words.parquet")
     paths = (tmp_path / "documents.parquet", tmp_path / "words.parquet")
     chosen = options("released", short_document_pieces=100, short_document_skip=0.8)
-    counts = build_groups(*paths, store, chosen, TEXT, 1, tmp_path / "groups.parquet")
+    counts = build_groups(*paths, store, None, chosen, TEXT, 1, tmp_path / "groups.parquet")
     assert stats.binomtest(counts["skipped"]["short"], 1000, 0.8).pvalue > 1e-3
     positions = Counter(row["position"] % 2 for row in GROUPS.read(tmp_path / "groups.parquet").to_pylist())
     assert positions == {0: 5 * (1000 - counts["skipped"]["short"]), 1: 5000}
@@ -420,9 +424,9 @@ def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> Non
     with pytest.raises(
         ConfigError, match=r"short_document_pieces: 100 is more than text\.max_word_pieces \(99\)"
     ):
-        build_groups(*paths, store, chosen, cut, 1, tmp_path / "groups.parquet")
+        build_groups(*paths, store, None, chosen, cut, 1, tmp_path / "groups.parquet")
     with pytest.raises(SetupError, match="token store"):
-        build_groups(*paths, None, chosen, TEXT, 1, tmp_path / "groups.parquet")
+        build_groups(*paths, None, None, chosen, TEXT, 1, tmp_path / "groups.parquet")
 
 
 @pytest.mark.parametrize("preset", ["paper", "released"])
@@ -444,7 +448,7 @@ def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> 
         for shard in range(shards):
             groups.append(tmp_path / f"groups-{shard}.parquet")
             shard_documents = tmp_path / f"documents-{shard}.parquet"
-            build_groups(shard_documents, tmp_path / "words.parquet", None, chosen, TEXT, 1, groups[-1])
+            build_groups(shard_documents, tmp_path / "words.parquet", None, None, chosen, TEXT, 1, groups[-1])
         merge_groups(groups, tmp_path / "groups.parquet")
         merged[shards] = (tmp_path / "words.parquet").read_bytes(), (tmp_path / "groups.parquet").read_bytes()
     assert merged[1] == merged[4]

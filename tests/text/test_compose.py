@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.text.compose import compose, stream_texts
+from irpretrain.errors import ConfigError
+from irpretrain.text.compose import body_start, compose, stream_texts
 
 DOCUMENT = {"title": "Fruit", "url": "https://fruit.example", "body": "Apples grow."}
 
@@ -32,6 +35,24 @@ def test_empty_fields_leave_no_separator_behind() -> None:
     assert compose({**DOCUMENT, "body": ""}, text) == "Fruit"
     assert compose({"title": "", "body": " "}, text) == ""
     assert compose({"title": " Fruit ", "body": "\tApples grow.\n"}, text) == "Fruit. Apples grow."
+
+
+@given(
+    st.lists(st.sampled_from(["url", "title", "body"]), min_size=1, unique=True),
+    st.text(" ab\n", max_size=4),
+    st.text(" cd\n", max_size=4),
+    st.text(" ef\n", max_size=6),
+)
+def test_the_body_is_where_it_is_said_to_begin(fields: list[str], url: str, title: str, body: str) -> None:
+    options = TextConfig(words="alphanumeric", fields=fields)
+    document = {"url": url, "title": title, "body": body}
+    if "body" not in fields:
+        with pytest.raises(ConfigError, match=r"text\.fields: .* lacks body"):
+            body_start(document, options)
+        return
+    text, shift = compose(document, options), body_start(document, options)
+    for place in range(len(body) - len(body.lstrip()), len(body.rstrip())):
+        assert text[shift + place] == body[place]
 
 
 def test_a_table_is_streamed_in_its_order(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,10 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.provenance import sha256
-from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+from irpretrain.text.compose import body_start
+from irpretrain.text.word_pieces import TokenStore, load_tokenizer, write_token_store
 
 MakeStore = Callable[..., Path]
 
@@ -71,6 +77,83 @@ def test_cap_keeps_the_first_pieces(make_store: MakeStore, tiny_encoder: Path) -
     assert words(store, tiny_encoder, 0) == "c ##a"
     record = json.loads((path / "store.json").read_text())
     assert (record["documents"], record["truncated"], record["word_pieces"]) == (2, 1, 3)
+
+
+def test_spans_of_characters_become_spans_of_word_pieces(make_store: MakeStore, tiny_encoder: Path) -> None:
+    #       0   4      11     18
+    text = "cab word01 word02  jib"
+    store = TokenStore.open([make_store({"d0": "a", "d1": text}, positions=True)])
+    assert words(store, tiny_encoder, 1) == "c ##a ##b word01 word02 j ##i ##b"
+    spans = {
+        (0, 3): (0, 3),
+        (4, 17): (3, 5),
+        (1, 5): (1, 4),
+        (5, 12): (4, 5),
+        (17, 19): (5, 5),
+        (18, 99): (5, 8),
+    }
+    assert {given: store.span(1, *given) for given in spans} == spans
+    assert store.span(0, 0, 1) == (0, 1)
+    assert store.span(1, 3, 2) == (3, 3)
+    cut = TokenStore.open([make_store({"d1": text}, "cut", positions=True, max_word_pieces=4)])
+    assert [cut.span(0, *given) for given in ((0, 17), (11, 17))] == [(0, 4), (4, 4)]
+
+
+def test_positions_change_nothing_else_and_are_kept_only_when_asked_for(make_store: MakeStore) -> None:
+    plain, known = (make_store({"d1": "cab word01"}, name, name == "known") for name in ("plain", "known"))
+    assert {path.name for path in known.iterdir()} - {path.name for path in plain.iterdir()} == {
+        "char_starts.npy"
+    }
+    for name in ("tokens.npy", "word_starts.npy", "offsets.npy"):
+        assert (plain / name).read_bytes() == (known / name).read_bytes()
+    assert TokenStore.open([plain]).fingerprint != TokenStore.open([known]).fingerprint
+    with pytest.raises(IntegrityError, match="does not know at which characters"):
+        TokenStore.open([plain]).span(0, 0, 1)
+    (known / "char_starts.npy").unlink()
+    with pytest.raises(IntegrityError, match="not a token store"):
+        TokenStore.open([known])
+
+
+@given(
+    st.lists(
+        st.text(st.sampled_from("abj 01word\n\té한국e\u0301\u0323北.ﬁİß𝔘\u200b\x00"), max_size=40), max_size=4
+    )
+)
+def test_a_word_piece_begins_at_its_first_character(
+    tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    """Word by word, without the tokenizer's own offsets: a word's pieces begin inside the word, and all are found."""
+    tokenizer = load_tokenizer(tiny_encoder)
+    for text, plain, (pieces, firsts) in zip(
+        texts, tokenizer.encode(texts), tokenizer.encode_with_starts(texts), strict=True
+    ):
+        assert (plain == pieces).all()
+        assert len(firsts) == len(pieces)
+        assert (np.diff(firsts) >= 0).all()
+        for match in re.finditer(r"[^ \n\t]+", text):
+            inside = (firsts >= match.start()) & (firsts < match.end())
+            assert (pieces[inside] == tokenizer.encode([match[0]])[0]).all()
+
+
+def test_anchors_of_the_body_are_found_behind_the_title(
+    make_store: MakeStore, tmp_path: Path, tiny_encoder: Path
+) -> None:
+    body = "  cab word03 jib\nword04 word05 "
+    rows = [
+        {"document_id": f"d{i}", "part": 0, "position": i, "title": title, "url": "", "body": body}
+        for i, title in enumerate((" word01 ", ""))
+    ]
+    DOCUMENTS.write(tmp_path / "documents.parquet", rows)
+    text = TextConfig(words="alphanumeric")
+    write_token_store(tmp_path / "documents.parquet", tiny_encoder, text, tmp_path / "store", positions=True)
+    store = TokenStore.open([tmp_path / "store"])
+    start = body.index("jib")
+    found = []
+    for row, document in enumerate(rows):
+        shift = body_start(document, text)
+        first, last = store.span(row, start + shift, start + shift + len("jib\nword04"))
+        found.append(" ".join(words(store, tiny_encoder, row).split()[first:last]))
+    assert found == ["j ##i ##b word04"] * 2
 
 
 def test_empty_shard(make_store: MakeStore) -> None:

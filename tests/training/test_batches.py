@@ -11,8 +11,11 @@ import pytest
 
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.objectives.groups import Span as Named
+from irpretrain.objectives.groups import group
 from irpretrain.text.word_pieces import TokenStore, load_tokenizer
-from irpretrain.training.batches import Batch, BatchBuilder, Group, GroupTable, Span
+from irpretrain.training.batches import Batch, BatchBuilder, Group, Span
+from irpretrain.training.group_table import GroupTable
 
 MakeStore = Callable[..., Path]
 
@@ -43,8 +46,11 @@ def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
     assert batch.sizes.tolist() == [2, 1]
     assert batch.token_type_ids[0].tolist() == [0] * 4 + [1] * 6
     assert batch.attention_mask[2].tolist() == [1] * 5 + [0] * 5
+    assert batch.query[0].tolist() == [False, True, True, False] + [False] * 6
     assert batch.document[0].tolist() == [False] * 4 + [True] * 5 + [False]
-    assert batch.word_starts[0].tolist() == [False] * 4 + [True, False, False, True, True, False]
+    assert batch.word_starts[0].tolist() == [False, True, True, False, True, False, False, True, True, False]
+    assert batch.word_starts[1, :4].tolist() == [False, True, False, False]
+    assert not batch.anchors.any()
     assert batch.tokens == 25
 
 
@@ -78,8 +84,43 @@ def test_spans_on_either_side(store: TokenStore, tiny_encoder: Path) -> None:
         "[CLS] word01 word02 [SEP] [SEP] [PAD] [PAD] [PAD]",
     ]
     # A document that begins inside a word begins with a unit of its own.
-    assert batch.word_starts[0].tolist() == [False] * 4 + [True, False, True, False]
+    assert batch.word_starts[0].tolist() == [False, True, True, False, True, False, True, False]
     assert not batch.document[2].any()
+
+
+def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_encoder: Path) -> None:
+    spans = (Span(0, 0, -1, 1, 2), Span(0, 1, 4, 1, 3), Span(0, 0, -1, 3, 5), Span(0, 1, 3, 1, 3))
+    batch = builder(store, tiny_encoder).build([Group(("a",), spans)])
+    assert read(batch, tiny_encoder) == [
+        "[CLS] a [SEP] c ##b word01 word02 [SEP]",
+        "[CLS] a [SEP] word01 [SEP] [PAD] [PAD] [PAD]",
+        "[CLS] a [SEP] c ##a ##b [SEP] [PAD]",
+        "[CLS] a [SEP] [SEP] [PAD] [PAD] [PAD] [PAD]",
+    ]
+    assert batch.word_starts[0, 3:7].all()  # ##b after the gap is what is left of a word
+    assert batch.word_starts[2, 3:6].tolist() == [True, False, False]
+
+
+def test_a_document_is_cut_after_its_gap(store: TokenStore, tiny_encoder: Path) -> None:
+    batch = builder(store, tiny_encoder, 8, 4).build([Group(("a b",), (Span(0, 0, -1, 1, 3),))])
+    assert read(batch, tiny_encoder) == ["[CLS] a b [SEP] c word01 word02 [SEP]"]
+
+
+def test_anchors_are_marked_where_they_stand_in_the_query(store: TokenStore, tiny_encoder: Path) -> None:
+    query, documents = Span(0, 1, 5), (Span(1), Span(2), Span(1), Span(1), Span(1))
+    anchors = (
+        (2, 4),
+        (-1, -1),
+        (0, 2),
+        (4, 9),
+        (7, 9),
+    )  # inside, none, cut at the start, cut at the end, outside
+    batch = builder(store, tiny_encoder).build([Group((query,), documents, anchors)])
+    assert read(batch, tiny_encoder)[0] == "[CLS] ##a ##b word01 word02 [SEP] word03 [SEP]"
+    assert [np.flatnonzero(row).tolist() for row in batch.anchors] == [[2, 3], [], [1], [4], []]
+    short = builder(store, tiny_encoder, 16, 2).build([Group((query,), documents, anchors)])
+    assert [np.flatnonzero(row).tolist() for row in short.anchors] == [[2], [], [1], [], []]
+    assert not (batch.anchors & ~batch.query).any()
 
 
 def test_a_document_needs_room(store: TokenStore, tiny_encoder: Path) -> None:
@@ -129,21 +170,31 @@ def test_data_order_is_a_function_of_seed_and_step(
 
 def test_table_with_query_spans_and_many_documents(make_store: MakeStore, tmp_path: Path) -> None:
     store = TokenStore.open([make_store({"d1": "a b c", "d2": "d", "d3": "e"})])
-    spans = [
-        {"document_id": name, "start": 0, "end": end} for name, end in (("d2", -1), ("d3", 1), ("d1", 2))
-    ]
-    query = {"text": "", "document_id": "d1", "start": 1, "end": 3}
-    row = {
-        "part": 0,
-        "position": 0,
-        "sample": 0,
-        "queries": [query],
-        "documents": spans,
-        "scores": [1.0, 0, 0],
-    }
-    GROUPS.write(tmp_path / "groups.parquet", [row])
+    documents = [Named("d2"), Named("d3", 0, 1), Named("d1", 0, -1, 1, 2)]
+    anchors = [(1, 2), None, (-1, -1)]
+    GROUPS.write(
+        tmp_path / "groups.parquet",
+        [
+            group((0, 0), [Named("d1", 1, 3)], documents, anchors=anchors),
+            group((0, 1), ["a"], documents[:2]),
+            group((0, 2), [Named("d3"), Named("d1", 0, 2)], documents[:1], anchors=[(0, 1), (1, 2)]),
+        ],
+    )
     table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
-    assert table[0] == Group((Span(0, 1, 3),), (Span(1, 0, -1), Span(2, 0, 1), Span(0, 0, 2)))
+    spans = (Span(1), Span(2, 0, 1), Span(0, 0, -1, 1, 2))
+    assert table[0] == Group((Span(0, 1, 3),), spans, ((1, 2), (-1, -1), (-1, -1)))
+    assert table[1] == Group(("a",), spans[:2])
+    assert table[2] == Group((Span(2), Span(0, 0, 2)), spans[:1], ((0, 1), (1, 2)))
+
+
+def test_what_a_table_does_not_use_takes_no_memory(
+    make_store: MakeStore, make_groups: Callable[..., Path]
+) -> None:
+    store = TokenStore.open([make_store({"d1": "a"})])
+    table = GroupTable(make_groups([("d1", "a", "b")] * 1000), store, 1, 1, "x")
+    unused = (*table._documents._gaps, table._anchors._offsets, table._anchors._starts, table._queries._rows)
+    assert len(table._documents._gaps) == 2
+    assert [(array.base if array.base is not None else array).nbytes <= 8 for array in unused] == [True] * 5
 
 
 def test_a_table_of_several_blocks(make_store: MakeStore, make_groups: Callable[..., Path]) -> None:
@@ -158,19 +209,9 @@ def test_a_table_of_several_blocks(make_store: MakeStore, make_groups: Callable[
 
 def test_a_table_of_literal_queries_and_spans(make_store: MakeStore, tmp_path: Path) -> None:
     store = TokenStore.open([make_store({"d1": "a b c", "d2": "d"})])
-    literal = {"text": "a", "document_id": "", "start": 0, "end": 0}
-    span = {"text": "", "document_id": "d1", "start": 1, "end": 2}
-    rows = [
-        {
-            "part": 0,
-            "position": place,
-            "sample": 0,
-            "queries": queries,
-            "documents": [{"document_id": "d2", "start": 0, "end": -1}],
-            "scores": [1.0] * len(queries),
-        }
-        for place, queries in enumerate([[literal, span], [span], [literal, literal, span]])
-    ]
+    span = Named("d1", 1, 2)
+    queries = [["a", span], [span], ["a", "a", span]]
+    rows = [group((0, place), some, [Named("d2")]) for place, some in enumerate(queries)]
     GROUPS.write(tmp_path / "groups.parquet", rows)
     table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
     assert [table[i].queries for i in range(3)] == [
@@ -188,16 +229,13 @@ def test_faulty_tables_are_refused(
         GroupTable(make_groups([]), store, 1, 1, "x")
     with pytest.raises(InputError, match="d9"):
         GroupTable(make_groups([("d9", "a", "b")]), store, 1, 1, "x")
-    span = {"document_id": "d1", "start": 0, "end": -1}
-    query = {"text": "a", "document_id": "", "start": 0, "end": 0}
-    row = {
-        "part": 0,
-        "position": 0,
-        "sample": 0,
-        "queries": [query] * 2,
-        "documents": [span] * 2,
-        "scores": [1.0, 0],
-    }
-    GROUPS.write(tmp_path / "both.parquet", [row])
-    with pytest.raises(IntegrityError, match="group 0 needs one query or one document"):
-        GroupTable(tmp_path / "both.parquet", store, 1, 1, "x")
+    sound = group((0, 0), ["a"], [Named("d1")] * 2)
+    anchor = {"start": 0, "end": 1}
+    for name, changes, fault in (
+        ("both", {"queries": sound["queries"] * 2}, "group 1 needs one query or one document"),
+        ("few", {"anchors": [anchor]}, "group 1 has anchors, but not one for each sequence"),
+        ("literal", {"anchors": [anchor] * 2}, "group 1 has anchors beside a literal query"),
+    ):
+        GROUPS.write(tmp_path / f"{name}.parquet", [sound, {**sound, "position": 1, **changes}])
+        with pytest.raises(IntegrityError, match=fault):
+            GroupTable(tmp_path / f"{name}.parquet", store, 1, 1, "x")

@@ -29,16 +29,19 @@ def hand_made(documents: list[list[int]], tokenizer: WordPieceTokenizer) -> Batc
     length = max(sum(words) for words in documents) + 5
     shape = (len(documents), length)
     ids = np.full(shape, tokenizer.pad_token_id)
-    document, starts, attention = np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, np.int64)
+    query, document, starts = (np.zeros(shape, bool) for _ in range(3))
+    attention = np.zeros(shape, np.int64)
     for row, words in enumerate(documents):
         last = 4 + sum(words)
         ids[row, [0, 3, last]] = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.sep_token_id
         ids[row, 1:3] = 30
+        query[row, 1:3] = starts[row, 1:3] = True
         ids[row, 4:last] = 40 + np.arange(sum(words)) % 50
         document[row, 4:last] = True
         starts[row, 4 + np.cumsum([0, *words[:-1]])] = True
         attention[row, : last + 1] = 1
-    return Batch(ids, document.astype(np.int64), attention, document, starts, np.full(len(documents), 1))
+    types, sizes = document.astype(np.int64), np.full(len(documents), 1)
+    return Batch(ids, types, attention, query, document, np.zeros(shape, bool), starts, sizes)
 
 
 def masker(tokenizer: WordPieceTokenizer, seed: int = 1, **options: Any) -> Masker:
@@ -138,6 +141,93 @@ def test_draws_depend_on_seed_step_and_place_alone(tokenizer: WordPieceTokenizer
     assert (one.chosen != other.chosen).any()
     two = masker(tokenizer).apply(hand_made([long, long], tokenizer), 3)
     assert (two.chosen[0] != two.chosen[1]).any()
+
+
+def linked(queries: list[list[int]], anchors: list[tuple[int, int]], tokenizer: WordPieceTokenizer) -> Batch:
+    """Queries whose words have the given numbers of pieces, of which those of words a to b are the anchor; 20
+    documents' words of two pieces each."""
+    length = max(map(sum, queries)) + 43
+    shape = (len(queries), length)
+    ids = np.full(shape, 30)
+    query, document, marked, starts = (np.zeros(shape, bool) for _ in range(4))
+    for row, (words, (first, last)) in enumerate(zip(queries, anchors, strict=True)):
+        ends = np.cumsum([0, *words]) + 1
+        query[row, 1 : ends[-1]] = starts[row, ends[:-1]] = True
+        marked[row, ends[first] : ends[last]] = True
+        document[row, ends[-1] + 1 : ends[-1] + 41] = starts[row, ends[-1] + 1 : ends[-1] + 41 : 2] = True
+    ids[~(query | document)] = tokenizer.cls_token_id
+    return Batch(
+        ids,
+        document.astype(np.int64),
+        np.ones(shape, np.int64),
+        query,
+        document,
+        marked,
+        starts,
+        np.ones(len(queries)),
+    )
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_half_of_the_anchor_and_the_usual_share_of_the_rest(
+    tokenizer: WordPieceTokenizer, unit: str, data: st.DataObject
+) -> None:
+    queries = data.draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=7), min_size=1, max_size=5))
+    anchors = [tuple(sorted(data.draw(st.tuples(*[st.integers(0, len(q))] * 2)))) for q in queries]
+    batch = linked(queries, anchors, tokenizer)
+    options = {"scope": "sequence", "ratio": 0.15, "anchor_ratio": 0.5, "unit": unit}
+    found = masker(tokenizer, **options).apply(batch, data.draw(st.integers(0, 99)))
+    assert not (found.chosen & ~(batch.query | batch.document)).any()
+    for row, words in enumerate(queries):
+        inside, everything = batch.anchors[row], batch.query[row] | batch.document[row]
+        chosen = found.chosen[row]
+        if unit == "word":
+            for word in np.split(chosen[1 : 1 + sum(words)], np.cumsum(words)[:-1]):
+                assert word.all() or not word.any()
+            everything = everything & batch.word_starts[row]
+        anchor, rest = (int((chosen & everything & part).sum()) for part in (inside, ~inside))
+        size = int((everything & inside).sum())
+        assert anchor in {size // 2, -(-size // 2)}
+        assert rest == max(1, int((everything & ~inside).sum() * 0.15 + 0.5))
+
+
+def test_the_anchors_share_is_kept_on_average_even_of_one_word(tokenizer: WordPieceTokenizer) -> None:
+    batch = linked([[1] * 9] * 400, [(3, 4)] * 200 + [(2, 5)] * 200, tokenizer)
+    one, three = 0, 0
+    for step in range(20):
+        chosen = (
+            masker(tokenizer, scope="sequence", anchor_ratio=0.5).apply(batch, step).chosen & batch.anchors
+        )
+        one, three = one + int(chosen[:200].sum()), three + int(chosen[200:].sum())
+        assert set(chosen[200:].sum(axis=1).tolist()) == {1, 2}
+    assert abs(one / 4000 - 0.5) < 0.04  # standard deviation 0.008
+    assert abs(three / 4000 - 1.5) < 0.04
+
+
+def test_without_an_anchor_ratio_anchors_are_as_any_other(tokenizer: WordPieceTokenizer) -> None:
+    batch = linked([[1] * 20] * 300, [(0, 10)] * 300, tokenizer)
+    chosen = masker(tokenizer, scope="sequence").apply(batch, 0).chosen
+    assert (chosen.sum(axis=1) == 9).all()  # of 60
+    assert abs(chosen[:, 1:21].mean() - 0.15) < 0.02
+    assert abs(chosen[batch.anchors].mean() - 0.15) < 0.02
+    full = masker(tokenizer, scope="sequence", anchor_ratio=1.0).apply(batch, 0).chosen
+    assert full[batch.anchors].all()
+
+
+def test_a_cap_holds_for_the_whole_sequence(tokenizer: WordPieceTokenizer) -> None:
+    batch = linked([[1] * 20] * 50, [(0, 20)] * 50, tokenizer)
+    options = {"scope": "sequence", "anchor_ratio": 0.5, "ratio": 0.5, "most": 8}
+    chosen = masker(tokenizer, **options).apply(batch, 0).chosen
+    assert (chosen.sum(axis=1) == 8).all()  # of 10 + 20
+    assert chosen[batch.anchors].any()
+    assert chosen[batch.document].any()
+
+
+def test_anchors_of_documents_alone_are_refused() -> None:
+    with pytest.raises(ValueError, match="anchor_ratio: anchors stand in queries"):
+        MaskingConfig(anchor_ratio=0.5)
 
 
 def test_whole_words_of_the_token_store(make_store: Callable[..., Path], tiny_encoder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -25,6 +26,28 @@ def test_schedule_without_warmup_or_decay() -> None:
     assert [learning_rate(falling, step, 4) for step in range(4)] == [1, 0.75, 0.5, 0.25]
     rising = OptimiserConfig(learning_rate=1.0, warmup=1)
     assert [learning_rate(rising, step, 3) for step in range(3)] == [0.25, 0.5, 0.75]
+
+
+def test_schedule_in_two_steps() -> None:
+    """Wikiformer: 1e-5 for the first 50k steps, 5e-6 in the following; here a hundredth of the steps."""
+    options = OptimiserConfig(learning_rate=1e-5, warmup=0.1, decay="step", later_rate=5e-6, later_from=500)
+    rates = {step: learning_rate(options, step, 1000) for step in (0, 49, 99, 100, 499, 500, 999)}
+    expected = {0: 1 / 101, 49: 50 / 101, 99: 100 / 101, 100: 1, 499: 1, 500: 0.5, 999: 0.5}
+    assert rates == pytest.approx({step: 1e-5 * share for step, share in expected.items()})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"decay": "step", "later_rate": 1e-6},
+        {"decay": "step", "later_from": 5},
+        {"later_rate": 1e-6},
+        {"decay": "none", "later_from": 5},
+    ],
+)
+def test_a_second_rate_belongs_to_its_decay(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"later_(rate|from): .* or neither"):
+        OptimiserConfig(**given)
 
 
 class Toy(nn.Module):

@@ -39,10 +39,10 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
     """Let trainings crash with `Stop` when they are about to do this step, counted from 0."""
     original = Trainer.step
 
-    def fail_at(self: Trainer, number: int, tasks: Any) -> Any:
+    def fail_at(self: Trainer, number: int, *rest: Any) -> Any:
         if number == step:
             raise Stop
-        return original(self, number, tasks)
+        return original(self, number, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "step", fail_at)

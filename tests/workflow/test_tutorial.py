@@ -15,6 +15,8 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import DOCUMENTS, ROOT, make_project, overlay_config
 
+from irpretrain.objectives.groups import Span
+
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
 
 PAGE = (ROOT / "docs/tutorials/new-objective.md").read_text()
@@ -67,4 +69,4 @@ def test_following_it_gives_a_run_of_the_new_model(copy):
     groups = pq.read_table(tiny / "results/groups/pretraining/lead.parquet").to_pylist()
     assert len(groups) == DOCUMENTS
     assert all(len(g["queries"]) == 1 and len(g["documents"]) >= 2 for g in groups)
-    assert groups[0]["documents"][0] == {"document_id": "d00", "start": 0, "end": 12}
+    assert groups[0]["documents"][0] == Span("d00", 0, 12)._asdict()

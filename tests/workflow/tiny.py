@@ -131,6 +131,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "datasets": {
             "squad": None,
+            "squad-train": None,
             "tiny": {
                 "label": "tiny",
                 "corpus": "tiny",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.training import PretrainingConfig, TaskConfig
 
 NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments")
 """Sections that map names to entries."""
@@ -35,6 +36,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _model(config, name, model)
     for name in used_models(config):
         yield from _training(config, name)
+        yield from _selection(config, name)
     for name, dataset in config.datasets.items():
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
@@ -65,12 +67,18 @@ def _most_shots(regimes: Iterable[str]) -> int:
 
 def used_models(config: Config) -> list[str]:
     """Return the models that some experiment needs, those they start from included."""
+    return with_starts(
+        config, (name for experiment in config.experiments.values() for name in experiment.models)
+    )
+
+
+def with_starts(config: Config, models: Iterable[str]) -> list[str]:
+    """Return models and those that they start from."""
     found: dict[str, None] = {}
-    for experiment in config.experiments.values():
-        for name in experiment.models:
-            while name in config.models and name not in found:
-                found[name] = None
-                name = config.models[name].start
+    for name in models:
+        while name in config.models and name not in found:
+            found[name] = None
+            name = config.models[name].start
     return list(found)
 
 
@@ -80,13 +88,15 @@ def tested_datasets(config: Config) -> list[str]:
 
 
 def used_datasets(config: Config) -> list[str]:
-    """Return the data sets that some experiment tests or trains on."""
+    """Return the data sets that some experiment tests or trains on, or that choose among snapshots."""
     training = (
         trained_on(config, experiment.dataset)
         for experiment in config.experiments.values()
         if any(regime != "zero-shot" for regime in experiment.regimes)
     )
-    return list(dict.fromkeys([*tested_datasets(config), *training]))
+    selections = (config.models[name].select_on for name in used_models(config))
+    choosing = (selection.dataset for selection in selections if selection is not None)
+    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing]))
 
 
 def used_corpora(config: Config) -> list[str]:
@@ -104,7 +114,11 @@ def longest_sequences(config: Config) -> dict[str, int]:
     for name in used_models(config):
         if config.models[name].tasks:
             key = f"models.{name}.training" if "max_length" in config.models[name].training else "pretraining"
-            found[f"{key}.max_length"] = config.training_of(name).max_length
+            training = config.training_of(name)
+            found[f"{key}.max_length"] = training.max_length
+            for task in config.models[name].tasks:
+                if task.max_length is not None:
+                    found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
     if any(regime != "zero-shot" for e in config.experiments.values() for regime in e.regimes):
         found["finetuning.max_length"] = config.finetuning.max_length
     return found
@@ -121,6 +135,10 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
         yield f"{where}: has tasks but no collection to train on; set {where}.collection"
     if model.collection is not None:
         yield from _unknown(f"{where}.collection", [model.collection], config.collections, "collections")
+    if model.select_on is not None:
+        yield from _unknown(
+            f"{where}.select_on.dataset", [model.select_on.dataset], config.datasets, "datasets"
+        )
     tasks = [task.objective for task in model.tasks]
     yield from _unknown(f"{where}.tasks", tasks, config.objectives, "objectives")
     for task in model.tasks:
@@ -140,6 +158,48 @@ def _training(config: Config, name: str) -> Iterator[str]:
             yield (
                 f"{where}: with mlm_head_steps {training.mlm_head_steps} and steps {training.steps} the MLM loss would "
                 "train the MLM head alone, never the encoder; lower mlm_head_steps or raise steps"
+            )
+        yield from _tasks(where, tasks, training)
+
+
+def _tasks(where: str, tasks: list[TaskConfig], training: PretrainingConfig) -> Iterator[str]:
+    for task in tasks:
+        try:
+            training.of_task(task)
+        except ValueError as error:
+            yield f"{where}.tasks: {error}"
+        if training.mixing == "alternate" and len(tasks) > 1 and task.weight == 0:
+            yield (
+                f"{where}.tasks: {task.objective} has weight 0, so with mixing alternate it never has its turn; give "
+                "it a weight, or set mixing to sum"
+            )
+
+
+def _selection(config: Config, name: str) -> Iterator[str]:
+    """Faults of the queries that choose among a model's snapshots; test data never chooses."""
+    selection, where = config.models[name].select_on, f"models.{name}.select_on"
+    if selection is None or selection.dataset not in config.datasets:
+        return
+    try:
+        snapshots = config.training_of(name).snapshots if config.models[name].tasks else []
+    except ValueError:
+        return  # another message says what is wrong there
+    if not snapshots:
+        yield (
+            f"{where}: {name} keeps no snapshots to choose among; list steps in models.{name}.training.snapshots, "
+            "or leave select_on out"
+        )
+    choosing = config.datasets[selection.dataset]
+    for experiment_name, experiment in config.experiments.items():
+        tested = config.datasets.get(experiment.dataset)
+        if tested is None or name not in with_starts(config, experiment.models):
+            continue
+        same = experiment.dataset == selection.dataset
+        if same or tested.queries.path == choosing.queries.path:
+            shared = "" if same else f", which has its queries from {tested.queries.path} too"
+            yield (
+                f"{where}.dataset: experiments.{experiment_name} tests on {experiment.dataset}{shared}; test queries "
+                "must not choose a model, so name a data set with other queries"
             )
 
 

@@ -90,6 +90,18 @@ class QrelsConfig(FileConfig):
     kind: ClassVar[Kind] = "judgements"
 
 
+def check_measures(given: Any) -> Any:
+    """Return a measure or a list of measures; ValueError, which says why, where one is none."""
+    from irpretrain.evaluation.measures import parse_measure
+
+    for name in [given] if isinstance(given, str) else given:
+        try:
+            parse_measure(name)
+        except ConfigError as error:
+            raise ValueError(str(error).removeprefix("measures: ")) from None
+    return given
+
+
 class DatasetConfig(Section):
     """A test collection: a corpus, its queries and its judgements."""
 
@@ -131,11 +143,4 @@ class DatasetConfig(Section):
     @field_validator("measures", "validation_measure")
     @classmethod
     def _check_measures(cls, given: Any) -> Any:
-        from irpretrain.evaluation.measures import parse_measure
-
-        for name in [given] if isinstance(given, str) else given:
-            try:
-                parse_measure(name)
-            except ConfigError as error:
-                raise ValueError(str(error).removeprefix("measures: ")) from None
-        return given
+        return check_measures(given)

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.corpora import check_measures
 from irpretrain.config.training import TaskConfig
+
+
+class SelectionConfig(Section):
+    """Held-out queries that choose among the snapshots of a model: never those that it is tested on."""
+
+    dataset: str = Field(
+        description="Key of the data set; all its queries are ranked zero-shot by every snapshot and the last step."
+    )
+    measure: str = Field(
+        "nDCG@20",
+        description="Measure whose best mean decides, the earlier of equal ones; ir_measures' notation.",
+    )
+    candidates: Literal["bm25", "ql"] = Field("bm25", description="First-stage run that is re-ranked.")
+
+    @field_validator("measure")
+    @classmethod
+    def _check_measure(cls, given: Any) -> Any:
+        return check_measures(given)
 
 
 class ModelConfig(Section):
@@ -24,6 +43,11 @@ class ModelConfig(Section):
     training: dict[str, Any] = Field(
         default_factory=dict,
         description="Keys of `pretraining` that differ for this model (nested keys are merged).",
+    )
+    select_on: SelectionConfig | None = Field(
+        None,
+        description="The final model is the snapshot that is best on these queries (Wikiformer); null: the weights "
+        "after the last step.",
     )
 
 

@@ -38,7 +38,14 @@ PRESETS: dict[str, dict[str, Any]] = {
                 "generated_pairs": None,
                 "short_document_pieces": 0,
                 "short_document_skip": 0.0,
-            }
+            },
+            "srr": {
+                "candidates": "siblings",
+                "positive": "random",
+                "minimum_words": 1,
+                "minimum_candidates": 2,
+                "minimum_sections": 0,
+            },
         },
     },
     "released": {
@@ -70,7 +77,14 @@ PRESETS: dict[str, dict[str, Any]] = {
                 "generated_pairs": 10,
                 "short_document_pieces": 100,
                 "short_document_skip": 0.8,
-            }
+            },
+            "srr": {
+                "candidates": "article",
+                "positive": "deepest-first",
+                "minimum_words": 21,
+                "minimum_candidates": 4,
+                "minimum_sections": 6,
+            },
         },
     },
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -18,13 +18,25 @@ LOSS_TEXT = (
 
 
 class OptimiserConfig(Section):
-    """AdamW with linear warm-up and linear decay."""
+    """AdamW with linear warm-up, and decay."""
 
     learning_rate: float = Field(2e-5, gt=0, description="Peak learning rate.")
     warmup: float = Field(
         0.1, ge=0, le=1, description="Share of the steps over which the rate rises linearly."
     )
-    decay: Literal["linear", "none"] = Field("linear", description="What the rate does after warm-up.")
+    decay: Literal["linear", "none", "step"] = Field(
+        "linear",
+        description="What the rate does after warm-up: falls to 0, stays, or stays and then is `later_rate`.",
+    )
+    later_rate: float | None = Field(
+        None, gt=0, description="Rate from step `later_from` on (Wikiformer: 5e-6); for decay step."
+    )
+    later_from: int | None = Field(
+        None,
+        ge=1,
+        description="So many first steps have the peak rate, warm-up included (Wikiformer: 50000); for decay step.",
+        json_schema_extra={"unit": "steps"},
+    )
     weight_decay: float = Field(
         0.01, ge=0, description="Decoupled weight decay; not applied to biases and LayerNorm."
     )
@@ -36,12 +48,33 @@ class OptimiserConfig(Section):
         "all", description="Norm of all gradients together, or of each tensor by itself (released PROP)."
     )
 
+    @model_validator(mode="after")
+    def _check_later(self) -> Self:
+        for name in ("later_rate", "later_from"):
+            given = getattr(self, name) is not None
+            if given != (self.decay == "step"):
+                fault = (
+                    f"has no use with decay {self.decay}" if given else "is missing, which decay step needs"
+                )
+                raise ValueError(f"{name}: {fault}; set both {name} and decay step, or neither")
+        return self
+
 
 class MaskingConfig(Section):
-    """Masked language modelling. Only documents are masked; special tokens and padding never are."""
+    """Masked language modelling. Special tokens and padding are never masked."""
 
+    scope: Literal["document", "sequence"] = Field(
+        "document", description="What can be chosen: the document's units alone, or the query's too."
+    )
     ratio: float = Field(
-        0.15, ge=0, lt=1, description="Share of the document's units (tokens or whole words) that are chosen."
+        0.15, ge=0, lt=1, description="Share of the units (tokens or whole words) that are chosen."
+    )
+    anchor_ratio: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Share of the units of the anchor in the query that links the document (PHP: 0.5), counted by "
+        "themselves; needs scope sequence. null: they are units as any other.",
     )
     unit: Literal["token", "word"] = Field(
         "token", description="Choose word pieces, or whole words with all their pieces."
@@ -59,6 +92,11 @@ class MaskingConfig(Section):
 
     @model_validator(mode="after")
     def _check_shares(self) -> Self:
+        if self.anchor_ratio is not None and self.scope == "document":
+            raise ValueError(
+                "anchor_ratio: anchors stand in queries, and scope document leaves queries alone; set scope to "
+                "sequence, or anchor_ratio to null"
+            )
         if self.replace_by_mask + self.replace_by_random > 1 + 1e-9:
             raise ValueError("replace_by_mask and replace_by_random add up to more than 1; lower one of them")
         return self
@@ -116,6 +154,22 @@ class TaskConfig(Section):
     mlm_weight: float = Field(
         1.0, ge=0, description="Weight of the masked-language-model loss on the same sequences."
     )
+    max_length: int | None = Field(
+        None,
+        ge=8,
+        description="This task's own `pretraining.max_length`; null for that.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    query_length: int | None = Field(
+        None,
+        ge=1,
+        description="This task's own `pretraining.query_length`; null for that (Wikiformer: 255 for LTM, else 30).",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    loss: Loss | None = Field(None, description="This task's own `pretraining.loss`; null for that.")
+    masking: dict[str, Any] | None = Field(
+        None, description="Keys of `pretraining.masking` that differ for this task; null for none."
+    )
 
 
 class PretrainingConfig(SequenceConfig):
@@ -128,6 +182,11 @@ class PretrainingConfig(SequenceConfig):
         json_schema_extra={"unit": "groups"},
     )
     accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
+    mixing: Literal["sum", "alternate"] = Field(
+        "sum",
+        description="With several tasks: sum their losses over one batch of each a step, or take one of them a step, "
+        "drawn with probability proportional to its weight.",
+    )
     loss: Loss = Field(description=LOSS_TEXT)
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
     head: Literal["mlp", "pooled"] = Field(
@@ -171,6 +230,30 @@ class PretrainingConfig(SequenceConfig):
         if twice := [step for step in self.snapshots if self.snapshots.count(step) > 1]:
             raise ValueError(f"snapshots: {twice[0]} is listed twice; list each step once")
         return self
+
+    @model_validator(mode="after")
+    def _check_later_rate(self) -> Self:
+        later, rising = self.optimiser.later_from, round(self.optimiser.warmup * self.steps)
+        if later is not None and not rising <= later < self.steps:
+            raise ValueError(
+                f"optimiser: later_from {later} is not between the end of warm-up, step {rising}, and the last of "
+                f"{self.steps} steps; change it, or set decay to none"
+            )
+        return self
+
+    def of_task(self, task: TaskConfig) -> Self:
+        """Return these options with the task's own lengths, loss and masking laid over them.
+
+        Raises:
+            ValueError: together they make no sense; the message says why.
+        """
+        from irpretrain.config.load import deep_merge, explain
+
+        names = ("max_length", "query_length", "loss", "masking")
+        own = {name: value for name in names if (value := getattr(task, name)) is not None}
+        if not own:
+            return self
+        return explain(type(self), deep_merge(self.model_dump(), own), f"task {task.objective}")
 
 
 class FinetuningConfig(SequenceConfig):
@@ -216,3 +299,12 @@ class FinetuningConfig(SequenceConfig):
         default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+
+    @model_validator(mode="after")
+    def _check_decay(self) -> Self:
+        if self.optimiser.decay == "step":
+            raise ValueError(
+                "optimiser.decay: step has one later_rate, but fine-tuning tries several learning_rates; give linear "
+                "or none"
+            )
+        return self

@@ -9,8 +9,27 @@ from irpretrain.config.base import Section
 
 OBJECTIVES = {
     "rop": "irpretrain.objectives.rop",
+    "srr": "irpretrain.objectives.srr",
+    "rwi": "irpretrain.objectives.rwi",
+    "ati": "irpretrain.objectives.ati",
+    "ltm": "irpretrain.objectives.ltm",
+    "hp": "irpretrain.objectives.hyperlink_prediction",
+    "shp": "irpretrain.objectives.hyperlink_prediction",
+    "mrds": "irpretrain.objectives.hyperlink_prediction",
+    "ict": "irpretrain.objectives.ict",
+    "bfs": "irpretrain.objectives.bfs",
+    "wlp": "irpretrain.objectives.wlp",
+    "rqp": "irpretrain.objectives.rqp",
+    "qdm": "irpretrain.objectives.qdm",
+    "rdp": "irpretrain.objectives.rdp",
+    "acm": "irpretrain.objectives.acm",
 }
-"""Type of an objective → module with `Options` (its section of the configuration) and `build_groups`."""
+"""Type of an objective → module with `Options` (its section of the configuration), `NEEDS` and `build_groups`."""
+
+NEEDS = ("statistics", "positions", "graph", "collection", "anchor_texts")
+"""What an objective may need beside documents and their word pieces, and is made only where one does: the collection's
+statistics, the characters where word pieces begin, the graph of links, the documents of all shards of the collection,
+the texts of its anchors. The last two are keyword arguments of `build_groups` in the objectives that need them."""
 
 
 def read_options(name: str, given: Any) -> Section:
@@ -31,3 +50,11 @@ def read_options(name: str, given: Any) -> Section:
 def load_objective(options: Any) -> Any:
     """Return the module of the objective that `options` (an `Options` of one of them) belongs to."""
     return import_module(OBJECTIVES[options.type])
+
+
+def needs(options: Any) -> frozenset[str]:
+    """Return which of `NEEDS` the objective that `options` belongs to asks for."""
+    found: frozenset[str] = load_objective(options).NEEDS
+    if unknown := found - set(NEEDS):
+        raise ValueError(f"{OBJECTIVES[options.type]}.NEEDS: {', '.join(sorted(unknown))} is none of {NEEDS}")
+    return found

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from irpretrain.text.pair_sampler import Batch, PairSampler
 
+NEEDS = frozenset({"statistics"})
 DOCUMENTS_PER_BATCH = 1024
 
 
@@ -132,6 +133,7 @@ def build_groups(
     documents: str | Path,
     statistics: str | Path,
     tokens: str | Path | Sequence[str | Path] | None,
+    graph: None,
     options: Options,
     text: TextConfig,
     seed: int,
@@ -145,6 +147,7 @@ def build_groups(
         statistics: merged WORD_COUNTS of the whole collection.
         tokens: token store (or stores) that holds the shard's documents; needed only where short documents are
             skipped.
+        graph: nothing; links are not needed.
         options: this objective's options.
         text: how fields become a text, and a text words; as the statistics were made with.
         seed: seed of the random streams, which are named by (seed, "rop", document id).

@@ -158,7 +158,9 @@ def _snapshot_curves(
             found.setdefault(name, []).append(int(step))
     curves = {}
     for name, steps in found.items():
-        last = config.training_of(name).steps if name in config.models else None
+        # Where snapshots are chosen among, the last step has a run of its own.
+        found_model = config.models.get(name)
+        last = config.training_of(name).steps if found_model and not found_model.select_on else None
         finished = last is not None and scores.get(RunName(*pair, name, "zero-shot"), measure) is not None
         curves[name] = sorted(steps) + ([last] if finished and last is not None and last not in steps else [])
     return dict(sorted(curves.items(), key=lambda item: list(config.models).index(item[0])))

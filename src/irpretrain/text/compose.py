@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from irpretrain.config.text import TextConfig
+from irpretrain.errors import ConfigError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +31,22 @@ def texts_of(batch: pa.RecordBatch, options: TextConfig) -> list[str]:
         compose(dict(zip(options.fields, values, strict=True)), options)
         for values in zip(*columns, strict=True)
     ]
+
+
+def body_start(document: Mapping[str, str], options: TextConfig) -> int:
+    """Return what to add to a character of the document's body to find it in the text that `compose` makes.
+
+    Raises:
+        ConfigError: the body is not among the fields.
+    """
+    if "body" not in options.fields:
+        raise ConfigError(
+            f"text.fields: {', '.join(options.fields)} lacks body, in which sections and links are found; add it"
+        )
+    before = options.fields[: options.fields.index("body")]
+    parts = [text for field in before if (text := document[field].strip())]
+    blank = len(document["body"]) - len(document["body"].lstrip())
+    return sum(len(text) + len(options.separator) for text in parts) - blank
 
 
 def compose(document: Mapping[str, str], options: TextConfig) -> str:

@@ -165,6 +165,7 @@ class Batch:
                 self._queries(),
                 self._documents(),
                 _lists(pa.array(pairs.scores.ravel(), pa.float32()), 2, GROUPS.schema.field("scores").type),
+                _no_lists(len(pairs.document), GROUPS.schema.field("anchors").type),
             ],
             schema=GROUPS.schema,
         )
@@ -184,17 +185,15 @@ class Batch:
         )
         zeros = pa.array(np.zeros(len(sizes), np.int32))
         parts = pa.StructArray.from_arrays(
-            [texts, pa.repeat("", len(sizes)), zeros, zeros], fields=[QUERY_PART.field(i) for i in range(4)]
+            [texts, pa.repeat("", len(sizes)), zeros, zeros], fields=list(QUERY_PART)
         )
         return _lists(parts, 2, GROUPS.schema.field("queries").type)
 
     def _documents(self) -> pa.Array:
         size = len(self.pairs.document)
         identifiers = self.rows.column("document_id").take(self.pairs.document)
-        start, end = pa.array(np.zeros(size, np.int32)), pa.array(np.full(size, -1, np.int32))
-        spans = pa.StructArray.from_arrays(
-            [identifiers, start, end], fields=[SPAN.field(i) for i in range(3)]
-        )
+        zeros, end = pa.array(np.zeros(size, np.int32)), pa.array(np.full(size, -1, np.int32))
+        spans = pa.StructArray.from_arrays([identifiers, zeros, end, zeros, zeros], fields=list(SPAN))
         return _lists(spans, 1, GROUPS.schema.field("documents").type)
 
     def _ties(self) -> np.ndarray:
@@ -224,6 +223,12 @@ def _lists(values: pa.Array, size: int, kind: pa.DataType) -> pa.Array:
     """Return `values` as lists of `size` entries each."""
     offsets = pa.array(np.arange(0, len(values) + 1, size, dtype=np.int32))
     return pa.ListArray.from_arrays(offsets, values, type=kind)
+
+
+def _no_lists(size: int, kind: pa.DataType) -> pa.Array:
+    """Return `size` empty lists."""
+    offsets = pa.array(np.zeros(size + 1, np.int32))
+    return pa.ListArray.from_arrays(offsets, pa.array([], kind.value_type), type=kind)
 
 
 def _place_in_run(document: np.ndarray) -> np.ndarray:

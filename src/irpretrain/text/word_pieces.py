@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -32,6 +33,8 @@ CONTINUATION = "##"
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 DOCUMENTS_AT_ONCE = 512
+CHAR_STARTS = "char_starts.npy"
+"""Where a token store keeps the first character of each word piece, if it does."""
 
 
 class WordPieceTokenizer:
@@ -70,6 +73,17 @@ class WordPieceTokenizer:
         """Return the word pieces (int32) of each text, whole and without special tokens."""
         encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
         return [np.asarray(encoding.ids, dtype=np.int32) for encoding in encodings]
+
+    def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return, of each text, the word pieces as `encode` does and the first character of each (int32), which never
+        falls: pieces that one character is split into share it. Takes about twice as long."""
+        found = []
+        for encoding in self._backend.encode_batch(list(texts), add_special_tokens=False):
+            offsets = encoding.offsets
+            firsts = np.fromiter((start for start, _ in offsets), np.int32, len(offsets))
+            # Unicode's canonical order may swap marks of one letter.
+            found.append((np.asarray(encoding.ids, dtype=np.int32), np.maximum.accumulate(firsts)))
+        return found
 
     def special(self) -> np.ndarray:
         """Return the ids that are no text (bool [size]): special and other added tokens, and unused entries."""
@@ -158,6 +172,7 @@ def write_token_store(
     text: TextConfig,
     output: str | Path,
     vocabulary_size: int | None = None,
+    positions: bool = False,
 ) -> dict[str, Any]:
     """Tokenise a corpus shard into a token store (a directory, see docs/architecture.md).
 
@@ -167,6 +182,7 @@ def write_token_store(
         text: fields of a document and the most word pieces kept of it.
         output: directory to write.
         vocabulary_size: expected size of the vocabulary; checked when given.
+        positions: also keep the first character of each word piece in the document's text (`TokenStore.span`).
 
     Returns:
         Counts: documents, empty documents, truncated documents, word pieces.
@@ -179,12 +195,13 @@ def write_token_store(
     identifiers: list[pa.Array] = []
     names = hashlib.sha256()
     with atomic_directory(output) as folder:
-        with (
-            _Growing(folder / "tokens.npy", kind) as tokens,
-            _Growing(folder / "word_starts.npy", np.dtype(bool)) as starts,
-        ):
-            total = DOCUMENTS.count(documents)
-            for ids, pieces in _encoded(documents, tokenizer, text, total):
+        with ExitStack() as files:
+            tokens = files.enter_context(_Growing(folder / "tokens.npy", kind))
+            starts = files.enter_context(_Growing(folder / "word_starts.npy", np.dtype(bool)))
+            if positions:
+                characters = files.enter_context(_Growing(folder / CHAR_STARTS, np.dtype(np.int32)))
+            for ids, encoded in _encoded(documents, tokenizer, text, positions):
+                pieces = [piece for piece, _ in encoded]
                 kept = [piece[: text.max_word_pieces] for piece in pieces]
                 lengths.append(np.array([len(piece) for piece in kept], dtype=np.int64))
                 identifiers.append(pa.array(ids, pa.string()))
@@ -192,6 +209,9 @@ def write_token_store(
                 flat = np.concatenate(kept) if kept else np.zeros(0, np.int32)
                 tokens.add(flat.astype(kind))
                 starts.add(starts_word[flat])
+                if positions:
+                    for _, first in encoded:
+                        characters.add(first[: text.max_word_pieces])
                 counts["documents"] += len(kept)
                 counts["empty"] += sum(len(piece) == 0 for piece in kept)
                 counts["truncated"] += sum(len(a) < len(b) for a, b in zip(kept, pieces, strict=True))
@@ -209,6 +229,7 @@ def write_token_store(
                 "tokens": tokens.sha256(),
                 "offsets": hashlib.sha256(offsets.tobytes()).hexdigest(),
                 "documents": names.hexdigest(),
+                **({"char_starts": characters.sha256()} if positions else {}),
             },
             **counts,
         }
@@ -217,12 +238,18 @@ def write_token_store(
 
 
 def _encoded(
-    documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig, total: int
-) -> Iterator[tuple[list[str], list[np.ndarray]]]:
+    documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig, positions: bool
+) -> Iterator[tuple[list[str], list[tuple[np.ndarray, np.ndarray]]]]:
+    """Yield identifiers, and of each document the word pieces and their first characters (none without positions)."""
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
     title = f"word pieces of {Path(documents).stem}"
-    for identifiers, texts in progress(batches, title, "batches", total=-(-total // DOCUMENTS_AT_ONCE)):
-        yield identifiers, tokenizer.encode(texts)
+    total = -(-DOCUMENTS.count(documents) // DOCUMENTS_AT_ONCE)
+    none = np.zeros(0, np.int32)
+    for identifiers, texts in progress(batches, title, "batches", total=total):
+        if positions:
+            yield identifiers, tokenizer.encode_with_starts(texts)
+        else:
+            yield identifiers, [(pieces, none) for pieces in tokenizer.encode(texts)]
 
 
 class _Growing:
@@ -349,6 +376,26 @@ class TokenStore:
         shard, start, end = self._place(row)
         return shard.word_starts[start:end]
 
+    def span(self, row: int, start: int, end: int) -> tuple[int, int]:
+        """Return (first, last), the word pieces from first to last (exclusive) whose first character lies in
+        [start, end) of the document's text.
+
+        The text is what `irpretrain.text.compose` makes of the document's fields; `body_start` says where its body
+        begins. Where no piece begins in these characters (they are white space, or were cut off), first equals last.
+
+        Raises:
+            IntegrityError: the store was made without positions.
+        """
+        shard, begin, stop = self._place(row)
+        if shard.char_starts is None:
+            raise IntegrityError(
+                shard.directory,
+                "this token store does not know at which characters its word pieces begin",
+                remedy="Name positions in the objective's NEEDS, and run the workflow again.",
+            )
+        first, last = np.searchsorted(shard.char_starts[begin:stop], np.array((start, end), np.int32))
+        return int(first), max(int(first), int(last))
+
     def check_tokenizer(self, tokenizer: WordPieceTokenizer) -> None:
         """Raise IntegrityError unless the store was made with this tokenizer."""
         if tokenizer.fingerprint != self.tokenizer_fingerprint:
@@ -378,6 +425,8 @@ class _Shard:
             mode: Literal["r"] | None = "r" if self.record["word_pieces"] else None
             self.tokens = np.load(directory / "tokens.npy", mmap_mode=mode)
             self.word_starts = np.load(directory / "word_starts.npy", mmap_mode=mode)
+            known = "char_starts" in self.record.get("contents", {})
+            self.char_starts = np.load(directory / CHAR_STARTS, mmap_mode=mode) if known else None
             self.offsets = np.load(directory / "offsets.npy")
             self.documents = pq.read_table(directory / "documents.parquet").column("document_id")
         except (OSError, ValueError, KeyError) as error:
@@ -386,7 +435,8 @@ class _Shard:
                 f"this is not a token store: {error}",
                 remedy="Delete it and run the workflow again.",
             ) from None
-        if not len(self.tokens) == len(self.word_starts) == self.offsets[-1]:
+        lengths = {len(a) for a in (self.tokens, self.word_starts, self.char_starts) if a is not None}
+        if lengths != {self.offsets[-1]}:
             raise IntegrityError(
                 directory,
                 "the token store's files do not fit together",

@@ -9,7 +9,7 @@ uninterrupted one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,11 +44,29 @@ class MaskingPolicy(Protocol):
         """Return bool [sequences, positions], given one uniform draw a position."""
 
 
-class DocumentMasking:
-    """A share of the document's units, tokens or whole words, and never anything else.
+class Units(NamedTuple):
+    """What can be chosen: word pieces or whole words, sequence after sequence.
 
-    In a sequence with n units, max(1, round(ratio · n)) of them are chosen without replacement, as in BERT. With a
-    cap, words are taken in random order until the next would exceed it.
+    Attributes:
+        rows: int64 [units]; the sequence of each.
+        anchors: bool [units]; whether a piece of it belongs to the anchor.
+        pieces: int64 [units]; its number of word pieces.
+        draws: float [units]; a uniform draw, which makes the order of choice.
+    """
+
+    rows: np.ndarray
+    anchors: np.ndarray
+    pieces: np.ndarray
+    draws: np.ndarray
+
+
+class ShareMasking:
+    """A share of the units, tokens or whole words, of the document or of query and document; never anything else.
+
+    Of n units of a sequence max(1, round(ratio · n)) are chosen without replacement, as in BERT. With an anchor ratio
+    the units of the anchor are counted by themselves (PHP, section 3.2.3): of m, anchor_ratio · m are chosen, and
+    where that is no whole number the one above or below it at random, so that it is kept on average: an anchor is
+    often a single word. With a cap, units are taken in random order until the next would exceed it.
     """
 
     def __init__(self, options: MaskingConfig) -> None:
@@ -56,51 +74,69 @@ class DocumentMasking:
 
     def choose(self, batch: Batch, draws: np.ndarray) -> np.ndarray:
         """See `MaskingPolicy.choose`."""
-        rows, columns = np.nonzero(batch.document)
+        options = self._options
+        inside = batch.document if options.scope == "document" else batch.document | batch.query
+        rows, columns = np.nonzero(inside)
         begins = np.ones(len(rows), dtype=bool)
-        if self._options.unit == "word":
-            # The first piece of a document begins a unit, even where the document begins inside a word.
-            begins = batch.word_starts[rows, columns].copy()
-            begins[np.flatnonzero(np.diff(rows, prepend=-1))] = True
+        if options.unit == "word":
+            # A query or document that begins inside a word begins with a unit of its own.
+            side = 2 * rows + batch.document[rows, columns]
+            begins = batch.word_starts[rows, columns] | (np.diff(side, prepend=-1) != 0)
         unit_of = np.cumsum(begins) - 1
-        unit_rows = rows[begins]
-        chosen_units = self._units(unit_rows, np.bincount(unit_of), draws[rows[begins], columns[begins]])
-        chosen = np.zeros_like(batch.document)
-        chosen[rows, columns] = chosen_units[unit_of]
+        anchors = np.zeros(int(begins.sum()), dtype=bool)
+        if options.anchor_ratio is not None:
+            anchors[unit_of[batch.anchors[rows, columns]]] = True
+        units = Units(rows[begins], anchors, np.bincount(unit_of), draws[rows[begins], columns[begins]])
+        # [CLS] is never chosen, so its draw is free for the sequence as a whole.
+        chosen = np.zeros_like(inside)
+        chosen[rows, columns] = self._choose(units, draws[:, 0])[unit_of]
         return chosen
 
-    def _units(self, rows: np.ndarray, pieces: np.ndarray, draws: np.ndarray) -> np.ndarray:
-        """Choose units, given the sequence, the number of word pieces and the draw of each."""
-        options = self._options
-        order = np.lexsort((draws, rows))  # rows ascending already: a shuffle within each sequence
-        units = np.bincount(rows)
-        firsts = np.cumsum(units) - units
-        rank = np.arange(len(rows)) - firsts[rows]
-        wanted = (
-            np.maximum(1, np.floor(units * options.ratio + 0.5))
-            if options.ratio > 0
-            else np.zeros(len(units))
-        )
-        taken = rank < wanted[rows]
-        if options.most is not None:
-            sums = np.cumsum(pieces[order])
-            before = np.concatenate([[0], sums])[firsts]
-            taken &= sums - before[rows] <= options.most
-        chosen = np.zeros(len(rows), dtype=bool)
-        chosen[order] = taken
-        return chosen
+    def _choose(self, units: Units, rounding: np.ndarray) -> np.ndarray:
+        """Return which units are chosen, given a draw for each sequence."""
+        options, sequences = self._options, len(rounding)
+        others = np.bincount(units.rows[~units.anchors], minlength=sequences)
+        wanted = np.zeros((sequences, 2))  # of the others, of the anchor
+        if options.ratio > 0:
+            wanted[:, 0] = np.maximum(1, np.floor(others * options.ratio + 0.5))
+        if options.anchor_ratio is not None:
+            linking = np.bincount(units.rows[units.anchors], minlength=sequences)
+            wanted[:, 1] = np.floor(linking * options.anchor_ratio + rounding)
+        chosen = _first(units, 2 * units.rows + units.anchors, wanted.ravel())
+        return chosen if options.most is None else chosen & _under_cap(units, chosen, options.most)
+
+
+def _first(units: Units, parts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Choose the first `wanted` units of each part, in the order of their draws."""
+    order = np.lexsort((units.draws, parts))
+    sizes = np.bincount(parts, minlength=len(wanted))
+    rank = np.arange(len(parts)) - (np.cumsum(sizes) - sizes)[parts[order]]
+    chosen = np.zeros(len(parts), dtype=bool)
+    chosen[order] = rank < wanted[parts[order]]
+    return chosen
+
+
+def _under_cap(units: Units, chosen: np.ndarray, most: int) -> np.ndarray:
+    """Return the units up to which the chosen pieces of a sequence, in the order of the draws, are at most `most`."""
+    order = np.lexsort((units.draws, units.rows))
+    rows = units.rows[order]
+    sums = np.cumsum(np.where(chosen, units.pieces, 0)[order])
+    before = np.concatenate([[0], sums])[np.searchsorted(rows, rows)]
+    kept = np.zeros(len(rows), dtype=bool)
+    kept[order] = sums - before <= most
+    return kept
 
 
 class Masker:
     """Applies a policy and the common replacement.
 
     Args:
-        options: ratio, unit, cap and replacement.
+        options: scope, ratios, unit, cap and replacement.
         tokenizer: gives [MASK] and the word pieces that a random one is drawn from: all but special tokens and
             unused entries.
         seed: of all draws.
         width: longest sequence; fixes how many draws a sequence takes.
-        policy: which positions; document masking by default.
+        policy: which positions; `ShareMasking` by default.
         name: of the random stream; two tasks in one training differ in it.
     """
 
@@ -116,7 +152,7 @@ class Masker:
         self._options, self._seed, self._width, self._name = options, seed, width, name
         self._mask = tokenizer.mask_token_id
         self._words = np.flatnonzero(~tokenizer.special())
-        self._policy = policy or DocumentMasking(options)
+        self._policy = policy or ShareMasking(options)
 
     def apply(self, batch: Batch, step: int) -> Masked:
         """Return the masked batch of optimiser step `step`, counted from 0. `batch` itself is not changed."""

@@ -1,4 +1,4 @@
-"""AdamW as BERT uses it: no decay of biases and LayerNorm, warm-up, linear decay, clipping."""
+"""AdamW as BERT uses it: no decay of biases and LayerNorm, warm-up, decay, clipping."""
 
 from __future__ import annotations
 
@@ -47,13 +47,16 @@ def make_optimiser(model: nn.Module, options: OptimiserConfig) -> AdamW:
 def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
     """Return the rate of optimiser step `step` (from 0) of `steps`.
 
-    It rises linearly to the peak over the first round(warmup · steps) steps, none of which is idle, and falls
-    linearly so that it would reach 0 one step after the last (decay linear), or stays (decay none).
+    It rises linearly to the peak over the first round(warmup · steps) steps, none of which is idle. Then it falls
+    linearly so that it would reach 0 one step after the last (decay linear); or stays (none); or stays until
+    `later_from` steps are done, and from then on is `later_rate` (step).
     """
     rising = round(options.warmup * steps)
     if step < rising:
         return options.learning_rate * (step + 1) / (rising + 1)
-    if options.decay == "none":
+    if options.later_from is not None and options.later_rate is not None and step >= options.later_from:
+        return options.later_rate
+    if options.decay != "linear":
         return options.learning_rate
     return options.learning_rate * (steps - step) / (steps - rising)
 

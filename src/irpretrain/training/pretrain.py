@@ -1,7 +1,7 @@
 """Pre-training: from an encoder (or an earlier model) and ranking groups to a cross-encoder.
 
 PROP (section 3.1) is one task with the ranking and the MLM loss; its ablations set one of the two weights to 0.
-Several tasks are summed, one batch of each in every step.
+Several tasks are summed, one batch of each in every step, or take turns (`irpretrain.training.mixing`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from irpretrain.config.training import PretrainingConfig, TaskConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import BatchBuilder, GroupTable
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
+from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog, StatusLine
+from irpretrain.training.mixing import Mixing
+from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 from irpretrain.training.trainer import Task, Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {"checkpoint_every": True, "log_every": True, "compute": {"gpus"}}
@@ -74,7 +77,9 @@ def pretrain(
             model.save(output)
             write_text(metrics, "")
             return {"steps": 0}
-        model.check_length(options.max_length, "pretraining.max_length")
+        for task in tasks:
+            where = "pretraining" if task.max_length is None else f"task {task.objective}"
+            model.check_length(options.of_task(task).max_length, f"{where}.max_length")
         store = TokenStore.open(tokens)
         job = {
             "stage": "pretrain",
@@ -96,16 +101,12 @@ def pretrain(
         )
         with Checkpoints(checkpoints, job, title) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
-            counts = _train(trainer, work, options, folder, log, title)
-            _write_model(model, folder.directory / "snapshots", options.snapshots, Path(output))
+            mixing = Mixing(options.mixing, [task.weight for task in tasks], options.steps, seed)
+            counts = _train(trainer, work, mixing, options, folder, log, title)
+            _write_model(model, folder.directory / SNAPSHOTS, options.snapshots, Path(output))
             log.publish(metrics)
             folder.discard()
         return counts
-
-
-def snapshot_name(step: int) -> str:
-    """Return the name of the directory of the weights after `step` steps."""
-    return f"step-{step:06d}"
 
 
 def _first_model(
@@ -128,21 +129,22 @@ def _tasks(
     tokenizer: WordPieceTokenizer,
     seed: int,
 ) -> list[Task]:
-    builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
     made = []
     for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
         name = f"{task.objective}/{number}"
         table = GroupTable(path, store, options.batch_groups, seed, name)
-        masker = Masker(options.masking, tokenizer, seed, options.max_length, name=name)
+        own = options.of_task(task)
+        masker = Masker(own.masking, tokenizer, seed, own.max_length, name=name)
         made.append(
             Task(
                 name=task.objective if number == 0 else f"{task.objective}#{number}",
                 source=table,
-                builder=builder,
-                loss=options.loss,
-                margin=options.margin,
-                weight=task.weight,
+                builder=BatchBuilder(store, tokenizer, own.max_length, own.query_length),
+                loss=own.loss,
+                margin=own.margin,
+                # Where tasks take turns, the weight is how often one has its turn.
+                weight=task.weight if options.mixing == "sum" else 1.0,
                 mlm_weight=task.mlm_weight,
                 masker=masker if task.mlm_weight > 0 else None,
                 mlm_head_steps=options.mlm_head_steps,
@@ -154,6 +156,7 @@ def _tasks(
 def _train(
     trainer: Trainer,
     tasks: list[Task],
+    mixing: Mixing,
     options: PretrainingConfig,
     checkpoints: Checkpoints,
     log: MetricsLog,
@@ -166,22 +169,27 @@ def _train(
     log.truncate(done)
     status = StatusLine(title, options.steps, options.log_every)
     for step in range(done, options.steps):
-        measured = trainer.step(step, tasks)
+        chosen, batch = mixing.of_step(step)
+        measured = trainer.step(step, [tasks[number] for number in chosen], batch)
         tokens += measured.tokens
         log.append(measured.record())
         status.add(measured)
         done = measured.step
         if done in options.snapshots:
-            trainer.model.save(checkpoints.directory / "snapshots" / snapshot_name(done))
+            trainer.model.save(checkpoints.directory / SNAPSHOTS / snapshot_name(done))
         if done % options.checkpoint_every == 0 or done == options.steps:
             log.flush()
             checkpoints.save(done, {**trainer.state(), "tokens": tokens})
     available = {task.name: len(task.source) for task in tasks if isinstance(task.source, GroupTable)}
+    seen = {
+        task.name: batches * options.batch_groups
+        for task, batches in zip(tasks, mixing.batches(), strict=True)
+    }
     return {
         "steps": options.steps,
-        "groups_a_task": options.steps * options.batch_groups,
+        "groups": seen,
         "groups_available": available,
-        "epochs": {name: round(options.steps * options.batch_groups / n, 4) for name, n in available.items()},
+        "epochs": {name: round(seen[name] / size, 4) for name, size in available.items()},
         "tokens": tokens,
     }
 
@@ -191,4 +199,4 @@ def _write_model(model: CrossEncoder, snapshots: Path, steps: Sequence[int], out
     with atomic_directory(output) as folder:
         model.write_files(folder)
         for step in steps:
-            shutil.copytree(snapshots / snapshot_name(step), folder / "snapshots" / snapshot_name(step))
+            shutil.copytree(snapshots / snapshot_name(step), folder / SNAPSHOTS / snapshot_name(step))

@@ -87,14 +87,19 @@ class Trainer:
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
-    def step(self, step: int, tasks: Sequence[Task]) -> StepMetrics:
+    def step(self, step: int, tasks: Sequence[Task], batch: int | None = None) -> StepMetrics:
         """Do optimiser step `step`, counted from 0, and return what was measured.
+
+        Args:
+            step: which step; decides rate, dropout and masking.
+            tasks: whose losses are added.
+            batch: which batch of the tasks' groups; by default that of the step's number.
 
         Raises:
             TrainingError: loss or gradient is not a number, or memory ran out.
         """
         try:
-            return self._step(step, tasks)
+            return self._step(step, tasks, step if batch is None else batch)
         except torch.OutOfMemoryError:
             raise TrainingError(_out_of_memory(step)) from None
         except RuntimeError as error:
@@ -102,7 +107,7 @@ class Trainer:
                 raise TrainingError(_out_of_memory(step)) from None
             raise
 
-    def _step(self, step: int, tasks: Sequence[Task]) -> StepMetrics:
+    def _step(self, step: int, tasks: Sequence[Task], number: int) -> StepMetrics:
         start = time.perf_counter()
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
@@ -111,7 +116,7 @@ class Trainer:
         self.optimiser.zero_grad(set_to_none=True)
         measured, tokens = {}, 0
         for task in tasks:
-            batch = task.builder.build(task.source.groups(step))
+            batch = task.builder.build(task.source.groups(number))
             masked = task.masker.apply(batch, step) if task.masker and task.mlm_weight > 0 else None
             measured[task.name] = self._backward(task, batch, masked, step)
             tokens += batch.tokens

@@ -29,6 +29,7 @@ from irpretrain.contracts import (
 from irpretrain.errors import InputError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
+from irpretrain.wikipedia.graph import SEGMENT_WORDS
 from irpretrain.wikipedia.graph_database import GraphDatabase, database, parquet
 from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, resolve_redirects
 
@@ -61,7 +62,9 @@ def build_graph(
         scratch = folder / "scratch"
         scratch.mkdir()
         with database(scratch, options.memory_mb, options.threads) as base:
-            counts: dict[str, Any] = {"nodes": _number_nodes(base, sources, folder / "nodes.parquet")}
+            counts: dict[str, Any] = {
+                "nodes": _number_nodes(base, sources, options, folder / "nodes.parquet")
+            }
             case, hops = options.title_case, options.redirect_hops
             counts["redirects"] = resolve_redirects(base, redirects, case, hops)
             _find_targets(base, links)
@@ -82,8 +85,10 @@ def by_corpus(shards: Sequence[str], counts: Sequence[int]) -> list[list[str]]:
     return [list(islice(rest, count)) for count in counts]
 
 
-def _number_nodes(base: GraphDatabase, sources: Corpora, output: Path) -> dict[str, int]:
-    """Write NODES and make the tables `nodes` and `pages`."""
+def _number_nodes(
+    base: GraphDatabase, sources: Corpora, options: GraphConfig, output: Path
+) -> dict[str, int]:
+    """Write NODES, which keeps how long segments are, and make the tables `nodes` and `pages`."""
     total = sum(LINK_SOURCES.count(path) for shards in sources for path in shards)
     if total == 0:
         raise InputError("collection", "it has no documents, so there is no graph of it")
@@ -98,7 +103,8 @@ def _number_nodes(base: GraphDatabase, sources: Corpora, output: Path) -> dict[s
         for rows in progress(_numbered(sources), "number documents", "blocks"):
             writer.add(rows)
             base.insert("titled", [rows.select(["node", "key"])])
-            base.insert("nodes", [rows.drop_columns(["document_id", "title", "key"])])
+            base.insert("nodes", [rows.drop_columns(["document_id", "title", "key", "words"])])
+        writer.note({SEGMENT_WORDS: str(options.segment_words)})
     base.run("CREATE TABLE pages AS SELECT key, min(node) AS node FROM titled WHERE key <> '' GROUP BY key")
     base.run("DROP TABLE titled")
     named = base.row("SELECT count(*) AS pages FROM pages")["pages"]

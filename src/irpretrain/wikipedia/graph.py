@@ -16,6 +16,9 @@ import pyarrow.parquet as pq
 from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO
 from irpretrain.errors import IntegrityError
 
+SEGMENT_WORDS = "segment_words"
+"""Key of the metadata of NODES that says how long segments are."""
+
 
 class LinkGroups(NamedTuple):
     """The documents that a document links, seen from one of its segments: nodes, ascending, each in one group.
@@ -124,6 +127,23 @@ class Graph:
     def segments(self) -> np.ndarray:
         """int32[nodes]: how many segments each document has."""
         return self._column("segments").to_numpy()
+
+    @cached_property
+    def words(self) -> np.ndarray:
+        """int32[nodes]: how many words the body of each document has."""
+        return self._column("words").to_numpy()
+
+    @cached_property
+    def segment_words(self) -> int:
+        """Words of a segment, as `irpretrain.wikipedia.segments.segments` takes them."""
+        facts = pq.read_metadata(self._directory / "nodes.parquet").metadata or {}
+        if SEGMENT_WORDS.encode() not in facts:
+            raise IntegrityError(
+                self._directory,
+                "it does not say how long segments are",
+                remedy="Delete the graph and run the workflow again.",
+            )
+        return int(facts[SEGMENT_WORDS.encode()])
 
     @cached_property
     def disambiguation(self) -> np.ndarray:

@@ -95,6 +95,7 @@ class _Rows:
         for name in ("part", "position", "document_id", "title", "disambiguation"):
             self._sources[name].append(row[name])
         self._sources["key"].append(key)
+        self._sources["words"].append(len(body.split()))
         self._sources["segments"].append(len(spans))
         found = list(self._written(row))
         if self._finder is not None:

@@ -1,0 +1,15 @@
+"""List what the words of anchors lead to in a collection."""
+
+from irpretrain.stage import stage
+from irpretrain.wikipedia.anchor_texts import write_anchor_texts
+
+with stage(snakemake) as done:
+    done(
+        write_anchor_texts(
+            snakemake.input.documents,
+            snakemake.input.graph,
+            snakemake.params.memory_mb,
+            snakemake.threads,
+            snakemake.output.anchors,
+        )
+    )

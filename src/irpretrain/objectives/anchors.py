@@ -1,0 +1,174 @@
+"""Anchors and the sentences around them, from which HARP's objectives make queries (Ma et al., CIKM 2021, section 3).
+
+HARP weighs words by the attention of a BERT model; here they are weighed by how rare they are in the collection, so
+that no model runs before pre-training. docs/methods/baselines.md says what that changes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.config.text import TextConfig
+
+if TYPE_CHECKING:
+    from irpretrain.objectives.articles import Article
+    from irpretrain.text.sentences import Characters
+    from irpretrain.wikipedia.graph import Links
+
+TRIES = 100
+"""Draws that a word gets before every word counts the same."""
+
+
+class AnchorOptions(Section):
+    """What HARP's four objectives share."""
+
+    words_mean: float = Field(
+        3.0,
+        gt=0,
+        description="Poisson mean of the number of words drawn for a query beside the anchor; zeros are drawn again.",
+        json_schema_extra={"unit": "words"},
+    )
+    words_most: int = Field(
+        20, ge=1, le=1000, description="Larger numbers are drawn again.", json_schema_extra={"unit": "words"}
+    )
+    weights: Literal["idf", "uniform"] = Field(
+        "idf",
+        description="Words are drawn in proportion to their occurrences times ln(documents / documents with the word), "
+        "or to their occurrences alone. (HARP takes a BERT model's attention.)",
+    )
+    stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
+        "inquery", description="Words that are never drawn; they stay in anchors and sentences."
+    )
+    groups_per_document: int | None = Field(
+        4,
+        ge=1,
+        description="Groups made of an article at most, drawn at random; null for all.",
+        json_schema_extra={"unit": "groups"},
+    )
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A link in its sentence.
+
+    Attributes:
+        target: node of the linked document.
+        start, end: the anchor, in characters of the body.
+        sentence: the sentences that hold it, in characters of the body.
+    """
+
+    target: int
+    start: int
+    end: int
+    sentence: Characters
+
+
+def find_anchors(article: Article, links: Links, usable: np.ndarray) -> list[Anchor]:
+    """Return the anchors of an article, in the order of the text: the first of each document in each segment.
+
+    Args:
+        article: the article.
+        links: its hyperlinks.
+        usable: bool [nodes], documents that links may lead to.
+    """
+    from irpretrain.text.sentences import sentences
+
+    found = sentences(article.body)
+    starts = [start for start, _ in found]
+    anchors = []
+    for target, start, end in zip(
+        links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
+    ):
+        first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
+        if usable[target] and first >= 0:
+            anchors.append(Anchor(target, start, end, (found[first][0], max(found[last][1], end))))
+    return sorted(anchors, key=lambda anchor: (anchor.start, anchor.target))
+
+
+def anchor_text(article: Article, anchor: Anchor) -> str:
+    """Return an anchor's text on one line."""
+    return " ".join(article.body[anchor.start : anchor.end].split())
+
+
+class WordDraws:
+    """Draws words of texts by their weights.
+
+    Args:
+        statistics: WORD_COUNTS table of the collection.
+        options: weights, stop list and sizes.
+        text: how a text becomes words.
+    """
+
+    def __init__(self, statistics: str | Path, options: AnchorOptions, text: TextConfig) -> None:
+        from irpretrain.contracts import WORD_COUNTS
+        from irpretrain.text.set_sizes import cumulative, set_size_probabilities
+        from irpretrain.text.statistics import read_totals
+        from irpretrain.text.stop_words import load_stop_words
+        from irpretrain.text.words import word_finder
+
+        table = WORD_COUNTS.read(statistics, columns=["word", "documents"])
+        self._words = table.column("word").combine_chunks()
+        self._frequencies = table.column("documents").to_numpy()
+        self._documents = max(read_totals(statistics).documents, 1)
+        self._uniform = options.weights == "uniform"
+        self._stop = load_stop_words(options.stop_list)
+        self._find = word_finder(text.words)
+        self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
+        self.idf = lru_cache(maxsize=1 << 18)(self._idf)
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text that can be drawn, each as often as it occurs."""
+        return [word for word in self._find(text) if word not in self._stop]
+
+    def around(self, article: Article, anchor: Anchor) -> list[str]:
+        """Return the words that can be drawn of an anchor's sentence, without the anchor's own."""
+        start, end = anchor.sentence
+        return self.words(article.body[start : anchor.start]) + self.words(article.body[anchor.end : end])
+
+    def size(self, rng: np.random.Generator) -> int:
+        """Draw the number of words of a query."""
+        return int(np.searchsorted(self._sizes, rng.random(), side="right")) + 1
+
+    def draw(self, rng: np.random.Generator, words: Sequence[str], count: int) -> list[str]:
+        """Draw `count` of the words with replacement, by their weights; none where there are none.
+
+        An occurrence drawn with equal probabilities is kept with probability idf / ln(documents), which draws words in
+        proportion to occurrences times idf.
+        """
+        if not words:
+            return []
+        highest = np.log(self._documents)
+        drawn = []
+        for _ in range(count):
+            for _ in range(1 if self._uniform else TRIES):
+                word = words[int(rng.integers(len(words)))]
+                if self._uniform or rng.random() * highest < self.idf(word):
+                    break
+            drawn.append(word)
+        return drawn
+
+    def weight(self, text: str) -> float:
+        """Return the mean idf of a text's words, stop words included; 0 where there are none."""
+        words = self._find(text)
+        return sum(map(self.idf, words)) / len(words) if words else 0.0
+
+    def _idf(self, word: str) -> float:
+        # The table is sorted by code points, as Python compares strings.
+        low, high = 0, len(self._words)
+        while low < high:
+            middle = (low + high) // 2
+            if self._words[middle].as_py() < word:
+                low = middle + 1
+            else:
+                high = middle
+        known = low < len(self._words) and self._words[low].as_py() == word
+        return float(np.log(self._documents / (self._frequencies[low] if known else 1)))

@@ -1,0 +1,71 @@
+"""Body first selection (BFS; Chang et al., ICLR 2020), a baseline.
+
+A sentence of an article's first section prefers a passage of the article to passages of other documents.
+docs/methods/baselines.md states everything exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from irpretrain.config.text import TextConfig
+from irpretrain.objectives.ict import Choice, PassageOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from irpretrain.objectives.articles import Article
+    from irpretrain.objectives.passages import Passage
+
+NEEDS = frozenset({"positions", "graph"})
+
+
+class Options(PassageOptions):
+    """Which sentences of the first section go with which passages."""
+
+    type: Literal["bfs"] = Field(description="This objective.")
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: str | Path | None,
+    tokens: str | Path,
+    graph: str | Path,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the BFS groups of a corpus shard: one query, the span of a sentence; several documents, spans.
+
+    Args and returns as for `irpretrain.objectives.ltm.build_groups`.
+    """
+    from irpretrain.objectives.own_passages import write_passage_groups
+
+    def choices_of(article: Article, found: list[Passage], rng: np.random.Generator) -> list[Choice]:
+        return choose(article.body, found, options, rng)
+
+    return write_passage_groups(documents, tokens, graph, options, text, seed, output, choices_of)
+
+
+def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:
+    """Return sentences of the first section, each with a random passage of the article that is more than the sentence.
+
+    The sentence is left out of a passage that holds it.
+    """
+    from irpretrain.objectives.draws import some
+    from irpretrain.objectives.passages import long_sentences
+
+    lead = [passage for passage in found if passage.section == 0]
+    sentences = [s for passage in lead for s in long_sentences(body, passage, options.minimum_query_words)]
+    choices = []
+    for sentence in some(rng, sentences, options.groups_per_document):
+        others = [passage for passage in found if passage.sentences != (sentence,)]
+        if others:
+            passage = others[int(rng.integers(len(others)))]
+            choices.append(Choice(passage, sentence, sentence in passage.sentences))
+    return choices

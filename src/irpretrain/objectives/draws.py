@@ -1,0 +1,82 @@
+"""Draws that objectives share: documents of the collection at random, and lists that are repeated when scarce.
+
+All take the random stream of the document that a group is made of, named by (seed, objective, document id), and nothing
+that depends on shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from irpretrain.randomness import generator
+
+Item = TypeVar("Item")
+
+
+def stream_of(seed: int, objective: str, document_id: str) -> np.random.Generator:
+    """Return the random stream of a document in an objective."""
+    return generator(seed, objective, document_id)
+
+
+def some(rng: np.random.Generator, items: Sequence[Item], most: int | None) -> list[Item]:
+    """Return at most `most` different items at random, in their own order; all where `most` is null."""
+    if most is None or len(items) <= most:
+        return list(items)
+    return [items[place] for place in np.sort(rng.choice(len(items), size=most, replace=False))]
+
+
+def as_many(rng: np.random.Generator, items: Sequence[Item], count: int) -> tuple[list[Item], int]:
+    """Return `count` of the items, and how many of these are repeats.
+
+    All are different as long as they last, in random order; the rest are drawn with replacement.
+    """
+    chosen = [items[place] for place in rng.permutation(len(items))[:count]]
+    missing = count - len(chosen)
+    return chosen + [items[place] for place in rng.integers(len(items), size=missing)], missing
+
+
+class RandomDocuments:
+    """The documents of a collection that can be drawn, by their number.
+
+    Args:
+        words: int [nodes], words of each document of the collection, in the order of their numbers.
+        least_words: shorter documents are never drawn; empty ones never are.
+    """
+
+    def __init__(self, words: np.ndarray, least_words: int = 1) -> None:
+        self._words = words
+        self._numbers = np.flatnonzero(words >= max(least_words, 1)).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def draw(self, rng: np.random.Generator, count: int, excluded: Collection[int]) -> tuple[list[int], int]:
+        """Return `count` documents with equal probabilities, none of the excluded, and how many are repeats.
+
+        They are different unless the collection is too small; the list is empty where nothing can be drawn.
+        """
+        barred = set(excluded)
+        # Few others: list them. Else a draw meets a barred or drawn one with a probability of at most one half.
+        if len(self) < 2 * (count + len(barred)):
+            others = [int(number) for number in self._numbers if int(number) not in barred]
+            return as_many(rng, others, count) if others else ([], 0)
+        found: list[int] = []
+        while len(found) < count:
+            number = int(self._numbers[rng.integers(len(self))])
+            if number not in barred:
+                barred.add(number)
+                found.append(number)
+        return found, 0
+
+    def place(self, rng: np.random.Generator, number: int, words: int, most_pieces: int | None) -> int:
+        """Return a first word piece from which a document goes on for `words` words or more; 0 in shorter ones.
+
+        A word has at least one word piece, so word piece n of a document with more than n words exists.
+        """
+        length = int(self._words[number])
+        if most_pieces is not None:
+            length = min(length, most_pieces)
+        return int(rng.integers(max(length - words, 0) + 1))

@@ -1,0 +1,77 @@
+"""The links of a shard's documents, one document after the other, and the documents that they can lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from irpretrain.objectives.articles import Article
+    from irpretrain.wikipedia.graph import Graph, Links
+
+
+class LinkSource:
+    """A collection's graph as seen from the documents of one shard.
+
+    Args:
+        graph: the collection's graph.
+        nodes: int32, node of each document of the shard, in the shard's order, which is that of the nodes.
+    """
+
+    def __init__(self, graph: Graph, nodes: np.ndarray) -> None:
+        self.graph, self._nodes = graph, nodes
+        self._links: Iterator[Links] = graph.links(nodes)
+        self._next: Links | None = next(self._links, None)
+
+    @classmethod
+    def open(cls, graph: str | Path, documents: str | Path) -> LinkSource:
+        """Open the graph in a directory for the documents of a DOCUMENTS table."""
+        from irpretrain.contracts import DOCUMENTS
+        from irpretrain.wikipedia.graph import Graph
+
+        opened = Graph.open(graph)
+        identifiers = DOCUMENTS.read(documents, columns=["document_id"]).column("document_id")
+        return cls(opened, opened.nodes(identifiers))
+
+    def node(self, article: Article) -> int:
+        """Return the node of an article of the shard."""
+        return int(self._nodes[article.number])
+
+    def links(self, article: Article) -> Links | None:
+        """Return the hyperlinks of an article, None where it has none; articles are asked for in the shard's order."""
+        node = self.node(article)
+        while self._next is not None and self._next.source < node:
+            self._next = next(self._links, None)
+        return self._next if self._next is not None and self._next.source == node else None
+
+    def see_also(self, article: Article) -> list[int]:
+        """Return the documents that an article's See Also sections name, ascending."""
+        return [int(node) for node in self.graph.see_also(self.node(article))]
+
+    def symmetric(self, article: Article) -> list[int]:
+        """Return the documents that an article links and that link it, ascending."""
+        links = self.links(article)
+        return [] if links is None else [int(node) for node in np.unique(links.target[links.symmetric])]
+
+    def targets(self, article: Article) -> list[int]:
+        """Return the documents that an article links, ascending."""
+        links = self.links(article)
+        return [] if links is None else [int(node) for node in np.unique(links.target)]
+
+    def document_id(self, node: int) -> str:
+        """Return the identifier of a document."""
+        return self.graph.document_id(node)
+
+    @property
+    def words(self) -> np.ndarray:
+        """int32 [nodes]: words of each document's body."""
+        return self.graph.words
+
+    @cached_property
+    def drawable(self) -> np.ndarray:
+        """int32 [nodes]: the same, 0 for pages that only list what their title may mean."""
+        return np.where(self.graph.disambiguation, np.int32(0), self.graph.words)

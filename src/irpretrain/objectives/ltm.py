@@ -1,0 +1,142 @@
+"""Long texts matching (LTM), an objective of Wikiformer (Su et al., AAAI 2024, "Long Texts Matching").
+
+An article is the query; an article that its See Also section names is preferred to others drawn at random.
+docs/methods/wikiformer.md states everything exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.config.text import TextConfig
+from irpretrain.objectives.boilerplate import boilerplate_field
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from irpretrain.objectives.articles import Article
+    from irpretrain.objectives.draws import RandomDocuments
+    from irpretrain.objectives.groups import Span
+
+NEEDS = frozenset({"positions", "graph"})
+
+
+class Options(Section):
+    """Which links count, and what stands against the linked article."""
+
+    type: Literal["ltm"] = Field(description="This objective.")
+    links: Literal["see-also", "symmetric"] = Field(
+        "see-also",
+        description="Articles that belong together: those in the See Also section, or (where these are too few to "
+        "train on; not the paper's) those that link each other anywhere.",
+    )
+    negatives: int = Field(
+        4,
+        ge=1,
+        description="Random documents of the collection that a linked one is preferred to.",
+        json_schema_extra={"unit": "documents"},
+    )
+    positives_per_document: int | None = Field(
+        None,
+        ge=1,
+        description="Groups made of an article at most, each with another linked one, drawn at random; null for all.",
+        json_schema_extra={"unit": "groups"},
+    )
+    minimum_words: int = Field(
+        1,
+        ge=1,
+        description="Shorter articles are neither queries nor documents.",
+        json_schema_extra={"unit": "words"},
+    )
+    query_ends_before: list[str] = boilerplate_field(["See also"])
+
+
+class Choice(NamedTuple):
+    """Nodes of the preferred document and of the others, and how many of these are repeats."""
+
+    positive: int
+    negatives: list[int]
+    repeated: int
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: str | Path | None,
+    tokens: str | Path,
+    graph: str | Path,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the LTM groups of a corpus shard: one query, an article; several whole documents.
+
+    Args and returns as for `irpretrain.objectives.hyperlink_prediction.build_groups`, without anchors and D1 to D5.
+    """
+    from irpretrain.objectives.articles import write_groups
+    from irpretrain.objectives.draws import RandomDocuments, stream_of
+    from irpretrain.objectives.groups import Span, group
+    from irpretrain.objectives.link_source import LinkSource
+
+    source = LinkSource.open(graph, documents)
+    others = RandomDocuments(source.drawable, options.minimum_words)
+    extra: Counter[str] = Counter()
+
+    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+        own = source.node(article)
+        adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
+        query = query_span(article, options.query_ends_before)
+        if article.length < options.minimum_words or query is None:
+            skipped["short"] += 1
+            return
+        linked = [node for node in adjacent if source.words[node] >= options.minimum_words]
+        rng = stream_of(seed, options.type, article.document_id)
+        choices = choose(own, linked, others, options, rng)
+        if not choices:
+            skipped["no_links" if not linked else "no_other_documents"] += 1
+        for sample, choice in enumerate(choices):
+            spans = [Span(source.document_id(node)) for node in (choice.positive, *choice.negatives)]
+            extra["negatives_repeated"] += choice.repeated
+            yield group(article.place, [query], spans, sample=sample)
+
+    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
+    return {**counts, "negatives_repeated": extra["negatives_repeated"]}
+
+
+def query_span(article: Article, ends_before: Sequence[str]) -> Span | None:
+    """Return the article up to the first section with one of some headings, all of it where there is none.
+
+    A See Also list names the titles of the very documents that are to be preferred, so it must not be read.
+    """
+    from irpretrain.objectives.groups import Span
+    from irpretrain.wikipedia.tree import within
+
+    if article.pieces(0, len(article.body)) is None:
+        return None
+    inside = within(article.sections, ends_before)
+    if True not in inside:
+        return Span(article.document_id)
+    # The heading itself stands before its section's text, after that of the section before.
+    last = article.sections[inside.index(True) - 1].end
+    found = article.pieces(0, last)
+    return None if found is None else Span(article.document_id, 0, found[1])
+
+
+def choose(
+    own: int, linked: Sequence[int], others: RandomDocuments, options: Options, rng: np.random.Generator
+) -> list[Choice]:
+    """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
+    from irpretrain.objectives.draws import some
+
+    choices = []
+    for positive in some(rng, linked, options.positives_per_document):
+        negatives, repeated = others.draw(rng, options.negatives, {own, *linked})
+        if negatives:
+            choices.append(Choice(positive, negatives, repeated))
+    return choices

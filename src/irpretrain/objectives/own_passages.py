@@ -1,0 +1,84 @@
+"""Groups of a sentence, a passage of its own article and passages of other documents: what ICT and BFS share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from irpretrain.config.text import TextConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from irpretrain.objectives.articles import Article
+    from irpretrain.objectives.groups import Span
+    from irpretrain.objectives.ict import Choice
+    from irpretrain.objectives.passages import Passage
+
+
+def write_passage_groups(
+    documents: str | Path,
+    tokens: str | Path,
+    graph: str | Path,
+    options: Any,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+    choices_of: Callable[[Article, list[Passage], np.random.Generator], Sequence[Choice]],
+) -> dict[str, Any]:
+    """Write a group for each choice that `choices_of` makes of an article's passages; see `ict.build_groups`."""
+    from irpretrain.objectives.articles import write_groups
+    from irpretrain.objectives.draws import RandomDocuments, stream_of
+    from irpretrain.objectives.groups import Span, group
+    from irpretrain.objectives.link_source import LinkSource
+    from irpretrain.objectives.passages import passages
+
+    source = LinkSource.open(graph, documents)
+    others = RandomDocuments(source.drawable)
+    extra: Counter[str] = Counter()
+
+    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+        own = source.node(article)
+        bounds = [(section.start, section.end) for section in article.sections]
+        found = passages(article.body, bounds, options.passage_words)
+        rng = stream_of(seed, options.type, article.document_id)
+        made = 0
+        for choice in choices_of(article, found, rng):
+            spans = own_spans(article, choice)
+            negatives, repeated = others.draw(rng, options.negatives, {own})
+            if spans is None or not negatives:
+                skipped["no_other_documents" if spans else "beyond_token_store"] += 1
+                continue
+            places = [
+                others.place(rng, number, options.passage_words, text.max_word_pieces) for number in negatives
+            ]
+            rest = [Span(source.document_id(n), place) for n, place in zip(negatives, places, strict=True)]
+            yield group(article.place, spans[:1], [spans[1], *rest], sample=made)
+            made += 1
+            extra["negatives_repeated"] += repeated
+        if not made:
+            skipped["no_groups"] += 1
+
+    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
+    return {**counts, "negatives_repeated": extra["negatives_repeated"]}
+
+
+def own_spans(article: Article, choice: Choice) -> list[Span] | None:
+    """Return the spans of the sentence and of its passage, with a gap where the sentence is left out.
+
+    A passage that begins the body begins with the document's title, as passages of other documents do that are taken
+    from their beginning. None where the token store lacks one of them.
+    """
+    from irpretrain.objectives.groups import Span
+
+    query = article.span(*choice.sentence)
+    passage = article.pieces(choice.passage.start, choice.passage.end)
+    if query is None or passage is None:
+        return None
+    first = 0 if not article.body[: choice.passage.start].strip() else passage[0]
+    gap = (query.start, query.end) if choice.without else (0, 0)
+    if gap[1] - gap[0] == passage[1] - passage[0]:
+        return None
+    return [query, Span(article.document_id, first, passage[1], *gap)]

@@ -1,0 +1,57 @@
+"""Passages: runs of whole sentences within one section, for objectives that take parts of an article."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from irpretrain.text.sentences import Characters, sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Sentences (characters of the body) of one section, in order, one after the other."""
+
+    section: int
+    sentences: tuple[Characters, ...]
+
+    @property
+    def start(self) -> int:
+        """First character."""
+        return self.sentences[0][0]
+
+    @property
+    def end(self) -> int:
+        """Character after the last."""
+        return self.sentences[-1][1]
+
+
+def passages(body: str, sections: Iterable[Characters], most_words: int) -> list[Passage]:
+    """Cut the own text of each section into passages of at most `most_words` words (between white space).
+
+    Sentences are packed greedily; a longer sentence is a passage of its own. Sections without text give none.
+    """
+    found = []
+    for number, (start, end) in enumerate(sections):
+        run: list[Characters] = []
+        words = 0
+        for sentence in sentences(body, start, end):
+            length = count_words(body, sentence)
+            if run and words + length > most_words:
+                found.append(Passage(number, tuple(run)))
+                run, words = [], 0
+            run.append(sentence)
+            words += length
+        if run:
+            found.append(Passage(number, tuple(run)))
+    return found
+
+
+def count_words(body: str, characters: Characters) -> int:
+    """Return the number of words, between white space, of some characters of a text."""
+    return len(body[slice(*characters)].split())
+
+
+def long_sentences(body: str, passage: Passage, words: int) -> list[Characters]:
+    """Return the sentences of a passage with at least so many words."""
+    return [sentence for sentence in passage.sentences if count_words(body, sentence) >= words]

@@ -1,0 +1,154 @@
+"""Query disambiguation modelling (QDM), an objective of HARP (Ma et al., CIKM 2021), a baseline.
+
+An anchor text that leads to several documents: with words of the sentence around one such anchor it prefers the
+document linked there to another one linked by the same words elsewhere. docs/methods/baselines.md states everything
+exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from irpretrain.config.text import TextConfig
+from irpretrain.objectives.anchors import Anchor, AnchorOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from irpretrain.objectives.articles import Article
+
+NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
+
+
+class Options(AnchorOptions):
+    """What stands against the document that an ambiguous anchor leads to."""
+
+    type: Literal["qdm"] = Field(description="This objective.")
+    negatives: int = Field(
+        1,
+        ge=1,
+        description="Other documents linked by the same words, that the one linked here is preferred to; repeated "
+        "where there are fewer.",
+        json_schema_extra={"unit": "documents"},
+    )
+
+
+class Choice(NamedTuple):
+    """An anchor, the nodes of other documents that its words lead to, and how many of these are repeats."""
+
+    anchor: Anchor
+    negatives: list[int]
+    repeated: int
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: str | Path,
+    tokens: str | Path,
+    graph: str | Path,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+    anchor_texts: str | Path,
+) -> dict[str, Any]:
+    """Write the QDM groups of a corpus shard: one query, literal; several whole documents.
+
+    Args and returns as for `irpretrain.objectives.rdp.build_groups`, and negatives_repeated, and
+        anchor_texts: ANCHOR_TEXTS table of the collection.
+    """
+    from irpretrain.objectives.anchors import WordDraws, anchor_text, find_anchors
+    from irpretrain.objectives.articles import write_groups
+    from irpretrain.objectives.draws import stream_of
+    from irpretrain.objectives.groups import Span, group
+    from irpretrain.objectives.link_source import LinkSource
+    from irpretrain.wikipedia.anchor_texts import normal_anchor
+
+    source, draws = LinkSource.open(graph, documents), WordDraws(statistics, options, text)
+    usable = source.words > 0
+    linked = read_targets(anchor_texts, own_anchors(graph, documents, tokens, text), usable)
+    extra: Counter[str] = Counter()
+
+    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+        links = source.links(article)
+        anchors = [] if links is None else find_anchors(article, links, usable)
+        rng = stream_of(seed, options.type, article.document_id)
+        leads_to = [linked.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors]
+        choices = choose(anchors, leads_to, options, rng)
+        if not choices:
+            skipped["no_links" if not anchors else "no_ambiguous_anchor"] += 1
+        for sample, choice in enumerate(choices):
+            around = draws.draw(rng, draws.around(article, choice.anchor), draws.size(rng))
+            query = " ".join([*around, anchor_text(article, choice.anchor)])
+            ranked = [Span(source.document_id(node)) for node in (choice.anchor.target, *choice.negatives)]
+            extra["negatives_repeated"] += choice.repeated
+            yield group(article.place, [query], ranked, sample=sample)
+
+    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
+    return {**counts, "negatives_repeated": extra["negatives_repeated"]}
+
+
+def choose(
+    anchors: Sequence[Anchor],
+    leads_to: Sequence[Sequence[int]],
+    options: Options,
+    rng: np.random.Generator,
+) -> list[Choice]:
+    """Return some of the anchors whose words lead to other documents too, with some of these.
+
+    Args:
+        anchors: the anchors of an article.
+        leads_to: of each, all documents of the collection that its words lead to.
+        options: see `Options`.
+        rng: the document's random stream.
+    """
+    from irpretrain.objectives.draws import as_many, some
+
+    found = []
+    for anchor, nodes in zip(anchors, leads_to, strict=True):
+        if others := [node for node in nodes if node != anchor.target]:
+            found.append((anchor, others))
+    return [
+        Choice(anchor, *as_many(rng, others, options.negatives))
+        for anchor, others in some(rng, found, options.groups_per_document)
+    ]
+
+
+def own_anchors(graph: str | Path, documents: str | Path, tokens: str | Path, text: TextConfig) -> set[str]:
+    """Return the anchor texts of a shard, in normal form."""
+    from irpretrain.objectives.articles import stream_articles
+    from irpretrain.objectives.link_source import LinkSource
+    from irpretrain.wikipedia.anchor_texts import normal_anchor
+
+    source = LinkSource.open(graph, documents)
+    found: set[str] = set()
+    for article in stream_articles(documents, tokens, text):
+        links = None if article is None else source.links(article)
+        if article is not None and links is not None:
+            places = zip(links.start.tolist(), links.end.tolist(), strict=True)
+            found.update(normal_anchor(article.body[start:end]) for start, end in places)
+    return found
+
+
+def read_targets(table: str | Path, wanted: set[str], usable: np.ndarray) -> dict[str, list[int]]:
+    """Return the documents, of those that are `usable` (bool [nodes]), that each of some anchor texts leads to."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from irpretrain.contracts import ANCHOR_TEXTS
+
+    names = pa.array(sorted(wanted), pa.string())
+    found: dict[str, list[int]] = defaultdict(list)
+    for batch in ANCHOR_TEXTS.stream(table, ["anchor", "target"]):
+        rows = batch.filter(pc.is_in(batch.column("anchor"), value_set=names))
+        for anchor, target in zip(
+            rows.column("anchor").to_pylist(), rows.column("target").to_pylist(), strict=True
+        ):
+            if usable[target]:
+                found[anchor].append(target)
+    return found

@@ -1,0 +1,146 @@
+"""Representative words identification (RWI), an objective of Wikiformer (Su et al., AAAI 2024).
+
+One section of an article; the titles on the path to it are preferred, as a query, to the article's title followed by as
+many titles of other sections. docs/methods/wikiformer.md states everything exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.config.text import TextConfig
+from irpretrain.objectives.boilerplate import BOILERPLATE, boilerplate_field
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from irpretrain.objectives.articles import Article
+    from irpretrain.wikipedia.tree import WikiStructureTree
+
+NEEDS = frozenset({"positions"})
+
+TRIES = 50
+"""Draws a negative query gets before the article counts as having no other."""
+
+
+class Options(Section):
+    """Which sections, and how many queries a section's own is preferred to."""
+
+    type: Literal["rwi"] = Field(description="This objective.")
+    negatives: int = Field(
+        1,
+        ge=1,
+        description="Queries that the path's titles are preferred to; fewer where an article has no more.",
+    )
+    groups_per_document: int | None = Field(
+        1,
+        ge=1,
+        description="Sections used of an article at most, drawn at random; null for all.",
+        json_schema_extra={"unit": "sections"},
+    )
+    minimum_words: int = Field(
+        1,
+        ge=1,
+        description="Sections with fewer words of their own are not used; their titles are.",
+        json_schema_extra={"unit": "words"},
+    )
+    boilerplate: list[str] = boilerplate_field(BOILERPLATE)
+
+
+class Choice(NamedTuple):
+    """A node of a tree, and the titles of each negative query."""
+
+    node: int
+    negatives: list[tuple[str, ...]]
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: str | Path | None,
+    tokens: str | Path,
+    graph: str | Path | None,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the RWI groups of a corpus shard: several queries; one document, the span of a section.
+
+    Args and returns as for `irpretrain.objectives.srr.build_groups`; also counts queries that a small article lacks.
+    """
+    from irpretrain.objectives.articles import write_groups
+    from irpretrain.objectives.draws import stream_of
+    from irpretrain.objectives.groups import group
+    from irpretrain.wikipedia.tree import build_tree
+
+    lacking: Counter[str] = Counter()
+
+    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+        tree = build_tree(article.title, article.sections, boilerplate=options.boilerplate)
+        spans = [article.span(node.start, node.end) for node in tree.nodes]
+        usable = [
+            number
+            for number, node in enumerate(tree.nodes)
+            if number and spans[number] and article.words(node.start, node.end) >= options.minimum_words
+        ]
+        choices = choose(tree, usable, options, stream_of(seed, options.type, article.document_id))
+        if not choices:
+            skipped["no_section_with_another_query"] += 1
+        for sample, choice in enumerate(choices):
+            lacking["negatives_lacking"] += options.negatives - len(choice.negatives)
+            span = spans[choice.node]
+            assert span is not None
+            queries = [" ".join(titles) for titles in (tree.path(choice.node), *choice.negatives)]
+            yield group(article.place, queries, [span], sample=sample)
+
+    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
+    return {**counts, "negatives_lacking": lacking["negatives_lacking"]}
+
+
+def choose(
+    tree: WikiStructureTree, usable: Sequence[int], options: Options, rng: np.random.Generator
+) -> list[Choice]:
+    """Return sections, each with its negative queries; sections without any are left out.
+
+    Args:
+        tree: the article's tree.
+        usable: nodes other than the root that have enough text.
+        options: see `Options`.
+        rng: the document's random stream.
+    """
+    choices: list[Choice] = []
+    for place in rng.permutation(len(usable)):
+        if len(choices) == options.groups_per_document:
+            break
+        negatives = _negatives(tree, usable[place], options.negatives, rng)
+        if negatives:
+            choices.append(Choice(usable[place], negatives))
+    return sorted(choices)
+
+
+def _negatives(
+    tree: WikiStructureTree, node: int, count: int, rng: np.random.Generator
+) -> list[tuple[str, ...]]:
+    """Return at most `count` queries with as many titles as the node's path, none made of the same titles as another.
+
+    A node of depth n (the root's is 1) has a path of n titles; so many less the article's own are those of different
+    nodes, drawn with equal probabilities and kept in the order in which they were drawn.
+    """
+    path = tree.path(node)
+    met = {tuple(sorted(path))}
+    found: list[tuple[str, ...]] = []
+    for _ in range(TRIES * count):
+        if len(found) == count:
+            break
+        drawn = rng.choice(len(tree.nodes) - 1, size=len(path) - 1, replace=False) + 1
+        titles = (path[0], *(tree.nodes[number].title for number in drawn))
+        if (content := tuple(sorted(titles))) not in met:
+            met.add(content)
+            found.append(titles)
+    return found

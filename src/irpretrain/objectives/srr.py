@@ -1,0 +1,172 @@
+"""Simulated re-ranking (SRR), an objective of Wikiformer (Su et al., AAAI 2024, "Simulated Re-ranking").
+
+Sections of an article that are alike, such as the children of one node of its Wiki Structure Tree: the titles on the
+path to one of them are the query, its text is preferred to the others'. docs/methods/wikiformer.md states everything
+exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.config.text import TextConfig
+from irpretrain.objectives.boilerplate import BOILERPLATE, boilerplate_field
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from irpretrain.objectives.articles import Article
+    from irpretrain.wikipedia.tree import WikiStructureTree
+
+NEEDS = frozenset({"positions"})
+
+
+class Options(Section):
+    """Which sections compete, and which one is preferred."""
+
+    type: Literal["srr"] = Field(description="This objective.")
+    preset: Literal["paper", "released"] | None = Field(
+        None, description="Preset of this objective alone; null takes the global one."
+    )
+    candidates: Literal["siblings", "article"] = Field(
+        description="Sections that compete: the children of one node, or all sections of the article."
+    )
+    positive: Literal["random", "deepest-first"] = Field(
+        description="The preferred section: any of them at random, or the first whose level is the article's deepest "
+        "or one above it."
+    )
+    minimum_words: int = Field(
+        ge=1,
+        description="Sections with fewer words of their own do not compete.",
+        json_schema_extra={"unit": "words"},
+    )
+    minimum_candidates: int = Field(
+        ge=2, description="Fewest sections that compete.", json_schema_extra={"unit": "sections"}
+    )
+    minimum_sections: int = Field(
+        ge=0,
+        description="Articles with fewer sections (empty ones count, the lead does not) are skipped.",
+        json_schema_extra={"unit": "sections"},
+    )
+    groups_per_document: int | None = Field(
+        None,
+        ge=1,
+        description="Groups made of an article at most, drawn at random; null for all.",
+        json_schema_extra={"unit": "groups"},
+    )
+    most_negatives: int | None = Field(
+        None,
+        ge=1,
+        description="Sections that one is preferred to at most, drawn at random; null for all.",
+        json_schema_extra={"unit": "sections"},
+    )
+    boilerplate: list[str] = boilerplate_field(BOILERPLATE)
+
+
+class Choice(NamedTuple):
+    """Nodes of a tree: the preferred one and those that it is preferred to."""
+
+    positive: int
+    negatives: list[int]
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: str | Path | None,
+    tokens: str | Path,
+    graph: str | Path | None,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the SRR groups of a corpus shard: one query, the titles on a path; several documents, spans of sections.
+
+    Args:
+        documents: DOCUMENTS table of the shard.
+        statistics: not used.
+        tokens: token store of the shard.
+        graph: not used.
+        options: see `Options`.
+        text: fields that made the token store.
+        seed: of the random streams.
+        output: GROUPS table; written whole or not at all.
+
+    Returns:
+        Counts: documents, skipped by reason, groups, sequences.
+    """
+    from irpretrain.objectives.articles import write_groups
+    from irpretrain.objectives.draws import stream_of
+    from irpretrain.objectives.groups import group
+    from irpretrain.wikipedia.tree import build_tree
+
+    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+        tree = build_tree(article.title, article.sections, boilerplate=options.boilerplate)
+        spans = [article.span(node.start, node.end) for node in tree.nodes]
+        competes = [
+            span is not None and article.words(node.start, node.end) >= options.minimum_words
+            for node, span in zip(tree.nodes, spans, strict=True)
+        ]
+        rng = stream_of(seed, options.type, article.document_id)
+        choices = choose(tree, article.levels, competes, options, rng)
+        if not choices:
+            skipped["too_few_sections"] += 1
+        for sample, choice in enumerate(choices):
+            yield group(
+                article.place,
+                [" ".join(tree.path(choice.positive))],
+                [span for number in (choice.positive, *choice.negatives) if (span := spans[number])],
+                sample=sample,
+            )
+
+    return write_groups(documents, tokens, text, output, options.type, groups_of)
+
+
+def choose(
+    tree: WikiStructureTree,
+    levels: Sequence[int],
+    competes: Sequence[bool],
+    options: Options,
+    rng: np.random.Generator,
+) -> list[Choice]:
+    """Return the preferred and the other sections of each group, in the order of the text.
+
+    Args:
+        tree: the article's tree.
+        levels: level of each section of the article, by the section's number.
+        competes: of each node, whether it has enough text.
+        options: see `Options`.
+        rng: the document's random stream.
+    """
+    from irpretrain.objectives.draws import some
+
+    if len(tree.nodes) - 1 < options.minimum_sections:
+        return []
+    deepest = max((levels[node.section] for node in tree.nodes), default=0)
+    found = []
+    for rivals in _rivals(tree, options.candidates):
+        eligible = [number for number in rivals if competes[number]]
+        favoured = eligible
+        if options.positive == "deepest-first":
+            favoured = [n for n in eligible if levels[tree.nodes[n].section] >= deepest - 1][:1]
+        if len(eligible) >= options.minimum_candidates and favoured:
+            found.append((favoured, eligible))
+    choices = []
+    for favoured, eligible in some(rng, found, options.groups_per_document):
+        positive = favoured[int(rng.integers(len(favoured)))]
+        others = [number for number in eligible if number != positive]
+        choices.append(Choice(positive, some(rng, others, options.most_negatives)))
+    return choices
+
+
+def _rivals(tree: WikiStructureTree, candidates: str) -> list[tuple[int, ...]]:
+    """Return the sets of nodes that compete with each other; the root is in none."""
+    if candidates == "article":
+        return [tuple(range(1, len(tree.nodes)))]
+    return [children for number in range(len(tree.nodes)) if (children := tree.children(number))]

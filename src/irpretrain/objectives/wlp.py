@@ -1,0 +1,100 @@
+"""Wiki link prediction (WLP; Chang et al., ICLR 2020), a baseline.
+
+A sentence of an article's first section prefers a document that the article links to random ones.
+docs/methods/baselines.md states everything exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.config.text import TextConfig
+
+if TYPE_CHECKING:
+    from irpretrain.objectives.articles import Article
+
+NEEDS = frozenset({"positions", "graph"})
+
+
+class Options(Section):
+    """Which sentences go with which linked documents."""
+
+    type: Literal["wlp"] = Field(description="This objective.")
+    sentence: Literal["random", "first"] = Field(
+        "random",
+        description="Sentence of the first section: any (Chang et al.), or its first (as PHP's paper describes WLP).",
+    )
+    minimum_query_words: int = Field(
+        3, ge=1, description="Shorter sentences are no queries.", json_schema_extra={"unit": "words"}
+    )
+    negatives: int = Field(
+        4,
+        ge=1,
+        description="Random documents, not linked by the article, that a linked one is preferred to.",
+        json_schema_extra={"unit": "documents"},
+    )
+    groups_per_document: int | None = Field(
+        1,
+        ge=1,
+        description="Groups made of an article at most, each with another linked document, drawn at random; null for "
+        "all.",
+        json_schema_extra={"unit": "groups"},
+    )
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: str | Path | None,
+    tokens: str | Path,
+    graph: str | Path,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the WLP groups of a corpus shard: one query, the span of a sentence; several whole documents.
+
+    Args and returns as for `irpretrain.objectives.ltm.build_groups`.
+    """
+    from irpretrain.objectives.articles import write_groups
+    from irpretrain.objectives.draws import RandomDocuments, some, stream_of
+    from irpretrain.objectives.groups import Span, group
+    from irpretrain.objectives.link_source import LinkSource
+    from irpretrain.text.sentences import sentences
+
+    source = LinkSource.open(graph, documents)
+    others = RandomDocuments(source.drawable)
+    extra: Counter[str] = Counter()
+
+    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+        own, linked = source.node(article), source.targets(article)
+        targets = [node for node in linked if source.words[node] > 0]
+        lead = article.sections[0]
+        queries = [
+            span
+            for start, end in sentences(article.body, lead.start, lead.end)
+            if article.words(start, end) >= options.minimum_query_words
+            and (span := article.span(start, end)) is not None
+        ][: 1 if options.sentence == "first" else None]
+        if not targets or not queries:
+            skipped["no_links" if not targets else "no_sentence"] += 1
+            return
+        rng = stream_of(seed, options.type, article.document_id)
+        for sample, target in enumerate(some(rng, targets, options.groups_per_document)):
+            query = queries[int(rng.integers(len(queries)))]
+            negatives, repeated = others.draw(rng, options.negatives, {own, *linked})
+            if not negatives:
+                skipped["no_other_documents"] += 1
+                return
+            extra["negatives_repeated"] += repeated
+            ranked = [Span(source.document_id(node)) for node in (target, *negatives)]
+            yield group(article.place, [query], ranked, sample=sample)
+
+    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
+    return {**counts, "negatives_repeated": extra["negatives_repeated"]}

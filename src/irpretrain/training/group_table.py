@@ -1,0 +1,187 @@
+"""A GROUPS table held in memory as flat arrays, and the order in which training sees its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.contracts import GROUPS
+from irpretrain.errors import IntegrityError
+from irpretrain.randomness import generator
+from irpretrain.text.word_pieces import TokenStore
+from irpretrain.training.batches import Group, Span
+
+LITERAL = -1
+"""Row of a query that is a text of its own."""
+
+
+class GroupTable:
+    """Groups of a GROUPS table, in the order of a fresh permutation every epoch.
+
+    The table is held as flat arrays: 8 bytes a group, 16 a document, and 4 and its text a literal query; gaps and
+    anchors take 8 bytes each, and nothing in a table without any.
+
+    Args:
+        path: GROUPS table.
+        store: token store that holds every document the groups refer to.
+        batch_groups: groups a step.
+        seed: of the data order.
+        name: of the order's random stream; two tables in one training differ in it.
+
+    Raises:
+        IntegrityError: the table is empty, or the lists of a group do not fit together.
+        InputError: a document is not in the store.
+    """
+
+    def __init__(self, path: str | Path, store: TokenStore, batch_groups: int, seed: int, name: str) -> None:
+        self._batch_groups, self._seed, self._name = batch_groups, seed, name
+        if GROUPS.count(path) == 0:
+            raise IntegrityError(
+                path,
+                "there are no ranking groups to train on",
+                remedy="The objective skipped every document; its counts are in the sidecar of this file.",
+            )
+        self._queries, self._documents = (
+            _Entries(_column(path, name), store) for name in ("queries", "documents")
+        )
+        self._anchors = _Anchors(_column(path, "anchors"))
+        self._check(path)
+        self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
+
+    def _check(self, path: str | Path) -> None:
+        queries, documents = self._queries.counts(), self._documents.counts()
+        alone = ((queries != 1) & (documents != 1)) | (queries < 1) | (documents < 1)
+        anchors = self._anchors.counts()
+        unequal = (anchors > 0) & (anchors != np.maximum(queries, documents))
+        literal = (anchors > 0) & self._queries.with_literal() if anchors.any() else unequal
+        for wrong, fault in (
+            (alone, "needs one query or one document that all its sequences share"),
+            (unequal, "has anchors, but not one for each sequence"),
+            (literal, "has anchors beside a literal query, which has no document that they could lie in"),
+        ):
+            if wrong.any():
+                raise IntegrityError(
+                    path,
+                    f"group {int(np.flatnonzero(wrong)[0])} {fault}",
+                    remedy="Delete it and run the workflow again.",
+                )
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def order(self, step: int) -> np.ndarray:
+        """Return the indices of the groups of `step`: the next of an endless series of permutations."""
+        places = np.arange(step * self._batch_groups, (step + 1) * self._batch_groups)
+        return np.array([self._permutation(int(place) // len(self))[place % len(self)] for place in places])
+
+    def groups(self, step: int) -> list[Group]:
+        """Return the groups of a step."""
+        return [self[int(index)] for index in self.order(step)]
+
+    def __getitem__(self, index: int) -> Group:
+        queries = tuple(self._queries.entry(place) for place in self._queries.places(index))
+        documents = tuple(self._documents.span(place) for place in self._documents.places(index))
+        return Group(queries, documents, self._anchors.of(index))
+
+    def _permutation(self, epoch: int) -> np.ndarray:
+        if epoch != self._epoch:
+            self._order = generator(self._seed, "data order", f"{self._name}/{epoch}").permutation(len(self))
+            self._epoch = epoch
+        return self._order
+
+
+def _column(path: str | Path, name: str) -> list[pa.ListArray]:
+    """A list column of a GROUPS table, in the blocks that it is read in."""
+    return [block.column(0) for block in GROUPS.stream(path, [name])]
+
+
+def _offsets(lists: Sequence[pa.ListArray]) -> np.ndarray:
+    """Where each list begins among the entries of all of them, end to end."""
+    sizes = np.concatenate([column.value_lengths().to_numpy() for column in lists])
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+
+def _numbers(columns: Sequence[pa.StructArray], field: str) -> np.ndarray:
+    """A field of numbers; where all are 0, one 0 serves for all and takes no memory."""
+    found = [column.field(field).to_numpy() for column in columns]
+    if not any(part.any() for part in found):
+        return np.broadcast_to(np.int32(0), sum(map(len, found)))
+    return np.concatenate(found)
+
+
+class _Anchors:
+    """The anchors of all groups; a table without any takes no memory for them."""
+
+    def __init__(self, lists: Sequence[pa.ListArray]) -> None:
+        flat = [column.flatten() for column in lists]
+        some = any(len(part) for part in flat)
+        self._offsets = _offsets(lists) if some else np.broadcast_to(np.int64(0), sum(map(len, lists)) + 1)
+        self._starts, self._ends = (_numbers(flat, name) for name in ("start", "end"))
+
+    def counts(self) -> np.ndarray:
+        """Return the number of anchors of each group."""
+        return np.diff(self._offsets)
+
+    def of(self, index: int) -> tuple[tuple[int, int], ...]:
+        """Return the anchors of a group."""
+        places = range(self._offsets[index], self._offsets[index + 1])
+        return tuple((int(self._starts[place]), int(self._ends[place])) for place in places)
+
+
+class _Entries:
+    """A list column of a GROUPS table as flat arrays: entries of the lists, end to end.
+
+    An entry is a span, or (a query without a document identifier) a literal text. Texts stay in the blocks that they
+    were read in: joined, those of a large corpus would outgrow an Arrow string array (2 GiB).
+    """
+
+    def __init__(self, lists: Sequence[pa.ListArray], store: TokenStore) -> None:
+        flat = [column.flatten() for column in lists]
+        self._offsets = _offsets(lists)
+        names = _joined(flat, "document_id")
+        self._texts = _joined(flat, "text") if flat[0].type.get_field_index("text") >= 0 else None
+        literal = np.zeros(len(names), dtype=bool) if self._texts is None else pc.equal(names, "").to_numpy()
+        if literal.all():  # no span: one number serves for all rows and takes no memory
+            self._rows = self._starts = self._ends = np.broadcast_to(np.int64(LITERAL), len(names))
+            self._gaps: tuple[np.ndarray, ...] = ()
+            return
+        self._rows = np.full(len(names), LITERAL, dtype=np.int64)
+        self._rows[~literal] = store.rows(names.filter(pa.array(~literal)))
+        self._starts, self._ends = (_numbers(flat, name) for name in ("start", "end"))
+        gaps = ("gap_start", "gap_end") if flat[0].type.get_field_index("gap_start") >= 0 else ()
+        self._gaps = tuple(_numbers(flat, name) for name in gaps)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def counts(self) -> np.ndarray:
+        """Return the number of entries of each list."""
+        return np.diff(self._offsets)
+
+    def with_literal(self) -> np.ndarray:
+        """Return which lists hold a literal text."""
+        lists = np.repeat(np.arange(len(self)), self.counts())
+        return np.bincount(lists[self._rows == LITERAL], minlength=len(self)) > 0
+
+    def places(self, index: int) -> range:
+        """Return the places of a list's entries."""
+        return range(self._offsets[index], self._offsets[index + 1])
+
+    def span(self, place: int) -> Span:
+        """Return the span at a place."""
+        numbers = (self._rows, self._starts, self._ends, *self._gaps)
+        return Span(*(int(column[place]) for column in numbers))
+
+    def entry(self, place: int) -> str | Span:
+        """Return the literal text or the span at a place."""
+        if self._texts is not None and self._rows[place] == LITERAL:
+            return str(self._texts[place])
+        return self.span(place)
+
+
+def _joined(columns: Sequence[pa.StructArray], field: str) -> pa.ChunkedArray:
+    return pa.chunked_array([column.field(field) for column in columns])

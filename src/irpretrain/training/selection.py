@@ -1,0 +1,68 @@
+"""The final model of a pre-training: of its snapshots, the one that ranks some held-out queries best (Wikiformer)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import atomic_directory, write_text
+from irpretrain.evaluation.measures import mean_of_run
+from irpretrain.evaluation.qrels import read_qrels
+from irpretrain.evaluation.runs import read_run
+from irpretrain.training.snapshots import SNAPSHOTS, snapshot
+
+NOT_CONTENT = (SNAPSHOTS, ".*")
+"""What lies in a model's directory and is not part of the model."""
+
+
+def select_model(
+    model: str | Path,
+    runs: Mapping[int, str | Path],
+    qrels: str | Path,
+    measure: str,
+    output: str | Path,
+    scores: str | Path,
+) -> dict[str, Any]:
+    """Keep the snapshot whose zero-shot run is best; of equal ones the earliest.
+
+    Args:
+        model: directory of a pre-trained model with its snapshots.
+        runs: step → run of the weights after it, over the queries that choose; the largest step is the training's last.
+        qrels: judgements of these queries. One without candidates counts 0.
+        measure: what is compared, in ir_measures' notation.
+        output: directory to write: the chosen model, hard-linked where the file system allows it.
+        scores: JSON to write: the choice, and the score of every step.
+
+    Returns:
+        Counts: the chosen step and its score, queries, steps compared.
+    """
+    judged = read_qrels(qrels)
+    values = {step: mean_of_run(read_run(runs[step]), judged, measure, judged) for step in sorted(runs)}
+    best = max(values, key=lambda step: (values[step], -step))
+    with atomic_directory(output) as folder:
+        shutil.copytree(
+            snapshot(model, best, max(runs)),
+            folder,
+            ignore=shutil.ignore_patterns(*NOT_CONTENT),
+            copy_function=_link_or_copy,
+            dirs_exist_ok=True,
+        )
+    report = {
+        "measure": measure,
+        "queries": len(judged),
+        "chosen": {"step": best, "score": values[best]},
+        "scores": [{"step": step, "score": value} for step, value in values.items()],
+    }
+    write_text(scores, json.dumps(report, indent=1, sort_keys=True) + "\n")
+    return {"chosen_step": best, "score": values[best], "queries": len(judged), "steps_compared": len(values)}
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -1,0 +1,121 @@
+"""Synthetic wikis with all that objectives need: token stores with positions, statistics, graph, anchor texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from synthetic_wiki import Wiki, make_graph
+
+from irpretrain.config.load import deep_merge
+from irpretrain.config.presets import PRESETS
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import GROUPS
+from irpretrain.objectives.merge import merge_groups
+from irpretrain.objectives.registry import load_objective, needs, read_options
+from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.word_pieces import TokenStore, load_tokenizer, write_token_store
+from irpretrain.wikipedia.anchor_texts import write_anchor_texts
+
+TEXT = TextConfig(words="alphanumeric")
+
+
+@dataclass
+class Made:
+    """A collection of one or several corpora, each in the same number of shards."""
+
+    wikis: Sequence[Wiki]
+    folder: Path
+    encoder: Path
+    shards: int = 1
+    text: TextConfig = TEXT
+    seed: int = 1
+    segment_words: int = 8
+
+    def __post_init__(self) -> None:
+        self.graph = make_graph(self.wikis, self.folder, self.shards, segment_words=self.segment_words)
+        self.documents = [
+            [self.folder / f"corpus-{corpus}" / f"documents-{shard}.parquet" for shard in range(self.shards)]
+            for corpus in range(len(self.wikis))
+        ]
+        self.every = [path for corpus in self.documents for path in corpus]
+        for path in self.every:
+            write_token_store(path, self.encoder, self.text, self._tokens(path), positions=True)
+            count_words(path, self.text, path.with_suffix(".words"))
+        self.statistics = self.folder / "words.parquet"
+        merge_counts([path.with_suffix(".words") for path in self.every], self.statistics)
+        self.anchor_texts = self.folder / "anchor-texts.parquet"
+        write_anchor_texts(self.every, self.graph, 256, 1, self.anchor_texts)
+        self.store = TokenStore.open([self._tokens(path) for path in self.every])
+        self.tokenizer = load_tokenizer(self.encoder)
+
+    def build(self, type: str, preset: str = "paper", **given: Any) -> Path:
+        """Build the groups of an objective, shard by shard, and merge them; counts of the shards are in `counts`."""
+        chosen = deep_merge(PRESETS[preset]["objectives"].get(type, {}), {"type": type, **given})
+        options = read_options(type, chosen)
+        wanted = needs(options)
+        extra: dict[str, Any] = {}
+        if "collection" in wanted:
+            extra["collection"] = self.every
+        if "anchor_texts" in wanted:
+            extra["anchor_texts"] = self.anchor_texts
+        self.counts: list[dict[str, Any]] = []
+        outputs = []
+        for corpus, paths in enumerate(self.documents):
+            outputs.append(
+                [self.folder / f"{type}-{corpus}-{number}.parquet" for number in range(len(paths))]
+            )
+            for path, output in zip(paths, outputs[-1], strict=True):
+                self.counts.append(
+                    load_objective(options).build_groups(
+                        path,
+                        self.statistics if "statistics" in wanted else None,
+                        self._tokens(path),
+                        self.graph if "graph" in wanted else None,
+                        options,
+                        self.text,
+                        self.seed,
+                        output,
+                        **extra,
+                    )
+                )
+        merged = self.folder / f"{type}.parquet"
+        merge_groups(outputs, merged)
+        return merged
+
+    def groups(self, type: str, preset: str = "paper", **given: Any) -> list[dict[str, Any]]:
+        """Return the groups of an objective, queries and documents as texts."""
+        return [self.readable(row) for row in GROUPS.read(self.build(type, preset, **given)).to_pylist()]
+
+    def readable(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row with the word pieces of its spans in place of the spans; anchors too."""
+        [query] = row["queries"][:1]
+        anchors = [
+            self.read(query["document_id"], a["start"], a["end"]) if a["start"] >= 0 else None
+            for a in row["anchors"]
+        ]
+        return {
+            "place": (row["part"], row["position"], row["sample"]),
+            "queries": [
+                q["text"] or self.read(q["document_id"], q["start"], q["end"]) for q in row["queries"]
+            ],
+            "documents": [
+                self.read(d["document_id"], d["start"], d["end"], (d["gap_start"], d["gap_end"]))
+                for d in row["documents"]
+            ],
+            "ids": [d["document_id"] for d in row["documents"]],
+            "anchors": anchors,
+            "raw": row,
+        }
+
+    def read(self, document_id: str, start: int, end: int, gap: tuple[int, int] = (0, 0)) -> str:
+        """Return the word pieces of a span as one text."""
+        [number] = self.store.rows([document_id])
+        tokens = self.store.tokens(int(number))
+        places = range(start, len(tokens) if end < 0 else end)
+        return " ".join(self.tokenizer.token(int(tokens[n])) for n in places if not gap[0] <= n < gap[1])
+
+    def _tokens(self, path: Path) -> Path:
+        return path.with_suffix(".tokens")

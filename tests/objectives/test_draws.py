@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from irpretrain.objectives.draws import RandomDocuments, as_many, some, stream_of
+
+
+@given(st.integers(0, 9), st.none() | st.integers(1, 9), st.integers(0, 99))
+def test_some_items_are_different_and_in_their_own_order(size: int, most: int | None, seed: int) -> None:
+    found = some(np.random.default_rng(seed), list(range(size)), most)
+    assert found == sorted(set(found))
+    assert len(found) == (size if most is None else min(size, most))
+
+
+@given(st.integers(1, 9), st.integers(1, 30), st.integers(0, 99))
+def test_repeats_begin_when_all_were_taken(size: int, count: int, seed: int) -> None:
+    found, repeated = as_many(np.random.default_rng(seed), list(range(size)), count)
+    assert len(found) == count
+    assert repeated == max(0, count - size)
+    assert len(set(found[:size])) == min(size, count)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=40),
+    st.sets(st.integers(0, 39), max_size=6),
+    st.integers(1, 8),
+    st.integers(1, 3),
+    st.integers(0, 99),
+)
+def test_random_documents_are_long_enough_not_excluded_and_repeat_only_when_scarce(
+    words: list[int], excluded: set[int], count: int, least: int, seed: int
+) -> None:
+    documents = RandomDocuments(np.array(words, np.int32), least)
+    allowed = {number for number, length in enumerate(words) if length >= least} - excluded
+    found, repeated = documents.draw(np.random.default_rng(seed), count, excluded)
+    assert set(found) <= allowed
+    if allowed:
+        assert len(found) == count
+        assert repeated == max(0, count - len(allowed))
+        assert len(set(found)) == count - repeated
+    else:
+        assert (found, repeated) == ([], 0)
+
+
+@pytest.mark.parametrize("size", [5, 50])
+def test_every_document_is_drawn_equally_often(size: int) -> None:
+    documents, rng = RandomDocuments(np.ones(size, np.int32)), np.random.default_rng(3)
+    drawn = np.concatenate([documents.draw(rng, 2, {0})[0] for _ in range(4000)])
+    counts = np.bincount(drawn, minlength=size)
+    assert counts[0] == 0
+    assert stats.chisquare(counts[1:]).pvalue > 1e-4
+
+
+def test_a_place_leaves_enough_words_behind_it() -> None:
+    documents, rng = RandomDocuments(np.array([10, 3], np.int32)), np.random.default_rng(1)
+    assert {documents.place(rng, 0, 4, None) for _ in range(200)} == set(range(7))
+    assert {documents.place(rng, 0, 4, 6) for _ in range(200)} == {0, 1, 2}
+    assert {documents.place(rng, 1, 4, None) for _ in range(20)} == {0}
+
+
+def test_streams_differ_by_document_objective_and_seed() -> None:
+    drawn = {
+        stream_of(*name).integers(1 << 62)
+        for name in [(1, "srr", "a"), (1, "srr", "b"), (1, "rwi", "a"), (2, "srr", "a")]
+    }
+    assert len(drawn) == 4

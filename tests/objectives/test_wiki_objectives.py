@@ -1,0 +1,463 @@
+"""The objectives that read articles and links, on articles of a few words: what comes out is told by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_groups import Made
+from synthetic_wiki import Article, Expected, Part, To, Wiki, expected
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import GROUPS
+from irpretrain.objectives.registry import OBJECTIVES
+
+WIKI_TYPES = [name for name in OBJECTIVES if name != "rop"]
+ALL = {"boilerplate": []}
+
+
+def words(*numbers: int) -> str:
+    return " ".join(f"word{number:02d}" for number in numbers)
+
+
+def lead(*pieces: str | To) -> Part:
+    return Part(0, "", pieces)
+
+
+# Titles are word00 to word05; every text is of words of its own.
+TREE = Article(
+    words(0),
+    [
+        lead(words(10, 11)),
+        Part(2, words(20), [words(12, 13, 14)]),
+        Part(3, words(21), [words(15)]),
+        Part(3, words(22), [words(16, 17)]),
+        Part(2, words(23)),
+        Part(2, words(24), [words(18)]),
+        Part(2, "External links", [words(19)]),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
+    pages = [
+        TREE,
+        Article(words(1), [lead(words(30))]),
+        Article(words(2), [lead(words(31))], disambiguation=True),
+    ]
+    return Made([Wiki(pages)], tmp_path_factory.mktemp("tree"), tiny_encoder)
+
+
+def test_srr_reads_the_titles_on_the_path_and_the_texts_of_siblings(tree: Made) -> None:
+    texts = {words(0, 20): words(12, 13, 14), words(0, 24): words(18)}
+    deeper = {words(0, 20, 21): words(15), words(0, 20, 22): words(16, 17)}
+    upper, lower = tree.groups("srr")
+    for found, siblings in ((upper, texts), (lower, deeper)):
+        [query] = found["queries"]
+        assert found["documents"][0] == siblings[query]
+        assert set(found["documents"]) == set(siblings.values())
+        assert len(found["documents"]) == 2
+        assert found["raw"]["scores"] == [1.0, 0.0]
+    assert tree.counts[0] == {
+        "documents": 3,
+        "skipped": {"disambiguation": 1, "too_few_sections": 1},
+        "groups": 2,
+        "sequences": 4,
+    }
+
+
+def test_srr_with_boilerplate(tree: Made) -> None:
+    upper, _ = tree.groups("srr", **ALL)
+    assert set(upper["documents"]) == {words(12, 13, 14), words(18), words(19)}
+
+
+def test_rwi_writes_queries_as_long_as_the_path(tree: Made) -> None:
+    groups = tree.groups("rwi", negatives=2, groups_per_document=None)
+    titles = {
+        words(12, 13, 14): words(20),
+        words(15): words(20, 21),
+        words(16, 17): words(20, 22),
+        words(18): words(24),
+    }
+    assert {g["documents"][0] for g in groups} == set(titles)
+    for found in groups:
+        assert found["queries"][0] == f"{words(0)} {titles[found['documents'][0]]}"
+        assert len(found["queries"]) == 3
+        assert len({tuple(sorted(query.split())) for query in found["queries"]}) == 3
+        assert {len(query.split()) for query in found["queries"]} == {len(found["queries"][0].split())}
+    assert tree.counts[0]["skipped"] == {"disambiguation": 1, "no_section_with_another_query": 1}
+
+
+def test_ati_prefers_the_abstract_for_the_title(tree: Made) -> None:
+    [found] = tree.groups("ati")
+    assert found["queries"] == [words(0)]
+    assert found["documents"] == [words(10, 11), words(12, 13, 14), words(15), words(16, 17), words(18)]
+    assert tree.counts[0]["skipped"] == {"disambiguation": 1, "no_other_section": 1}
+    [found] = tree.groups("ati", most_negatives=2, minimum_words=2)
+    assert found["documents"] == [words(10, 11), words(12, 13, 14), words(16, 17)]
+
+
+def test_sections_beyond_what_the_token_store_keeps_are_not_there(tmp_path: Path, tiny_encoder: Path) -> None:
+    # Title, separator (one unknown piece), lead, then a heading and its text: nine pieces.
+    cut = TextConfig(words="alphanumeric", max_word_pieces=8)
+    made = Made([Wiki([TREE])], tmp_path, tiny_encoder, text=cut)
+    [found] = made.groups("ati")
+    assert found["documents"] == [words(10, 11), words(12, 13, 14)]
+    assert made.groups("srr") == []
+
+
+SEE_ALSO = Part(2, "See also", [To(words(1)), To(words(2))])
+LINKED = [
+    Article(words(0), [lead(words(10, 11), To(words(3))), Part(2, words(20), [words(12)]), SEE_ALSO]),
+    Article(words(1), [lead(words(30))]),
+    Article(words(2), [lead(words(31), To(words(0)))]),
+    Article(words(3), [lead(words(32))]),
+    Article(words(4), [lead(words(33))]),
+    Article(words(5), [lead(words(34))], disambiguation=True),
+]
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
+    return Made([Wiki(LINKED)], tmp_path_factory.mktemp("linked"), tiny_encoder, segment_words=99)
+
+
+def test_ltm_prefers_what_see_also_names_and_does_not_read_the_list(linked: Made) -> None:
+    first, second = linked.groups("ltm", negatives=2)
+    assert first["queries"] == second["queries"] == [f"{words(0)} [UNK] {words(10, 11, 3, 20, 12)}"]
+    assert [first["ids"][0], second["ids"][0]] == ["d1", "d2"]
+    assert set(first["ids"][1:]) == set(second["ids"][1:]) == {"d3", "d4"}  # d5 only lists meanings
+    assert all(d["start"] == 0 and d["end"] == -1 for d in first["raw"]["documents"])
+    assert linked.counts[0]["negatives_repeated"] == 0
+    linked.groups("ltm", negatives=3)
+    assert linked.counts[0]["negatives_repeated"] == 2
+
+
+def test_ltm_by_symmetric_links(linked: Made) -> None:
+    groups = linked.groups("ltm", links="symmetric", negatives=1)
+    assert [(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in groups] == [
+        ("d0", "d2"),
+        ("d2", "d0"),
+    ]
+
+
+def test_wlp_prefers_linked_documents_for_sentences_of_the_lead(linked: Made) -> None:
+    groups = linked.groups("wlp", negatives=1, groups_per_document=None, minimum_query_words=2)
+    assert [(g["queries"][0], g["ids"]) for g in groups[:3]] == [
+        (words(10, 11, 3), ["d1", "d4"]),
+        (words(10, 11, 3), ["d2", "d4"]),
+        (words(10, 11, 3), ["d3", "d4"]),
+    ]
+    assert [g["ids"][0] for g in groups[3:]] == ["d0"]
+
+
+# Segments of eight words. word00 links 1 to 4: 1 links back from its first segment, 2 from a later one, 3 and 4 do not.
+FRONT = [To(words(1)), To(words(2)), To(words(3)), words(*range(10, 15))]
+PHP = [
+    Article(words(0), [lead(*FRONT, To(words(4)), words(*range(15, 22)))]),
+    Article(words(1), [lead(To(words(0)), words(*range(22, 29)))]),
+    Article(words(2), [lead(words(*range(30, 38)), To(words(0)), words(*range(40, 47)))]),
+    Article(words(3), [lead(words(*range(50, 58)))]),
+    Article(words(4), [lead(words(*range(60, 68)))]),
+    Article(words(5), [lead(words(68), To(words(1)))]),
+]
+
+
+@pytest.fixture(scope="module")
+def php(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
+    return Made([Wiki(PHP)], tmp_path_factory.mktemp("php"), tiny_encoder, segment_words=8)
+
+
+def told(groups: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [(g["queries"][0], g["ids"][0], Counter(g["ids"][1:]), g["anchors"]) for g in groups]
+
+
+def test_the_three_stages_of_php(php: Made) -> None:
+    first, second = words(1, 2, 3, *range(10, 15)), words(4, *range(15, 22))
+    assert told(php.groups("hp", negatives=2, minimum_words=8)) == [
+        (first, "d1", Counter({"d4": 2}), [words(1), None, None]),
+        (first, "d2", Counter({"d4": 2}), [words(2), None, None]),
+        (first, "d3", Counter({"d4": 2}), [words(3), None, None]),
+        (second, "d4", Counter({"d3": 2}), [words(4), None, None]),
+    ]
+    assert php.counts[0] == {
+        "documents": 6,
+        "skipped": {"disambiguation": 0, "no_links": 2, "no_segment_with_both": 2, "short": 1},
+        "groups": 4,
+        "sequences": 12,
+        "negatives_repeated": 4,
+        # Segments that link any: two of d0, the one of d1 and the second of d2; d0 links both from its first.
+        "D1": 3,
+        "D2": 1,
+        "D3": 2,
+        "D4": 2,
+        "D5": 2,
+    }
+    assert told(php.groups("shp", negatives=1, minimum_words=8)) == [
+        (first, "d1", Counter({"d3": 1}), [words(1), words(3)]),
+        (first, "d2", Counter({"d3": 1}), [words(2), words(3)]),
+    ]
+    assert told(php.groups("mrds", negatives=1, minimum_words=8)) == [
+        (first, "d1", Counter({"d2": 1}), [words(1), words(2)])
+    ]
+
+
+def test_php_with_the_fifth_group_and_caps(php: Made) -> None:
+    [found] = php.groups(
+        "hp",
+        negatives=3,
+        minimum_words=8,
+        fifth_group="negative",
+        segments_per_document=1,
+        positives_per_segment=1,
+    )
+    if found["ids"][0] == "d4":
+        assert set(found["ids"][1:]) == {"d1", "d2", "d3"}
+    else:
+        assert set(found["ids"][1:]) == {"d4"}
+
+
+def test_short_articles_are_neither_queries_nor_documents(php: Made) -> None:
+    assert told(php.groups("hp", negatives=1, minimum_words=1))[-1][0] != words(38, 1)
+    assert php.groups("hp", minimum_words=17) == []
+    assert php.counts[0]["skipped"] == {"disambiguation": 0, "no_links": 2, "short": 4}
+
+
+# Sentences are lines here.
+PROSE = Article(
+    words(0), [lead(f"{words(10, 11)}\n{words(12, 13)}\n{words(14)}"), Part(2, words(20), [words(15, 16)])]
+)
+OTHER = Article(words(1), [lead(words(*range(30, 38)))])
+
+
+@pytest.fixture(scope="module")
+def prose(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
+    return Made([Wiki([PROSE, OTHER])], tmp_path_factory.mktemp("prose"), tiny_encoder)
+
+
+def test_ict_leaves_the_sentence_out_of_its_passage(prose: Made) -> None:
+    title = f"{words(0)} [UNK]"
+    passages = {words(10, 11): words(12, 13, 14), words(12, 13): words(10, 11, 14)}
+    seen = set()
+    for seed in range(1, 9):
+        prose.seed = seed
+        [found] = prose.groups("ict", minimum_query_words=2, negatives=1, passage_words=6)
+        [query] = found["queries"]
+        own, other = found["documents"]
+        assert own == f"{title} {passages[query]}"  # a passage that begins the body begins with the title
+        assert found["ids"] == ["d0", "d1"]
+        assert len(other.split()) >= 6
+        seen.add(query)
+    assert seen == set(passages)
+    prose.seed = 1
+    [found] = prose.groups("ict", minimum_query_words=2, negatives=1, keep_sentence=1.0)
+    assert found["documents"][0] == f"{title} {words(10, 11, 12, 13, 14)}"
+
+
+def test_bfs_matches_the_lead_with_passages_of_the_article(prose: Made) -> None:
+    groups = prose.groups(
+        "bfs", minimum_query_words=2, negatives=1, groups_per_document=None, passage_words=5
+    )
+    assert [g["queries"][0] for g in groups] == [words(10, 11), words(12, 13)]
+    for found in groups:
+        rest = " ".join(w for w in words(10, 11, 12, 13, 14).split() if w not in found["queries"][0])
+        assert found["documents"][0] in {f"{words(0)} [UNK] {rest}", words(15, 16)}
+        assert found["ids"][1:] == ["d1"]
+
+
+# Each line is a sentence. "word70" leads to word01 in one article and to word02 in another.
+HARP = [
+    Article(
+        words(0), [lead(words(10, 11), To(words(1), words(70)), words(12), To(words(3)), f"\n{words(13)}")]
+    ),
+    Article(words(1), [lead(words(20, 21))]),
+    Article(words(2), [lead(words(22, 22))]),
+    Article(words(3), [lead(words(23, 24), To(words(2), words(70)))]),
+    Article(words(4), [lead(words(25, 26, 70))]),
+]
+
+
+@pytest.fixture(scope="module")
+def harp(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
+    return Made([Wiki(HARP)], tmp_path_factory.mktemp("harp"), tiny_encoder, segment_words=99)
+
+
+def test_rqp_prefers_the_anchor_with_its_surroundings_to_words_of_the_page(harp: Made) -> None:
+    groups = harp.groups("rqp", groups_per_document=None)
+    around = (
+        {"word10", "word11", "word12", "word03"},
+        {"word10", "word11", "word70", "word12"},
+        {"word23", "word24"},
+    )
+    pages = {"word20", "word21"}, {"word23", "word24", "word70"}, {"word22"}
+    assert [g["ids"] for g in groups] == [["d1"], ["d3"], ["d2"]]
+    for found, context, page, anchor in zip(
+        groups, around, pages, ("word70", "word03", "word70"), strict=True
+    ):
+        positive, negative = found["queries"]
+        *drawn, last = positive.split()
+        assert last == anchor
+        assert drawn
+        assert set(drawn) <= context
+        assert set(negative.split()) <= page
+    assert harp.counts[0] == {
+        "documents": 5,
+        "skipped": {"disambiguation": 0, "no_links": 3},
+        "groups": 3,
+        "sequences": 6,
+        "documents_without_words": 0,
+    }
+
+
+def test_qdm_prefers_the_page_that_the_words_lead_to_here(harp: Made) -> None:
+    first, second = harp.groups("qdm")
+    assert [first["ids"], second["ids"]] == [["d1", "d2"], ["d2", "d1"]]
+    assert first["queries"][0].split()[-1] == second["queries"][0].split()[-1] == "word70"
+    assert set(first["queries"][0].split()[:-1]) <= {"word10", "word11", "word12", "word03"}
+    assert harp.counts[0]["skipped"] == {"disambiguation": 0, "no_links": 3}
+
+
+def test_rdp_prefers_the_page_of_the_rarer_anchor(harp: Made) -> None:
+    [found] = harp.groups("rdp")
+    assert found["queries"] == [words(10, 11, 70, 12, 3)]
+    assert found["ids"] == ["d3", "d1"]  # word70 is in three documents of five, word03 in two
+
+
+def test_acm_prefers_the_page_that_is_linked_beside(harp: Made) -> None:
+    [found] = harp.groups("acm")
+    [query] = found["queries"]
+    assert query.split()[-1] == "word70"
+    assert set(query.split()[:-1]) <= {"word20", "word21"}
+    assert found["ids"][0] == "d3"
+    assert found["ids"][1] in {"d2", "d4"}
+
+
+def random_wikis(seed: int) -> list[Wiki]:
+    """Two corpora of articles with sections, links within and across them, and See Also lists."""
+    rng = np.random.default_rng(seed)
+
+    def word() -> str:
+        return words(int(rng.integers(10, 80)))
+
+    def piece() -> str | To:
+        if rng.random() < 0.25:
+            return To(
+                title(int(rng.integers(24))), "" if rng.random() < 0.5 else words(int(rng.integers(70, 74)))
+            )
+        return word() + ("\n" if rng.random() < 0.2 else "")
+
+    def title(number: int) -> str:
+        return f"{words(number % 10)} {'abc'[number // 10]}"
+
+    def article(number: int) -> Article:
+        parts = [lead(*(piece() for _ in range(int(rng.integers(2, 25)))))]
+        parts += [
+            Part(int(rng.integers(2, 5)), word(), [piece() for _ in range(int(rng.integers(0, 12)))])
+            for _ in range(int(rng.integers(0, 5)))
+        ]
+        if rng.random() < 0.6:
+            parts.append(Part(2, "See also", [To(title(int(rng.integers(24)))) for _ in range(3)]))
+        return Article(title(number), parts, disambiguation=bool(rng.random() < 0.1))
+
+    return [Wiki([article(n) for n in range(14)]), Wiki([article(n) for n in range(14, 24)], prefix="e")]
+
+
+@pytest.fixture(scope="module")
+def sharded(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> list[Made]:
+    folder = tmp_path_factory.mktemp("sharded")
+    return [Made(random_wikis(3), folder / str(shards), tiny_encoder, shards) for shards in (1, 2, 4)]
+
+
+@pytest.fixture(scope="module")
+def truth(sharded: list[Made]) -> Expected:
+    """The graph of the random wikis, found by looking at every pair of documents."""
+    return expected(sharded[0].wikis)
+
+
+def ids_of(made: Made) -> list[str]:
+    return [row["document_id"] for wiki in made.wikis for row in wiki.rows]
+
+
+def sources_of(made: Made) -> list[int]:
+    """Articles that are no disambiguation pages."""
+    return [
+        n
+        for n, row in enumerate(row for wiki in made.wikis for row in wiki.rows)
+        if not row["disambiguation"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("type", "preferred", "others"), [("hp", (0, 1, 2), (3,)), ("shp", (0, 1), (2,)), ("mrds", (0,), (1,))]
+)
+def test_php_makes_every_group_that_the_definition_asks_for(
+    sharded: list[Made], truth: Expected, type: str, preferred: tuple[int, ...], others: tuple[int, ...]
+) -> None:
+    made, names = sharded[0], ids_of(sharded[0])
+    wanted: Counter[tuple[str, str, frozenset[str]]] = Counter()
+    for (source, _), parts in truth.groups.items():
+        positives = [names[node] for number in preferred for node in parts[number]]
+        negatives = frozenset(names[node] for number in others for node in parts[number])
+        # A segment asks only where it has an anchor: D4 alone makes no group.
+        if source in sources_of(made) and negatives:
+            wanted.update((names[source], positive, negatives) for positive in positives)
+    rows = made.groups(type, negatives=30, minimum_words=1)
+    found = Counter(
+        (g["raw"]["queries"][0]["document_id"], g["ids"][0], frozenset(g["ids"][1:])) for g in rows
+    )
+    assert found == wanted
+    assert wanted
+    assert all(len(g["ids"]) == 31 and len(g["anchors"]) == 31 and g["anchors"][0] for g in rows)
+
+
+def test_ltm_makes_a_group_of_every_see_also_edge(sharded: list[Made], truth: Expected) -> None:
+    made, names = sharded[0], ids_of(sharded[0])
+    wanted = {(names[s], names[t]) for s, t in truth.see_also if s in sources_of(made)}
+    rows = made.groups("ltm", negatives=2)
+    assert {(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in rows} == wanted
+    assert len(rows) == len(wanted)
+    linked = {name: {t for s, t in wanted if s == name} for name in names}
+    for found in rows:
+        source = found["raw"]["queries"][0]["document_id"]
+        assert not ({source} | linked[source]) & set(found["ids"][1:])
+
+
+@pytest.mark.parametrize("type", WIKI_TYPES)
+def test_any_number_of_shards_gives_the_same_bytes(sharded: list[Made], type: str) -> None:
+    small = {"hp": {"minimum_words": 3}, "shp": {"minimum_words": 3}, "mrds": {"minimum_words": 3}}.get(
+        type, {}
+    )
+    one, *others = [made.build(type, **small).read_bytes() for made in sharded]
+    assert all(other == one for other in others)
+    assert GROUPS.count(sharded[0].folder / f"{type}.parquet") > 0
+    totals = [sum(count["groups"] for count in made.counts) for made in sharded]
+    assert len(set(totals)) == 1
+
+
+@pytest.mark.parametrize("type", WIKI_TYPES)
+def test_groups_are_sound(sharded: list[Made], type: str) -> None:
+    """The preferred sequence is never among the others, spans hold word pieces, and a draw depends on the seed."""
+    made = sharded[0]
+    small = {"minimum_words": 3} if type in {"hp", "shp", "mrds"} else {}
+    rows = GROUPS.read(made.build(type, **small)).to_pylist()
+    lengths = dict(zip(made.store.document_ids.to_pylist(), made.store.lengths.tolist(), strict=True))
+    for row in rows:
+        sequences = row["queries"] if len(row["queries"]) > 1 else row["documents"]
+        assert len(row["scores"]) == len(sequences) >= 2
+        assert row["scores"] == [1.0] + [0.0] * (len(sequences) - 1)
+        assert sequences[0] not in sequences[1:]
+        assert all(query["text"].strip() or query["document_id"] for query in row["queries"])
+        for span in [*row["documents"], *(query for query in row["queries"] if query["document_id"])]:
+            length = lengths[span["document_id"]]
+            end = length if span["end"] == -1 else span["end"]
+            assert 0 <= span["start"] < end <= length
+        if row["anchors"]:
+            [query] = row["queries"]
+            assert all(
+                (a["start"], a["end"]) == (-1, -1) or query["start"] <= a["start"] < a["end"] <= query["end"]
+                for a in row["anchors"]
+            )

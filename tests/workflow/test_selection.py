@@ -1,0 +1,48 @@
+"""A model chosen among its snapshots on held-out queries, through the real workflow."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import make_project, overlay_config, run_workflow
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+
+RUNS = "results/runs/tiny/bm25"
+
+
+def test_the_chosen_snapshot_is_what_is_tested_and_started_from(tmp_path):
+    make_project(tmp_path)
+    overlay = overlay_config()
+    chosen = {"select_on": {"dataset": "tiny-unseen", "measure": "RR@10"}, "training": {"snapshots": [2]}}
+    overlay["models"]["prop-rop"] = chosen
+    overlay["models"]["prop-further"] |= {"start": "prop-rop"}
+    models = ["prop-rop", "prop-further"]
+    overlay["experiments"] = {
+        **dict.fromkeys(("fine-tuned", "few-shot", "unseen")),
+        "zero-shot": {"dataset": "tiny", "models": models, "regimes": ["zero-shot"]},
+    }
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    steps = ["@2", "@6", ""]
+    run_workflow(
+        tmp_path,
+        *(f"{RUNS}/prop-rop{step}/zero-shot/seed-1.run.gz" for step in steps),
+        "results/models/pretrained/prop-further/seed-1",
+    )
+    found = json.loads((tmp_path / "results/metrics/selected/prop-rop/seed-1.json").read_text())
+    assert [entry["step"] for entry in found["scores"]] == [2, 6]
+    best = found["chosen"]["step"]
+    assert best == max(found["scores"], key=lambda entry: (entry["score"], -entry["step"]))["step"]
+    runs = {
+        step: (tmp_path / RUNS / f"prop-rop{step}/zero-shot/seed-1.run.gz").read_bytes() for step in steps
+    }
+    assert runs[""] == runs[f"@{best}"]
+    assert runs["@2"] != runs["@6"]
+    further = json.loads((tmp_path / "results/models/pretrained/prop-further/seed-1.meta.json").read_text())
+    assert "results/models/selected/prop-rop/seed-1" in further["inputs"]
