@@ -12,12 +12,12 @@ rule list_anchor_texts:
         "results/logs/anchors/{collection}.log",
     benchmark:
         "results/benchmarks/list_anchor_texts/{collection}.tsv"
-    threads: lambda wildcards: CFG.graph.threads
+    threads: CFG.graph.threads
     resources:
-        mem_mb=lambda wildcards, attempt: (CFG.graph.memory_mb + 1000) * attempt,
+        mem_mb=memory(CFG.graph.memory_mb + 1000),
         runtime=240,
     params:
-        memory_mb=lambda wildcards: CFG.graph.memory_mb,
+        memory_mb=CFG.graph.memory_mb,
     script:
         "../scripts/list_anchor_texts.py"
 
