@@ -23,14 +23,16 @@ ARTICLES, FILES, CATEGORIES = 0, 6, 14
 
 
 class Names(Settings):
-    """Names of one language edition, or names that a user adds. Letter case does not matter, an underscore is a space."""
+    """Names of one language edition, or names a user adds; letter case does not matter, an underscore is a space."""
 
     see_also: tuple[str, ...] = Field((), description="Headings of sections that list related articles.")
     boilerplate: tuple[str, ...] = Field((), description="Headings of sections that are no prose.")
     disambiguation: tuple[str, ...] = Field(
         (), description="Templates of disambiguation pages; * at the end: all names that begin so."
     )
-    file: tuple[str, ...] = Field((), description="Names of the namespace of files, whose links are not shown.")
+    file: tuple[str, ...] = Field(
+        (), description="Names of the namespace of files, whose links are not shown."
+    )
     category: tuple[str, ...] = Field((), description="Names of the namespace of categories.")
     namespaces: tuple[str, ...] = Field((), description="Names of other namespaces that hold no articles.")
     wikis: tuple[str, ...] = Field((), description="Prefixes of links to other wikis.")

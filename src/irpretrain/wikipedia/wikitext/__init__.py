@@ -1,4 +1,4 @@
-"""Wikitext to plain text with sections and links: `parse_article`. Time grows linearly with length, whatever the input."""
+"""Wikitext to plain text with sections and links, in time linear in its length whatever it holds: `parse_article`."""
 
 from irpretrain.wikipedia.wikitext.parser import parse_article
 

@@ -24,6 +24,8 @@ _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
 _WIDE = re.compile(rf" [{SPACES}]++|[{SPACES[1:]}][{SPACES}]*+")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*+")
+_LEFT_BEHIND = (("; )", ")"), (", )", ")"), (" , ", ", "), (" ,\n", ",\n"), (" . ", ". "), (" .\n", ".\n"))
+"""Punctuation around a template that is not shown."""
 _SECTION = re.compile(rf"(?:^|\n){HEADING}([1-6]) ?")
 
 
@@ -47,7 +49,8 @@ def _tidy(text: str) -> str:
     if f"{ANCHOR} " in text or f" {ANCHOR_END}" in text:
         text = text.replace(f"{ANCHOR} ", f" {ANCHOR}").replace(f" {ANCHOR_END}", f"{ANCHOR_END} ")
         text = _WIDE.sub(" ", text)
-    text = text.replace("; )", ")").replace(", )", ")")
+    for left, wanted in _LEFT_BEHIND:
+        text = text.replace(left, wanted)
     return _LINE_ENDS.sub("\n", text).strip(" \n")
 
 

@@ -1,7 +1,7 @@
 """First step: comments, templates and elements that are no prose go; what a few templates show takes their place.
 
-One scan over the tokens that matter. Its rules are MediaWiki's preprocessor's: what opens last closes first, an element such
-as <ref> ends at the first closing tag, an unclosed comment reaches to the end of the page.
+One scan over the tokens that matter. Its rules are MediaWiki's preprocessor's: what opens last closes first, an element
+such as <ref> ends at the first closing tag, an unclosed comment reaches to the end of the page.
 https://www.mediawiki.org/wiki/Preprocessor_ABNF
 """
 
@@ -13,20 +13,21 @@ from functools import cache
 from irpretrain.wikipedia.wikitext.marks import NOTHING
 from irpretrain.wikipedia.wikitext.templates import Templates
 
-DROPPED_ELEMENTS = tuple(
-    "ref references gallery math chem ce timeline score imagemap templatestyles templatedata syntaxhighlight source "
-    "graph mapframe maplink hiero inputbox includeonly indicator categorytree style script table".split()
+DROPPED_ELEMENTS = (
+    "ref|references|gallery|math|chem|ce|timeline|score|imagemap|templatestyles|templatedata|syntaxhighlight|source|graph|"
+    "mapframe|maplink|hiero|inputbox|includeonly|indicator|categorytree|style|script|table"
 )
-LITERAL_ELEMENTS = ("nowiki", "pre")
+LITERAL_ELEMENTS = "nowiki|pre"
 DEEPEST = 40
 """Templates within each other that are still shown; MediaWiki's own limit. It bounds the cost of nested ones."""
 
 _TOKEN = re.compile(
     r"\{\{([^{}<|]*+)(\|[^{}<]*+)?\}\}"  # a template without anything in it: most of them
     r"|(\{\{++)|(\}\}++)|<(!--)"
-    rf"|<((?i:{'|'.join((*DROPPED_ELEMENTS, *LITERAL_ELEMENTS))}))(?=[\s/>])[^<>]*+>"
+    rf"|<((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
 _SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
+_LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;_-"})
 
@@ -45,7 +46,9 @@ class _Scan:
     def __init__(self, text: str, templates: Templates) -> None:
         self.text, self.templates = text, templates
         self.shown: list[str] = []
-        self.open: list[list[int]] = []  # [braces that are not closed yet, index of `shown` that is kept for them]
+        self.open: list[
+            list[int]
+        ] = []  # [braces that are not closed yet, index of `shown` that is kept for them]
         self.unclosed: set[str] = set()  # elements without a closing tag from here on
 
     def run(self) -> str:
@@ -57,7 +60,7 @@ class _Scan:
                 shown.append(text[at:start])
             at = token.end()
             kind = token.lastindex
-            if kind == _SIMPLE or kind == _SIMPLE_ARGUMENTS:
+            if kind in (_SIMPLE, _SIMPLE_ARGUMENTS):
                 if known(token[1]) and len(self.open) < DEEPEST:
                     shown.append(self.templates.show(token[1], (token[2] or "")[1:]))
             elif kind == _OPEN:
@@ -105,13 +108,13 @@ class _Scan:
         """Deal with an element whose opening tag ends at `at`; return where to go on."""
         name = tag[_ELEMENT].lower()
         if tag[0].endswith("/>"):
-            if name in LITERAL_ELEMENTS:
+            if name in _LITERAL_NAMES:
                 self.shown.append(NOTHING)
             return at
         if name not in self.unclosed:
             inner, outer = _end_of_table(self.text, at) if name == "table" else _end(self.text, name, at)
             if outer >= 0:
-                if name in LITERAL_ELEMENTS:
+                if name in _LITERAL_NAMES:
                     self.shown.append(_literal(name, self.text[at:inner]))
                 return outer
             self.unclosed.add(name)

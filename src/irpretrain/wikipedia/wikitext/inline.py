@@ -13,16 +13,17 @@ from irpretrain.wikipedia.wikitext.marks import BREAK
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
 
-LINE_ELEMENTS = frozenset(
-    "br p div li dt dd ul ol dl blockquote center poem tr td th caption hr h1 h2 h3 h4 h5 h6 table pre".split()
+LINE_ELEMENTS = (
+    "br|p|div|li|dt|dd|ul|ol|dl|blockquote|center|poem|tr|td|th|caption|hr|h1|h2|h3|h4|h5|h6|table|pre"
 )
-INLINE_ELEMENTS = frozenset(
-    "abbr b bdi bdo big cite code data del dfn em font i ins kbd mark meta link noinclude onlyinclude q rb rp rt rtc ruby s samp "
-    "section small span strike strong sub sup time translate tvar tt u var wbr tbody thead tfoot colgroup col phonos "
-    "ce nobr".split()
+INLINE_ELEMENTS = (
+    "abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|meta|link|noinclude|onlyinclude|q|rb|rp|rt|rtc|ruby|s|"
+    "samp|section|small|span|strike|strong|sub|sup|time|translate|tvar|tt|u|var|wbr|tbody|thead|tfoot|colgroup|col|phonos|nobr"
 )
-_NAMES = "|".join(sorted({*LINE_ELEMENTS, *INLINE_ELEMENTS, *DROPPED_ELEMENTS, *LITERAL_ELEMENTS}))
-_TAG = re.compile(rf"</?((?i:{_NAMES}))(?=[\s/>])[^<>]*+>")
+_LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
+_TAG = re.compile(
+    rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
+)
 _MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
 _ENTITY = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|[a-zA-Z][a-zA-Z0-9]{1,30});")
 _VARIANT = re.compile(r"-\{([^{}\n]*+)\}-")
@@ -38,7 +39,7 @@ def remove_tags(text: str, language: WikiLanguage) -> str:
 
 
 def _tag(tag: re.Match[str]) -> str:
-    return BREAK if tag[1].lower() in LINE_ELEMENTS else ""
+    return BREAK if tag[1].lower() in _LINE_NAMES else ""
 
 
 def _variant(markup: re.Match[str]) -> str:

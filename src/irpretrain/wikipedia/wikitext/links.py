@@ -18,7 +18,9 @@ Target = tuple[str, str]
 
 LONGEST_TITLE = 255
 """Bytes of UTF-8; MediaWiki has no longer titles."""
-_PROTOCOLS = r"(?:https?:|ftps?:|irc:|ircs:|gopher:|telnet:|nntp:|svn:|git:|worldwind:)?//|mailto:|news:|tel:|geo:|urn:|sip:|xmpp:"
+_PROTOCOLS = (
+    r"(?:(?:https?|ftps?|ircs?|gopher|telnet|nntp|svn|git|worldwind):)?//|mailto:|news:|tel:|geo:|urn:|sip:"
+)
 _LABEL = r"(?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+"
 _UNUSUAL = re.compile(r"[&_%#:<>{}\x00-\x1f\u200e\u200f\u202a-\u202e]|\s\s")
 _IGNORED = re.compile(r"[\u200e\u200f\u202a-\u202e]")
@@ -28,10 +30,10 @@ _DISAMBIGUATOR = re.compile(r" *(?:\([^()]*\)|（[^（）]*）)$")
 
 
 def mark_links(text: str, language: WikiLanguage) -> tuple[str, list[Target]]:
-    """Return `text` with each link's anchor between ANCHOR and ANCHOR_END, all other links reduced to what is visible.
+    """Return `text` with marks around each link's anchor, all other links reduced to what is visible, and the targets.
 
-    Letters that follow a link directly belong to its anchor, as on the screen. A link within a link is the link; the outer one
-    is text. A link may not go over a line end, a file's caption not over a heading; else its brackets are text.
+    Letters that follow a link directly belong to its anchor, as on the screen. A link within a link is the link; the
+    outer one is text. A link may not go over a blank line, a file's caption not over a heading; else its brackets are text.
     """
     scan = _Scan(text, language)
     return scan.run(), scan.links
@@ -55,7 +57,9 @@ class _Scan:
         self.text, self.language = text, language
         self.links: list[Target] = []
         self.shown: list[str] = []
-        self.open: list[tuple[int, int, int, str | None]] = []  # place, index of `shown`, links before, target
+        self.open: list[
+            tuple[int, int, int, str | None]
+        ] = []  # place, index of `shown`, links before, target
         self.line, self.section, self.looked = -1, -1, 0  # last line end and heading before `looked`
 
     def run(self) -> str:
@@ -194,7 +198,11 @@ def read_target(written: str, language: WikiLanguage, labelled: bool) -> tuple[s
 
 
 def _checked(title: str, fragment: str) -> tuple[str, Target | None]:
-    if not (title or fragment) or _INVALID.search(title) or len(title.encode(errors="replace")) > LONGEST_TITLE:
+    if (
+        not (title or fragment)
+        or _INVALID.search(title)
+        or len(title.encode(errors="replace")) > LONGEST_TITLE
+    ):
         return "other", None
     return "article", (title, fragment)
 
@@ -205,4 +213,3 @@ def _pipe_trick(written: str) -> str:
     name = name.partition(":")[2].strip() or name if ":" in name else name
     short = _DISAMBIGUATOR.sub("", name)
     return short if short != name else name.partition(", ")[0]
-

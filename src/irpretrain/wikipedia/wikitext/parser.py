@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def parse_article(wikitext: str, language: WikiLanguage) -> Article:
     """Return the plain text, sections and links of a page's wikitext.
 
-    Never fails: markup that is not balanced is text. What is prose and what is dropped: docs/methods/wikipedia.md, "Plain text".
+    Never fails: markup that is not balanced is text. docs/methods/wikipedia.md ("Plain text") says what is shown.
     """
     text = "\n" + clean_text(wikitext) + "\n"
     text = remove_hidden(text, language.templates)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 Arguments = dict[str, str]
@@ -12,9 +11,7 @@ Arguments = dict[str, str]
 
 _SEPARATOR = re.compile(r"(\[\[)|(\]\])|(\|)|=")
 _FIELD = re.compile(r"\{([^{}]*)\}")
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 
 
 class Templates:
@@ -131,8 +128,14 @@ _NUMBER = re.compile(r"[-−+]?[\d.,/ +e]{1,40}")
 _COMPOUND = frozenset({"ft", "yd", "mi", "st", "lb", "oz", "LT", "long ton", "h", "min"})
 """Units that a smaller one may follow: `{{convert|5|ft|8|in}}`."""
 _BETWEEN = {
-    "-": "–", "–": "–", "to": " to ", "and": " and ", "or": " or ", "by": " by ", "x": " × ", "×": " × ", "+/-": " ± ", "±": " ± ",
-}  # fmt: skip
+    **{word: f" {word} " for word in ("to", "and", "or", "by")},
+    "-": "–",
+    "–": "–",
+    "x": " × ",
+    "×": " × ",
+    "+/-": " ± ",
+    "±": " ± ",
+}
 
 
 def _date(given: Arguments) -> str:
@@ -145,7 +148,7 @@ def _date(given: Arguments) -> str:
     month = int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() and len(parts[1]) < 3 else 0
     if not 1 <= month <= 12:
         return parts[0]
-    name = _MONTHS[month - 1]
+    name = _MONTHS.split("|")[month - 1]
     if len(parts) < 3 or not parts[2].isdecimal():
         return f"{name} {parts[0]}"
     day = parts[2].lstrip("0")
@@ -155,7 +158,10 @@ def _date(given: Arguments) -> str:
 def _nihongo(given: Arguments) -> str:
     """`{{nihongo|English|kanji|romaji|more}}` shows "English (kanji, romaji, more)"."""
     parts = [given.get(name, "") for name in ("1", "2", "3", "4", "extra")]
-    first, rest = parts[0] or parts[2], ", ".join(part for part in (parts[1:] if parts[0] else parts[1:2]) if part)
+    first, rest = (
+        parts[0] or parts[2],
+        ", ".join(part for part in (parts[1:] if parts[0] else parts[1:2]) if part),
+    )
     return f"{first} ({rest})" if rest else first
 
 
@@ -164,6 +170,18 @@ def _fraction(given: Arguments) -> str:
     if len(parts) == 1:
         return f"1/{parts[0]}"
     return " ".join([*parts[:-2], "/".join(parts[-2:])])
+
+
+def _interlanguage(given: Arguments) -> str:
+    """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`."""
+    first, second = given.get("1", ""), given.get("2", "")
+    if _LANGUAGE.fullmatch(first) and second and not _LANGUAGE.fullmatch(second):
+        first = second
+    label = given.get("lt", "")
+    return f"[[{first}|{label}]]" if label else f"[[{first}]]"
+
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
 def _lines(given: Arguments) -> str:
@@ -184,8 +202,9 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "date": _date,
     "nihongo": _nihongo,
     "fraction": _fraction,
+    "interlanguage": _interlanguage,
     "lines": _lines,
     "joined": _joined,
     "last": _last,
 }
-"""What a pattern `@name` calls. None returns more than a few characters beyond what it was given, nor any of it twice."""
+"""What a pattern `@name` calls. None returns a lot more than it was given, nor any of it twice."""
