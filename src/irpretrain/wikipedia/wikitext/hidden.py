@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 _SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
-_LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;_-"})
+_LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
 
 
 def remove_hidden(text: str, templates: Templates) -> str:
@@ -146,6 +146,7 @@ def _end_of_table(text: str, at: int) -> tuple[int, int]:
 
 
 def _literal(name: str, content: str) -> str:
-    if name == "nowiki":
-        return NOTHING + content.translate(_LITERAL) + NOTHING
-    return "\n" + _NOWIKI.sub("", content).translate(_LITERAL) + "\n"
+    """Protect text from the steps to come: its brackets and quotes, and the beginnings of its lines."""
+    ends = "\n" if name == "pre" else ""
+    shown = (_NOWIKI.sub("", content) if name == "pre" else content).translate(_LITERAL)
+    return f"{ends}{NOTHING}{shown}{NOTHING}{ends}".replace("\n", "\n" + NOTHING) + ends

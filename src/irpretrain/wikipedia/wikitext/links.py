@@ -33,7 +33,7 @@ def mark_links(text: str, language: WikiLanguage) -> tuple[str, list[Target]]:
     """Return `text` with marks around each link's anchor, all other links reduced to what is visible, and the targets.
 
     Letters that follow a link directly belong to its anchor, as on the screen. A link within a link is the link; the
-    outer one is text. A link may not go over a blank line, a file's caption not over a heading; else its brackets are text.
+    outer one is text. A link may not go over a blank line, a caption not over a heading; else the brackets are text.
     """
     scan = _Scan(text, language)
     return scan.run(), scan.links
