@@ -10,7 +10,6 @@ from irpretrain.corpora.characters import clean_text
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
-from tests.wikipedia.excerpt import excerpt
 
 ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 MEGABYTE = 1_000_000
@@ -114,8 +113,8 @@ def test_random_wikitext(pieces):
 
 @settings(max_examples=3000)
 @given(st.data())
-def test_mutated_articles(data):
-    pages, language = excerpt()
+def test_mutated_articles(excerpt, data):
+    pages, language = excerpt
     text = pages[data.draw(st.integers(0, len(pages) - 1))][1]
     start = data.draw(st.integers(0, len(text)))
     text = text[start : start + data.draw(st.integers(0, 3000))]

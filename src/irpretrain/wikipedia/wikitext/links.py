@@ -160,10 +160,10 @@ class _Scan:
             shown.append(trail)
 
     def _leave(self, index: int, hidden: bool) -> None:
-        """Deal with opening brackets that are not closed: text, but of a file what follows on the line goes."""
+        """Deal with opening brackets that are not closed: text, but of a file what follows on its line goes, up to a link."""
         if hidden:
             self.shown[index] = ""
-            if index + 1 < len(self.shown):
+            if index + 1 < len(self.shown) and ANCHOR not in self.shown[index + 1]:
                 _, line_end, after = self.shown[index + 1].partition("\n")
                 self.shown[index + 1] = line_end + after
 

@@ -1,8 +1,9 @@
 """The embedded excerpt of the English Wikipedia, read where its package has it."""
 
 import bz2
-from functools import cache
 from pathlib import Path
+
+import pytest
 
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.wikipedia.dump import DumpReader
@@ -11,7 +12,7 @@ from irpretrain.wikipedia.languages import WikiLanguage
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 
 
-@cache
+@pytest.fixture(scope="session")
 def excerpt():
     """(title, wikitext) of the 106 articles, and the wiki's language."""
     with bz2.open(installed_path(read_manifest(MANIFEST).asset("enwiki-excerpt"))) as stream:
