@@ -101,7 +101,9 @@ def test_only_wanted_pages_are_parsed(tmp_path, monkeypatch):
     (tmp_path / "dump").write_bytes(dump(page(1), page(2), page(3)))
     parsed = []
     article = Article("text", (), ())
-    monkeypatch.setattr(wikipedia_dump, "parse_article", lambda text, language: parsed.append(text) or article)
+    monkeypatch.setattr(
+        wikipedia_dump, "parse_article", lambda text, language: parsed.append(text) or article
+    )
     options = wikipedia_dump.Options()
     found = list(wikipedia_dump.read(tmp_path / "dump", options, lambda position: position == 1))
     assert [f.document_id for f in found] == ["testwiki/2"]
