@@ -151,29 +151,7 @@ def elsewhere(title):
 
 
 OTHER = {
-    *("wikt", "wiktionary", "w", "s", "v", "commons", "wikisource", "special", "talk", "category", "be-x-old", "de", "fr"),
-    *("da", "bg", "es", "it", "he", "nl", "ja", "pl", "fi", "sv", "te", "th", "zh", "no"),
-}
-MADE_BY_TEMPLATES:
-                classes["made by a template that is shown"] += 1
-            else:
-                unexplained.append((title, anchor))
-    assert unexplained == []
-    assert classes == {
-        "the same": 22611,
-        "inside a template that is shown": 47,
-        "made by a template that is shown": 12,
-        "a template that is shown inside the anchor": 11,
-        "to another wiki or namespace": 61,
-    }
-
-
-def elsewhere(title):
-    return ":" in title and title.partition(":")[0].lower() in OTHER
-
-
-OTHER = set(
-    [
+    *(
         "wikt",
         "wiktionary",
         "w",
@@ -185,24 +163,9 @@ OTHER = set(
         "talk",
         "category",
         "be-x-old",
-        "de",
-        "fr",
-        "da",
-        "bg",
-        "es",
-        "it",
-        "he",
-        "nl",
-        "ja",
-        "pl",
-        "fi",
-        "sv",
-        "te",
-        "th",
-        "zh",
-        "no",
-    ]
-)
+    ),
+    *("de", "fr", "da", "bg", "es", "it", "he", "nl", "ja", "pl", "fi", "sv", "te", "th", "zh", "no"),
+}
 MADE_BY_TEMPLATES = {  # eleven flags and an article of another language edition
     *("Madeira", "Azores", "Canary Islands", "Guadeloupe", "French Guiana", "Saint Pierre and Miquelon"),
     *("Bonaire", "Martinique", "Saba", "Saint Barthélemy", "Sint Eustatius", "Gymnasium Ernestinum Gotha"),

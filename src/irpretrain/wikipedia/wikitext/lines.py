@@ -80,9 +80,9 @@ _QUOTES = re.compile(r"'{2,}")
 def apostrophes(line: str) -> str:
     """Return a line in which apostrophes that a reader sees among those of bold and italics are APOSTROPHE.
 
-    The rule of MediaWiki: of more than five the first are text, of four the first one is; where a line has an odd number
-    both of bold and italic marks, one bold mark is an apostrophe and an italic mark: the first after a one-letter word,
-    else the first after a longer word, else the first.
+    The rule of MediaWiki: of more than five the first are text, of four the first one is; where a line has an odd
+    number both of bold and italic marks, one bold mark is an apostrophe and an italic mark: the first after a
+    one-letter word, else the first after a longer word, else the first.
     """
     found = [(mark.start(), len(mark[0])) for mark in _QUOTES.finditer(line)]
     text = {start: length - 5 if length > 5 else 1 for start, length in found if length > 5 or length == 4}

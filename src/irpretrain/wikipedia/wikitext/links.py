@@ -160,7 +160,7 @@ class _Scan:
             shown.append(trail)
 
     def _leave(self, index: int, hidden: bool) -> None:
-        """Deal with opening brackets that are not closed: text, but of a file what follows on its line goes, up to a link."""
+        """Deal with opening brackets that are not closed: text, but of a file the line goes up to a link."""
         if hidden:
             self.shown[index] = ""
             if index + 1 < len(self.shown) and ANCHOR not in self.shown[index + 1]:
