@@ -177,7 +177,7 @@ def test_a_page_without_lead_and_an_empty_page():
          "c. 1900 As of 2010 March 1/2 2 3/4 1234"),
         ("{{nowrap|a {{nowrap|b}} <br/> c}} {{abbr|d|e}} {{small|1=f=g}}", "a b\nc d f=g"),
         ("a{{quote|text=b\n* c|author=d}}e", "a\nb\nc\ne"),
-        ("{{columns-list|30em|\n* [[a]]\n}} {{plainlist|\n* b\n}}{{ubl|c|d}}", "30em\nb\nc\nd"),
+        ("{{columns-list|30em|\n* [[a]]\n}} {{plainlist|\n* b\n}}{{ubl|c|d}}", "a\nb\nc\nd"),
         ("{{ill|Titel|de}} {{ill|de|Titel|lt=x}} {{flag|France}} {{nowrap}} {{quote|}}", "Titel x France"),
         ("{{sic|teh}} a{{'}}b {{chem|H|2|O}} {{angbr|a}}{{snd}}b", "teh a'b H2O ⟨a⟩ – b"),
         ("{{lang|en|<nowiki>a|b=c</nowiki>}} {{lang|en|a[[b|c=d]]}}", "a|b=c ac=d"),

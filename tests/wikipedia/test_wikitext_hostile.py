@@ -39,9 +39,8 @@ def check(article):
         assert anchor == anchor.strip()
         assert "\n" not in anchor
         assert link.target or link.fragment
-        bounds = article.sections[link.section], article.sections[max(link.section - 1, 0)]
-        assert (bounds[1].end if link.section else 0) <= link.start
-        assert link.end <= max(bounds[0].end, bounds[0].start)
+        before = article.sections[link.section - 1].end if link.section else 0
+        assert before <= link.start < link.end <= article.sections[link.section].end
         at = link.end
 
 

@@ -15,6 +15,7 @@ from irpretrain.wikipedia.wikitext.marks import (
     BREAK,
     HEADING,
     NOTHING,
+    SPACE_CHARACTERS,
     SPACES,
 )
 
@@ -22,9 +23,9 @@ _EMPTY_BRACKETS = re.compile(rf"\((?<=[\n{SPACES}]\()[{SPACES},;:]*+\)")
 _EMPTY_START = re.compile(rf"\([{SPACES}]*+[,;][{SPACES},;]*+")
 _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
-_WIDE = re.compile(rf" [{SPACES}]++|[{SPACES[1:]}][{SPACES}]*+")
-_LINE_ENDS = re.compile(r" ?\n[ \n]*+")
-_LEFT_BEHIND = (("; )", ")"), (", )", ")"), (" , ", ", "), (" ,\n", ",\n"), (" . ", ". "), (" .\n", ".\n"))
+_WIDE = re.compile("  +")
+_LINE_ENDS = re.compile(r"\n[ \n]++")
+_LEFT_BEHIND = (("; )", ")"), (", )", ")"), (" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
 """Punctuation around a template that is not shown."""
 _SECTION = re.compile(rf"(?:^|\n){HEADING}([1-6]) ?")
 
@@ -45,13 +46,15 @@ def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequ
 
 def _tidy(text: str) -> str:
     """One space between words and none at the ends of anchors and lines; no blank lines."""
+    for character in SPACE_CHARACTERS:
+        text = text.replace(character, " ")
     text = _WIDE.sub(" ", text)
     if f"{ANCHOR} " in text or f" {ANCHOR_END}" in text:
         text = text.replace(f"{ANCHOR} ", f" {ANCHOR}").replace(f" {ANCHOR_END}", f"{ANCHOR_END} ")
         text = _WIDE.sub(" ", text)
     for left, wanted in _LEFT_BEHIND:
         text = text.replace(left, wanted)
-    return _LINE_ENDS.sub("\n", text).strip(" \n")
+    return _LINE_ENDS.sub("\n", text.replace(" \n", "\n")).strip(" \n")
 
 
 class _Assembly:
@@ -82,18 +85,17 @@ class _Assembly:
         if not text:
             return self._length, self._length
         if self._length:
-            self._add("\n")
-        start = self._length
+            text = "\n" + text
+        pieces, at = self._pieces, self._length
+        start = at + 1 if at else 0
         before, *rest = text.split(ANCHOR)
-        self._add(before)
+        pieces.append(before)
+        at += len(before)
         for piece in rest:
             anchor, _, after = piece.partition(ANCHOR_END)
-            title, fragment = next(self._targets)
-            self._links.append(Link(title, fragment, self._length, self._length + len(anchor), section))
-            self._add(anchor)
-            self._add(after)
-        return start, self._length
-
-    def _add(self, piece: str) -> None:
-        self._pieces.append(piece)
-        self._length += len(piece)
+            end = at + len(anchor)
+            self._links.append(Link(*next(self._targets), at, end, section))
+            pieces += (anchor, after)
+            at = end + len(after)
+        self._length = at
+        return start, at
