@@ -4,9 +4,9 @@
 
 Text: the 106 articles of the embedded excerpt of the English Wikipedia, again and again up to --megabytes. Every parser
 works through all of it in a process of its own, one after the other; seconds are processor time (all threads; of node
-also its compiler's and collector's), without reading the dump. WikiExtractor (`pip install --target FOLDER wikiextractor`)
-and wtf_wikipedia (`npm install --prefix FOLDER wtf_wikipedia`) are left out where they are not found. The last line is
-ours in one and in two processes by the clock, which means something on an idle machine only.
+also its compiler's and collector's), without reading the dump. WikiExtractor and wtf_wikipedia (`pip install --target
+FOLDER wikiextractor`, `npm install --prefix FOLDER wtf_wikipedia`) are left out where they are not found. The last line
+is ours in one and in two processes by the clock, which means something on an idle machine only.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ BREAK = "\x05"
 NOTHING = "\x06"
 """Shown as nothing; keeps apart what stands on its sides."""
 
-SPACE_CHARACTERS = "\t\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+SPACE_CHARACTERS = "\t\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """White space that cleaned text may hold, other than line ends and the space."""
 SPACES = " " + SPACE_CHARACTERS
 """The same and the space, for a regular expression's character class."""
