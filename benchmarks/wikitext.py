@@ -34,12 +34,13 @@ ENGLISH_WIKIPEDIA = 25_000
 """Megabytes of wikitext of the articles of the English Wikipedia, about."""
 
 NODE = """
-const fs = require("fs"), wtf = require(process.argv[2] + "/wtf_wikipedia")
+import fs from "fs"
+const { default: parse } = await import(process.argv[2] + "/wtf_wikipedia/src/index.js")
 const pages = JSON.parse(fs.readFileSync(process.argv[3], "utf-8")), repeats = Number(process.argv[4])
-const parse = wtf.default || wtf
 const before = process.cpuUsage()
 for (let i = 0; i < repeats; i++) for (const [title, text] of pages) {
-  const doc = parse(text, { title }); doc.text(); doc.sections().map(s => s.title()); doc.links()
+  const article = parse(text, { title })
+  article.text(); article.sections().map(section => section.title()); article.links()
 }
 const used = process.cpuUsage(before)
 console.log((used.user + used.system) / 1e6)
@@ -117,7 +118,7 @@ def in_node(repeats: int, modules: str) -> float | None:
         print("wtf_wikipedia: left out (no node, or no --node-modules)", file=sys.stderr)
         return None
     with tempfile.TemporaryDirectory() as folder:
-        pages, script = Path(folder, "pages.json"), Path(folder, "run.cjs")
+        pages, script = Path(folder, "pages.json"), Path(folder, "run.mjs")
         pages.write_text(json.dumps(excerpt()), encoding="utf-8")
         script.write_text(NODE, encoding="utf-8")
         command = ["node", str(script), str(Path(modules).resolve()), str(pages), str(repeats)]
