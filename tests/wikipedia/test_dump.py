@@ -17,6 +17,7 @@ from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.corpora.shards import write_shard
 from irpretrain.errors import InputError
+from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.dump import DamagedDump, DumpReader, ForbiddenXml
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
@@ -99,7 +100,10 @@ def test_compressed_and_multistream(tmp_path, pack):
 def test_only_wanted_pages_are_parsed(tmp_path, monkeypatch):
     (tmp_path / "dump").write_bytes(dump(page(1), page(2), page(3)))
     parsed = []
-    monkeypatch.setattr(wikipedia_dump, "plain_text", lambda text, dropped: parsed.append(text) or "text")
+    article = Article("text", (), ())
+    monkeypatch.setattr(
+        wikipedia_dump, "parse_article", lambda text, language: parsed.append(text) or article
+    )
     options = wikipedia_dump.Options()
     found = list(wikipedia_dump.read(tmp_path / "dump", options, lambda position: position == 1))
     assert [f.document_id for f in found] == ["testwiki/2"]
@@ -179,7 +183,10 @@ def test_the_embedded_excerpt_is_read_whole(tmp_path):
 
 
 def test_the_excerpt_as_a_shard_has_no_markup_left(tmp_path):
-    """Against gensim's own, cruder, text of the same articles: what we keep is prose that it keeps too."""
+    """Against gensim's own, cruder, text of the same articles: what we keep is prose that it keeps too.
+
+    It drops all templates, we show quotations and some others.
+    """
     from gensim.corpora.wikicorpus import filter_wiki
 
     materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
@@ -196,7 +203,7 @@ def test_the_excerpt_as_a_shard_has_no_markup_left(tmp_path):
     # In Asphalt a reference that is never closed makes gensim lose most of the article.
     for row in [row for row in rows if row["title"] != "Asphalt"][::12]:
         ours, theirs = words(row["body"]), words(filter_wiki(sources[row["title"]]))
-        assert (ours & theirs).total() >= 0.99 * ours.total(), row["title"]
+        assert (ours & theirs).total() >= 0.98 * ours.total(), row["title"]
 
 
 def words(text):

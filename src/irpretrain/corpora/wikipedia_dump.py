@@ -10,12 +10,13 @@ from urllib.parse import quote
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.dump import DamagedDump, DumpReader, ForbiddenXml, Page, SiteInfo
-from irpretrain.wikipedia.plain_text import UnparsableWikitext, dropped_names, plain_text
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.wikitext import parse_article
 
 SUFFIXES = (".xml",)
 _REDIRECT = re.compile(r"\s*#REDIRECT\s*:?\s*\[\[", re.IGNORECASE)
@@ -42,12 +43,13 @@ def read(
     """Yield the articles of one file; a position counts all pages of the file from 0."""
     with open_bytes(path) as stream:
         reader = DumpReader(stream, options.longest_page)
-        position = 0
+        position, language = 0, None
         try:
             for page in reader.pages():
+                language = language or WikiLanguage.of(reader.site)  # siteinfo comes before the first page
                 position = page.position + 1
                 if wanted(page.position):
-                    yield _document(page, reader.site, options)
+                    yield _document(page, reader.site, language, options)
         except ForbiddenXml as error:
             remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
             raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
@@ -62,7 +64,9 @@ def read(
                 yield Malformed(position, "damaged archive", f"{error}, after {position:,} pages")
 
 
-def _document(page: Page, site: SiteInfo, options: Options) -> Document | Skipped | Malformed:
+def _document(
+    page: Page, site: SiteInfo, language: WikiLanguage, options: Options
+) -> Document | Skipped | Malformed:
     if page.namespace is None or not page.page_id.isdigit() or not page.title:
         return Malformed(page.position, "page without title, id or namespace", repr(page.title[:80]))
     if page.namespace != 0:
@@ -76,10 +80,7 @@ def _document(page: Page, site: SiteInfo, options: Options) -> Document | Skippe
     identifier = f"{options.id_prefix or site.database or 'wiki'}/{page.page_id}"
     if fault := identifier_fault(identifier):
         return Malformed(page.position, "bad identifier", fault)
-    try:
-        body = clean_text(plain_text(page.text, dropped_names(site.namespaces)))
-    except UnparsableWikitext as error:
-        return Malformed(page.position, "wikitext cannot be parsed", f"page {page.title!r}: {error}")
+    body = parse_article(page.text, language).text
     if not body:
         return Skipped(page.position, "empty document")
     return Document(page.position, identifier, clean_line(page.title), _address(page.title, site), body)

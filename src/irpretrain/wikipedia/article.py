@@ -1,0 +1,56 @@
+"""An article as the rest of the software sees it: plain text, and where its sections and links lie in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One heading and the text of its own, without that of its subsections.
+
+    Attributes:
+        level: 0 for the lead section, else the number of equal signs: 2 for `==History==`.
+        heading: plain text of the heading, empty for the lead section and where nothing of the heading is prose.
+        start, end: characters of `Article.text`: after the heading's line, before the next heading; without line ends
+            at either side, start == end where the section has no text.
+    """
+
+    level: int
+    heading: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to an article.
+
+    Attributes:
+        target: title as written, entities and percent signs decoded, underscores as spaces, white space collapsed,
+            without `#fragment` and leading colon; empty for a link within its own page (`[[#History]]`).
+        fragment: what follows the first `#`, written the same way; mostly empty.
+        start, end: characters of `Article.text`: `text[start:end]` is the anchor that a reader sees; start < end.
+        section: index into `Article.sections` of the section whose text or heading holds the anchor.
+    """
+
+    target: str
+    fragment: str
+    start: int
+    end: int
+    section: int
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """Plain text of a page with its structure.
+
+    Attributes:
+        text: one paragraph, list item or heading a line; no blank lines, no white space around a line.
+        sections: in the order of the text, disjoint; the first is the lead section and is always there.
+        links: in the order of the text, disjoint; only those to articles (no files, categories, other wikis).
+    """
+
+    text: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...]

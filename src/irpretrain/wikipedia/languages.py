@@ -1,0 +1,176 @@
+"""What differs between language editions of Wikipedia; the names are in resources/wikipedia/languages.yaml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError
+
+from irpretrain.config.base import Section as Settings
+from irpretrain.errors import ConfigError
+from irpretrain.text.stop_words import resources_directory
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.wikitext.templates import Templates
+
+ARTICLES, FILES, CATEGORIES = 0, 6, 14
+"""Numbers of MediaWiki's namespaces."""
+
+
+class Names(Settings):
+    """Names of one language edition, or names a user adds; letter case does not matter, an underscore is a space."""
+
+    see_also: tuple[str, ...] = Field((), description="Headings of sections that list related articles.")
+    boilerplate: tuple[str, ...] = Field((), description="Headings of sections that are no prose.")
+    disambiguation: tuple[str, ...] = Field(
+        (), description="Templates of disambiguation pages; * at the end: all names that begin so."
+    )
+    file: tuple[str, ...] = Field(
+        (), description="Names of the namespace of files, whose links are not shown."
+    )
+    category: tuple[str, ...] = Field((), description="Names of the namespace of categories.")
+    namespaces: tuple[str, ...] = Field((), description="Names of other namespaces that hold no articles.")
+    wikis: tuple[str, ...] = Field((), description="Prefixes of links to other wikis.")
+    languages: tuple[str, ...] = Field((), description="Prefixes of links to other language editions.")
+    link_trail: str | None = Field(
+        None, description="Letters that belong to the anchor when they follow a link."
+    )
+    templates: dict[str, str] = Field(
+        default_factory=dict, description="Templates that are shown: name to pattern."
+    )
+
+
+@dataclass(frozen=True)
+class WikiLanguage:
+    """One wiki's names, in small letters with single spaces.
+
+    Attributes:
+        code: of the language edition, such as en; "" where it is not known.
+        see_also, boilerplate: headings.
+        disambiguation: templates; a name may end in `*`.
+        hidden: namespaces whose links are not shown (files, categories).
+        namespaces: namespaces that hold no articles, the hidden ones included.
+        wikis: prefixes of other wikis.
+        languages: prefixes of other language editions; a link to one without a label is not shown.
+        link_trail: letters, in the notation of a regular expression's character class.
+        templates: what is shown of templates.
+    """
+
+    code: str
+    see_also: frozenset[str]
+    boilerplate: frozenset[str]
+    disambiguation: frozenset[str]
+    hidden: frozenset[str]
+    namespaces: frozenset[str]
+    wikis: frozenset[str]
+    languages: frozenset[str]
+    link_trail: str
+    templates: Templates = field(compare=False)
+
+    @classmethod
+    def of(cls, site: SiteInfo, more: Names | None = None) -> WikiLanguage:
+        """Return the language of a dump: the names we know, those of its siteinfo, and those the user adds."""
+        code = language_code(site)
+        known = _read_names()
+        parts = [known["all"], known.get(code, Names()), more or Names()]
+        if code not in known:
+            parts.insert(1, known["en"])
+        own = {number: name for number, name in site.namespaces.items() if name}
+        category = [own[CATEGORIES]] if CATEGORIES in own else []
+        file = [own[FILES]] if FILES in own else []
+        hidden = _spelt([*file, *category, *_all(parts, "file"), *_all(parts, "category")])
+        others = [name for number, name in own.items() if number != ARTICLES]
+        return cls(
+            code=code,
+            see_also=_spelt(_all(parts, "see_also")),
+            boilerplate=_spelt(_all(parts, "boilerplate")),
+            disambiguation=_spelt(_all(parts, "disambiguation")),
+            hidden=hidden,
+            namespaces=hidden | _spelt([*others, *_all(parts, "namespaces")]),
+            wikis=_spelt(_all(parts, "wikis")),
+            languages=_spelt(_all(parts, "languages")) - {code},
+            link_trail=[part.link_trail for part in parts if part.link_trail is not None][-1],
+            templates=_templates(code, more),
+        )
+
+    def is_see_also(self, heading: str) -> bool:
+        """Whether sections of this heading list related articles."""
+        return spelt(heading).rstrip(":") in self.see_also
+
+    def is_boilerplate(self, heading: str) -> bool:
+        """Whether sections of this heading are no prose: references, links, notes."""
+        return spelt(heading).rstrip(":") in self.boilerplate
+
+    def is_disambiguation(self, wikitext: str) -> bool:
+        """Whether a page is a disambiguation page: it calls one of the templates, or __DISAMBIG__ stands in it."""
+        return self._disambiguation.search(wikitext) is not None
+
+    @cached_property
+    def _disambiguation(self) -> re.Pattern[str]:
+        names = "|".join(
+            re.escape(name.rstrip("*")).replace(r"\ ", "[ _]") + ("[^{}|]*+" if name.endswith("*") else "")
+            for name in sorted(self.disambiguation)
+        )
+        return re.compile(
+            rf"\{{\{{\s*+(?:{names or '(?!)'})(?:\s*+(?=\||\}}\}})|(?=\}}))|__DISAMBIG__", re.IGNORECASE
+        )
+
+
+def spelt(name: str) -> str:
+    """Return a name as it is compared: small letters, underscores as spaces, single spaces."""
+    return " ".join(name.replace("_", " ").lower().split())
+
+
+def language_code(site: SiteInfo) -> str:
+    """Return the code of the language edition, from the address or the name of the database; "" if neither tells."""
+    host = re.match(r"(?:https?:)?//([a-z-]+)\.(?:m\.)?wikipedia\.org\b", site.base)
+    if host:
+        return host[1]
+    database = re.fullmatch(r"([a-z_]+?)wiki", site.database)
+    return database[1].replace("_", "-") if database else ""
+
+
+def _all(parts: list[Names], key: str) -> list[str]:
+    return [name for part in parts for name in getattr(part, key)]
+
+
+def _spelt(names: list[str]) -> frozenset[str]:
+    return frozenset(spelt(name) for name in names) - {""}
+
+
+def _templates(code: str, more: Names | None) -> Templates:
+    patterns: dict[str, str] = {}
+    shown = _read_templates()
+    for names in (shown["all"], shown.get(code, {}), more.templates if more else {}):
+        patterns.update({spelt(name): pattern for name, pattern in names.items()})
+    return Templates(patterns)
+
+
+@cache
+def _read_names() -> Mapping[str, Names]:
+    found: dict[str, Names] = _read("languages.yaml", TypeAdapter(dict[str, Names]))
+    return found
+
+
+@cache
+def _read_templates() -> Mapping[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = _read("templates.yaml", TypeAdapter(dict[str, dict[str, str]]))
+    return found
+
+
+def _read(name: str, kind: TypeAdapter[Any]) -> Any:
+    path: Path = resources_directory() / "wikipedia" / name
+    try:
+        return kind.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file; restore it from the repository") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        faults = [f"  - {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+        raise ConfigError("\n".join([f"{path}: the names of wikis have faults", *faults])) from None

@@ -1,0 +1,152 @@
+"""First step: comments, templates and elements that are no prose go; what a few templates show takes their place.
+
+One scan over the tokens that matter. Its rules are MediaWiki's preprocessor's: what opens last closes first, an element
+such as <ref> ends at the first closing tag, an unclosed comment reaches to the end of the page.
+https://www.mediawiki.org/wiki/Preprocessor_ABNF
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from irpretrain.wikipedia.wikitext.marks import NOTHING
+from irpretrain.wikipedia.wikitext.templates import Templates
+
+DROPPED_ELEMENTS = (
+    "ref|references|gallery|math|chem|ce|timeline|score|imagemap|templatestyles|templatedata|syntaxhighlight|source|graph|"
+    "mapframe|maplink|hiero|inputbox|includeonly|indicator|categorytree|style|script|table"
+)
+LITERAL_ELEMENTS = "nowiki|pre"
+DEEPEST = 40
+"""Templates within each other that are still shown; MediaWiki's own limit. It bounds the cost of nested ones."""
+
+_TOKEN = re.compile(
+    r"\{\{([^{}<|]*+)(\|[^{}<]*+)?\}\}"  # a template without anything in it: most of them
+    r"|(\{\{++)|(\}\}++)|<(!--)"
+    rf"|<((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
+)
+_SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
+_LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
+_NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
+_LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
+
+
+def remove_hidden(text: str, templates: Templates) -> str:
+    """Return `text` without comments, templates (but see `templates`), arguments and elements that are no prose.
+
+    What <nowiki> and <pre> protect is written as character references, so that no later step takes it for markup.
+    """
+    return _Scan(text, templates).run()
+
+
+class _Scan:
+    """The scan over one page. `shown` is the text so far; templates that are still open know where they began in it."""
+
+    def __init__(self, text: str, templates: Templates) -> None:
+        self.text, self.templates = text, templates
+        self.shown: list[str] = []
+        self.open: list[
+            list[int]
+        ] = []  # [braces that are not closed yet, index of `shown` that is kept for them]
+        self.unclosed: set[str] = set()  # elements without a closing tag from here on
+
+    def run(self) -> str:
+        text, shown, known, search = self.text, self.shown, self.templates.known, _TOKEN.search
+        at = 0
+        while token := search(text, at):
+            start = token.start()
+            if start > at:
+                shown.append(text[at:start])
+            at = token.end()
+            kind = token.lastindex
+            if kind in (_SIMPLE, _SIMPLE_ARGUMENTS):
+                if known(token[1]) and len(self.open) < DEEPEST:
+                    shown.append(self.templates.show(token[1], (token[2] or "")[1:]))
+            elif kind == _OPEN:
+                self.open.append([at - start, len(shown)])
+                shown.append("")
+            elif kind == _CLOSE:
+                self._close(at - start)
+            elif kind == _COMMENT:
+                end = text.find("-->", at)
+                at = end + 3 if end >= 0 else len(text)
+            else:
+                at = self._element(token, start, at)
+        shown.append(text[at:])
+        for braces, index in self.open:
+            shown[index] = "{" * braces
+        return "".join(shown)
+
+    def _close(self, braces: int) -> None:
+        shown = self.shown
+        while braces >= 2 and self.open:
+            opened = self.open[-1]
+            index = opened[1]
+            used = 3 if braces >= 3 and opened[0] >= 3 else 2
+            deep = len(self.open) + opened[0] // 2 > DEEPEST
+            result = "" if used == 3 or deep else self._show(index + 1)
+            del shown[index:]
+            braces -= used
+            opened[0] -= used
+            if opened[0]:
+                shown.append("{" if opened[0] == 1 else "")
+            if opened[0] < 2:
+                self.open.pop()
+            if result:
+                shown.append(result)
+        if braces:
+            shown.append("}" * braces)
+
+    def _show(self, first: int) -> str:
+        name = self.shown[first].partition("|")[0] if first < len(self.shown) else ""
+        if not self.templates.known(name):
+            return ""
+        return self.templates.show(name, "".join(self.shown[first:]).partition("|")[2])
+
+    def _element(self, tag: re.Match[str], start: int, at: int) -> int:
+        """Deal with an element whose opening tag ends at `at`; return where to go on."""
+        name = tag[_ELEMENT].lower()
+        if tag[0].endswith("/>"):
+            if name in _LITERAL_NAMES:
+                self.shown.append(NOTHING)
+            return at
+        if name not in self.unclosed:
+            inner, outer = _end_of_table(self.text, at) if name == "table" else _end(self.text, name, at)
+            if outer >= 0:
+                if name in _LITERAL_NAMES:
+                    self.shown.append(_literal(name, self.text[at:inner]))
+                return outer
+            self.unclosed.add(name)
+        self.shown.append(self.text[start:at])
+        return at
+
+
+@cache
+def _closing_tag(name: str) -> re.Pattern[str]:
+    return re.compile(rf"</{name}\s*>", re.IGNORECASE)
+
+
+def _end(text: str, name: str, at: int) -> tuple[int, int]:
+    """Where the content of an element ends and where its closing tag does; (-1, -1) if it has none."""
+    tag = _closing_tag(name).search(text, at)
+    return tag.span() if tag else (-1, -1)
+
+
+_TABLE_TAG = re.compile(r"<(/?)table(?=[\s/>])[^<>]*+>", re.IGNORECASE)
+
+
+def _end_of_table(text: str, at: int) -> tuple[int, int]:
+    depth = 1
+    for tag in _TABLE_TAG.finditer(text, at):
+        depth += -1 if tag[1] else 1
+        if not depth:
+            return tag.span()
+    return -1, -1
+
+
+def _literal(name: str, content: str) -> str:
+    """Protect text from the steps to come: its brackets and quotes, and the beginnings of its lines."""
+    ends = "\n" if name == "pre" else ""
+    shown = (_NOWIKI.sub("", content) if name == "pre" else content).translate(_LITERAL)
+    return f"{ends}{NOTHING}{shown}{NOTHING}{ends}".replace("\n", "\n" + NOTHING) + ends

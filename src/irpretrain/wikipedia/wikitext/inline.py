@@ -1,0 +1,92 @@
+"""What stands within a line: HTML tags, bold and italics, entities, magic words."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
+from irpretrain.wikipedia.wikitext.lines import apostrophes
+from irpretrain.wikipedia.wikitext.marks import BREAK
+
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.languages import WikiLanguage
+
+LINE_ELEMENTS = (
+    "br|p|div|li|dt|dd|ul|ol|dl|blockquote|center|poem|tr|td|th|caption|hr|h1|h2|h3|h4|h5|h6|table|pre"
+)
+INLINE_ELEMENTS = (
+    "abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|meta|link|noinclude|onlyinclude|q|rb|rp|rt|rtc|ruby|s|"
+    "samp|section|small|span|strike|strong|sub|sup|time|translate|tvar|tt|u|var|wbr|tbody|thead|tfoot|colgroup|col|phonos|nobr"
+)
+_LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
+_TAG = re.compile(
+    rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
+)
+_MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
+_ENTITY = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|[a-zA-Z][a-zA-Z0-9]{1,30});")
+_VARIANT = re.compile(r"-\{([^{}\n]*+)\}-")
+_VARIANT_FLAG = re.compile(r"\s*([A-Z]|[a-z-]+)\s*(?:;[^|]*)?\|")
+_VARIANT_NAME = re.compile(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:")
+
+
+def remove_tags(text: str, language: WikiLanguage) -> str:
+    """Return `text` with BREAK for tags that make a line and nothing for others; what is no tag of wikitext stays."""
+    if "-{" in text:
+        text = _VARIANT.sub(_variant, text)
+    return _TAG.sub(_tag, text) if "<" in text else text
+
+
+def _tag(tag: re.Match[str]) -> str:
+    return BREAK if tag[1].lower() in _LINE_NAMES else ""
+
+
+def _variant(markup: re.Match[str]) -> str:
+    """The first variant of a text in several scripts, `-{zh-hans:…; zh-hant:…}-`; conversion rules show nothing."""
+    content = markup[1]
+    flag = _VARIANT_FLAG.match(content)
+    if flag:
+        if flag[1] in ("H", "T", "-"):
+            return ""
+        content = content[flag.end() :]
+    first = _VARIANT_NAME.match(content)
+    return content[first.end() :].partition(";")[0].strip() if first else content
+
+
+def remove_quotes(text: str) -> str:
+    """Return `text` without marks of bold and italics, and without magic words such as __NOTOC__."""
+    if "__" in text:
+        text = _MAGIC_WORD.sub(lambda word: "" if word[1].upper() == word[1] else word[0], text)
+    if "''" not in text:
+        return text
+    if "'''" in text:
+        text = _with_apostrophes(text)
+    return text.replace("'''''", "").replace("'''", "").replace("''", "")
+
+
+def _with_apostrophes(text: str) -> str:
+    """Look at every line with bold or more."""
+    pieces, at = [], 0
+    place = text.find("'''")
+    while place >= 0:
+        start = text.rfind("\n", at, place) + 1 or at
+        end = text.find("\n", place)
+        end = end if end >= 0 else len(text)
+        pieces += [text[at:start], apostrophes(text[start:end])]
+        at = end
+        place = text.find("'''", end)
+    return "".join([*pieces, text[at:]])
+
+
+def decode_entities(text: str) -> str:
+    """Return `text` with characters for entities and character references, as HTML has them; unknown ones stay."""
+    if "&" not in text:
+        return text
+    return _ENTITY.sub(_entity, text.replace("&nbsp;", " "))
+
+
+def _entity(reference: re.Match[str]) -> str:
+    written = reference[0]
+    value = html.unescape(written)
+    return " " if value.isspace() else value

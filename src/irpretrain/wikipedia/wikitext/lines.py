@@ -1,0 +1,108 @@
+"""What the beginning of a line means: tables, headings, list items."""
+
+from __future__ import annotations
+
+import re
+
+from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, APOSTROPHE, HEADING
+
+_TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})")
+_HEADING = re.compile(r"\n(=[^\n]*=)[ \t]*+(?=\n)")
+_TABLE_REMAINS = re.compile(r"\n[ \t]*+(?:\{\||\|)([^\n]*)")
+_LINE_MARKS = re.compile(r"\n(?:[ \t]*+[*#:;]+|-{4,})")
+_DEFINITION = re.compile(r"\n[*#:]*+;[^\n]*")
+_TERM_END = re.compile(rf"{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|:(?!//)")
+DEEPEST_HEADING = 6
+
+
+def remove_tables(text: str) -> str:
+    """Return `text` without tables; one without an end stays and loses its marked lines later (`remove_line_marks`)."""
+    if "{|" not in text:
+        return text
+    opened: list[int] = []
+    tables: list[tuple[int, int]] = []
+    for mark in _TABLE_MARK.finditer(text):
+        if mark[1]:
+            opened.append(mark.start())
+        elif opened:
+            start = opened.pop()
+            while tables and tables[-1][0] > start:
+                tables.pop()  # it is inside this one
+            tables.append((start, mark.end()))
+    kept, at = [], 0
+    for start, end in tables:
+        kept.append(text[at:start])
+        at = end
+    return "\n".join([*kept, text[at:]])
+
+
+def mark_headings(text: str) -> str:
+    """Put HEADING and the level before each heading, in place of its equal signs."""
+    return _HEADING.sub(_heading, text)
+
+
+def _heading(line: re.Match[str]) -> str:
+    content = line[1]
+    left = len(content) - len(content.lstrip("="))
+    if left == len(content):  # nothing but equal signs: the middle one or two are the heading
+        left = (left - 1) // 2
+        if not left:
+            return line[0]
+    right = len(content) - len(content.rstrip("="))
+    level = min(left, right, DEEPEST_HEADING)
+    return f"\n{HEADING}{level}{content[level:-level].strip()}\n"
+
+
+def remove_line_marks(text: str) -> str:
+    """Return `text` without marks of list items and rules, and without lines that are left of broken tables."""
+    if "|" in text:
+        text = _TABLE_REMAINS.sub(_only_anchor_marks, text)
+    if ";" in text:
+        text = _DEFINITION.sub(_split_definition, text)
+    return _LINE_MARKS.sub("\n", text)
+
+
+def _only_anchor_marks(line: re.Match[str]) -> str:
+    return "\n" + (ANCHOR + ANCHOR_END) * line[1].count(ANCHOR)
+
+
+def _split_definition(line: re.Match[str]) -> str:
+    """`; term: meaning` loses its colon."""
+    for mark in _TERM_END.finditer(line[0], line[0].index(";")):
+        if mark[0] == ":":
+            return f"{line[0][: mark.start()]} {line[0][mark.end() :]}"
+    return line[0]
+
+
+_QUOTES = re.compile(r"'{2,}")
+
+
+def apostrophes(line: str) -> str:
+    """Return a line in which apostrophes that a reader sees among those of bold and italics are APOSTROPHE.
+
+    The rule of MediaWiki: of more than five the first are text, of four the first one is; where a line has an odd
+    number both of bold and italic marks, one bold mark is an apostrophe and an italic mark: the first after a
+    one-letter word, else the first after a longer word, else the first.
+    """
+    found = [(mark.start(), len(mark[0])) for mark in _QUOTES.finditer(line)]
+    text = {start: length - 5 if length > 5 else 1 for start, length in found if length > 5 or length == 4}
+    bold = [start + text.get(start, 0) for start, length in found if length - text.get(start, 0) in (3, 5)]
+    italic = [start for start, length in found if length - text.get(start, 0) in (2, 5)]
+    if len(bold) % 2 and len(italic) % 2:
+        candidates = [start for start, length in found if length - text.get(start, 0) == 3]
+        if candidates:
+            start = min(candidates, key=lambda place: _rank(line, place + text.get(place, 0)))
+            text[start] = text.get(start, 0) + 1
+    if not text:
+        return line
+    pieces, at = [], 0
+    for start, count in sorted(text.items()):
+        pieces += [line[at:start], APOSTROPHE * count]
+        at = start + count
+    return "".join([*pieces, line[at:]])
+
+
+def _rank(line: str, place: int) -> int:
+    if line[place - 1 : place] in ("", " "):
+        return 2
+    return 0 if line[place - 2 : place - 1] == " " else 1

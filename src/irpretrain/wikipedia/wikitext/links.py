@@ -1,0 +1,215 @@
+"""Links: which of them a reader sees, what they point at, where their anchors are."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, HEADING
+
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.languages import WikiLanguage
+
+Target = tuple[str, str]
+"""Title and fragment."""
+
+LONGEST_TITLE = 255
+"""Bytes of UTF-8; MediaWiki has no longer titles."""
+_PROTOCOLS = (
+    r"(?:(?:https?|ftps?|ircs?|gopher|telnet|nntp|svn|git|worldwind):)?//|mailto:|news:|tel:|geo:|urn:|sip:"
+)
+_LABEL = r"(?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+"
+_UNUSUAL = re.compile(r"[&_%#:<>{}\x00-\x1f\u200e\u200f\u202a-\u202e]|\s\s")
+_IGNORED = re.compile(r"[\u200e\u200f\u202a-\u202e]")
+_INVALID = re.compile(r"[<>{}|\[\]\x00-\x1f]")
+_LINE_ENDS = str.maketrans({"\n": " ", BREAK: " "})
+_DISAMBIGUATOR = re.compile(r" *(?:\([^()]*\)|（[^（）]*）)$")
+
+
+def mark_links(text: str, language: WikiLanguage) -> tuple[str, list[Target]]:
+    """Return `text` with marks around each link's anchor, all other links reduced to what is visible, and the targets.
+
+    Letters that follow a link directly belong to its anchor, as on the screen. A link within a link is the link; the
+    outer one is text. A link may not go over a blank line, a caption not over a heading; else the brackets are text.
+    """
+    scan = _Scan(text, language)
+    return scan.run(), scan.links
+
+
+@cache
+def _pattern(trail: str) -> re.Pattern[str]:
+    after = f"([{trail}]*+)" if trail else "()"
+    return re.compile(
+        rf"\[\[([^\[\]|\n{HEADING}{BREAK}]*+)(\|[^\[\]{HEADING}]*+)?\]\]{after}"  # a link with no bracket in it
+        rf"|(\[\[)(?:([^\[\]|\n{HEADING}{BREAK}]*+)\|)?"
+        rf"|(\]\]){after}"
+        rf"|\[(?:{_PROTOCOLS})[^\s\[\]]*+({_LABEL})\]"
+    )
+
+
+class _Scan:
+    """The scan over one page."""
+
+    def __init__(self, text: str, language: WikiLanguage) -> None:
+        self.text, self.language = text, language
+        self.links: list[Target] = []
+        self.shown: list[str] = []
+        self.open: list[
+            tuple[int, int, int, str | None]
+        ] = []  # place, index of `shown`, links before, target
+        self.line, self.section, self.looked = -1, -1, 0  # last line end and heading before `looked`
+
+    def run(self) -> str:
+        text, shown = self.text, self.shown
+        at = 0
+        for token in _pattern(self.language.link_trail).finditer(text):
+            start = token.start()
+            if start > at:
+                shown.append(text[at:start])
+            at = token.end()
+            kind = token.lastindex
+            if kind == 3:
+                link = self._link(token[1], token[2], token[3])
+                shown.append(text[start:at] if link is None else link)
+            elif kind == 8:
+                shown.append(self._label(token[8]))
+            elif kind == 7:
+                self._close(token)
+            else:
+                self.open.append((start, len(shown), len(self.links), token[5]))
+                shown.append(token[0])
+        shown.append(text[at:])
+        for _, index, _, written in self.open:
+            self._leave(index, written is not None and self._hidden(written))
+        return "".join(shown)
+
+    def _link(self, written: str, label: str | None, trail: str) -> str | None:
+        """What a link shows, with what follows it; None where it is none."""
+        if label and "\n\n" in label and not self._hidden(written):
+            return None
+        if label is None:
+            anchor = written.strip().removeprefix(":")
+        elif len(label) == 1 and not self._hidden(written):
+            anchor = _pipe_trick(written)
+        else:
+            anchor = label[1:]
+        kind, target = read_target(written, self.language, label is not None)
+        if kind == "hidden":
+            return trail
+        if kind == "article" and target is not None:
+            return self._mark(target, anchor + trail)
+        return anchor + trail
+
+    def _hidden(self, written: str) -> bool:
+        return ":" in written and read_target(written, self.language, True)[0] == "hidden"
+
+    def _mark(self, target: Target, anchor: str) -> str:
+        if "\n" in anchor or BREAK in anchor:
+            anchor = anchor.translate(_LINE_ENDS)
+        visible = anchor.strip()
+        if not visible:
+            return anchor
+        self.links.append(target)
+        if len(visible) == len(anchor):
+            return ANCHOR + anchor + ANCHOR_END
+        before, _, after = anchor.partition(visible)
+        return before + ANCHOR + visible + ANCHOR_END + after
+
+    def _label(self, label: str) -> str:
+        """The label of an external link; there may be links in it."""
+        if "[[" not in label:
+            return label
+        inner = _Scan(label, self.language)
+        text = inner.run()
+        self.links.extend(inner.links)
+        return text
+
+    def _close(self, token: re.Match[str]) -> None:
+        """Deal with closing brackets whose opening ones were not next to them: there are brackets between."""
+        end = token.start()
+        self._look(end)
+        while self.open:
+            start, index, links, written = self.open.pop()
+            hidden = written is not None and self._hidden(written)
+            if start < (self.section if hidden else self.line):
+                self._leave(index, hidden)
+                continue
+            self._show(index, links, written, hidden, token[7])
+            return
+        self.shown.append(token[0])
+
+    def _show(self, index: int, links: int, written: str | None, hidden: bool, trail: str) -> None:
+        shown = self.shown
+        if hidden:
+            del shown[index:], self.links[links:]
+            shown.append(trail)
+            return
+        if written is None:
+            shown.append("]]" + trail)
+            return
+        shown[index] = ""
+        if len(self.links) == links:
+            label = "".join(shown[index:])
+            del shown[index:]
+            link = self._link(written, "|" + label, trail)
+            shown.append(label + trail if link is None else link)
+        else:
+            shown.append(trail)
+
+    def _leave(self, index: int, hidden: bool) -> None:
+        """Deal with opening brackets that are not closed: text, but of a file the line goes up to a link."""
+        if hidden:
+            self.shown[index] = ""
+            if index + 1 < len(self.shown) and ANCHOR not in self.shown[index + 1]:
+                _, line_end, after = self.shown[index + 1].partition("\n")
+                self.shown[index + 1] = line_end + after
+
+    def _look(self, end: int) -> None:
+        """Find the last line end and heading before `end`; every character is looked at once."""
+        self.line = max(self.line, self.text.rfind("\n", self.looked, end))
+        self.section = max(self.section, self.text.rfind(HEADING, self.looked, end))
+        self.looked = end
+
+
+def read_target(written: str, language: WikiLanguage, labelled: bool) -> tuple[str, Target | None]:
+    """Return "article" with its title and fragment, "hidden" (files, categories, languages) or "other", without."""
+    if _UNUSUAL.search(written) is None:
+        title = written.strip()
+        return ("article", (title, "")) if 0 < len(title) < 64 else _checked(title, "")
+    decoded = html.unescape(written) if "&" in written else written
+    if "%" in decoded:
+        decoded = unquote(decoded, errors="replace")
+    title, _, fragment = _IGNORED.sub("", decoded).replace("_", " ").partition("#")
+    title, fragment = " ".join(title.split()), " ".join(fragment.split())
+    bare = title.removeprefix(":").lstrip()
+    prefix, colon, _ = bare.partition(":")
+    if colon:
+        name = prefix.strip().lower()
+        if bare == title and name in language.hidden:
+            return "hidden", None
+        if name in language.namespaces or name in language.wikis:
+            return "other", None
+        if name in language.languages:
+            return ("other" if labelled or bare != title else "hidden"), None
+    return _checked(bare, fragment)
+
+
+def _checked(title: str, fragment: str) -> tuple[str, Target | None]:
+    if (
+        not (title or fragment)
+        or _INVALID.search(title)
+        or len(title.encode(errors="replace")) > LONGEST_TITLE
+    ):
+        return "other", None
+    return "article", (title, fragment)
+
+
+def _pipe_trick(written: str) -> str:
+    """What `[[Namespace:Name (kind)|]]` shows; MediaWiki writes it out when a page is saved, mostly."""
+    name = written.strip().removeprefix(":")
+    name = name.partition(":")[2].strip() or name if ":" in name else name
+    short = _DISAMBIGUATOR.sub("", name)
+    return short if short != name else name.partition(", ")[0]

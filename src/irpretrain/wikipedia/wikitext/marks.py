@@ -1,0 +1,21 @@
+"""Characters that stand for structure while wikitext becomes plain text.
+
+They are control characters, which no cleaned text holds (`irpretrain.corpora.characters`), so that text can be searched
+and replaced with them inside: an anchor keeps its place whatever happens around it. The n-th ANCHOR belongs to the n-th
+link; no step may remove one without its link.
+"""
+
+ANCHOR, ANCHOR_END = "\x01", "\x02"
+APOSTROPHE = "\x03"
+"""An apostrophe that is not part of bold or italics."""
+HEADING = "\x04"
+"""At the beginning of a line, followed by the level's digit: a heading."""
+BREAK = "\x05"
+"""A line break that does not make what follows the beginning of a line of wikitext."""
+NOTHING = "\x06"
+"""Shown as nothing; keeps apart what stands on its sides."""
+
+SPACE_CHARACTERS = "\t\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""White space that cleaned text may hold, other than line ends and the space."""
+SPACES = " " + SPACE_CHARACTERS
+"""The same and the space, for a regular expression's character class."""

@@ -1,0 +1,37 @@
+"""The steps from wikitext to an article. Each is one pass over the text, so that time is linear in its length."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from irpretrain.corpora.characters import clean_text
+from irpretrain.wikipedia.article import Article
+from irpretrain.wikipedia.wikitext.assembly import assemble
+from irpretrain.wikipedia.wikitext.hidden import remove_hidden
+from irpretrain.wikipedia.wikitext.inline import decode_entities, remove_quotes, remove_tags
+from irpretrain.wikipedia.wikitext.lines import mark_headings, remove_line_marks, remove_tables
+from irpretrain.wikipedia.wikitext.links import mark_links
+
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.languages import WikiLanguage
+
+_UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What `clean_text` changes; looking for it is much faster than changing nothing."""
+
+
+def parse_article(wikitext: str, language: WikiLanguage) -> Article:
+    """Return the plain text, sections and links of a page's wikitext.
+
+    Never fails: markup that is not balanced is text. docs/methods/wikipedia.md ("Plain text") says what is shown.
+    """
+    text = f"\n{clean_text(wikitext) if _UNCLEAN.search(wikitext) else wikitext}\n"
+    text = remove_hidden(text, language.templates)
+    text = remove_tables(text)
+    text = mark_headings(text)
+    text = remove_tags(text, language)
+    text, targets = mark_links(text, language)
+    text = remove_line_marks(text)
+    text = remove_quotes(text)
+    text = decode_entities(text)
+    return assemble(text, targets)

@@ -1,0 +1,120 @@
+"""Names of language editions: the resource file, the dump's own names, the user's."""
+
+import pickle
+
+import pytest
+from pydantic import ValidationError
+
+from irpretrain.wikipedia import languages
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.languages import Names, WikiLanguage, language_code
+from irpretrain.wikipedia.wikitext.templates import FUNCTIONS, Templates
+
+ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
+
+
+@pytest.mark.parametrize(
+    ("database", "base", "code"),
+    [
+        ("enwiki", "https://en.wikipedia.org/wiki/Main_Page", "en"),
+        ("", "http://ltg.wikipedia.org/wiki/X", "ltg"),
+        ("zh_min_nanwiki", "", "zh-min-nan"),
+        ("simplewiki", "//simple.m.wikipedia.org/wiki/X", "simple"),
+        ("", "https://wiki.example.org/", ""),
+        ("enwiktionary", "", ""),
+    ],
+)
+def test_language_code(database, base, code):
+    assert language_code(SiteInfo(database, base)) == code
+
+
+@pytest.mark.parametrize(
+    ("database", "see_also", "boilerplate"),
+    [
+        ("enwiki", "See also", "External links"),
+        ("dewiki", "Siehe auch", "Einzelnachweise"),
+        ("frwiki", "Articles connexes", "Notes et références"),
+        ("eswiki", "Véase también", "Referencias"),
+        ("itwiki", "Voci correlate", "Collegamenti esterni"),
+        ("ptwiki", "Ver também", "Ligações externas"),
+        ("nlwiki", "Zie ook", "Externe links"),
+        ("ruwiki", "См. также", "Примечания"),
+        ("plwiki", "Zobacz też", "Przypisy"),
+        ("svwiki", "Se även", "Källor"),
+        ("zhwiki", "參見", "参考文献"),
+        ("jawiki", "関連項目", "外部リンク"),
+        ("lvwiki", "Skatīt arī", "Atsauces"),
+        ("ltgwiki", "Verīs taipoš", "Nūruodis"),
+        ("simplewiki", "Related pages", "Other websites"),
+        ("eowiki", "See also", "References"),  # not listed: the names of English
+    ],
+)
+def test_headings(database, see_also, boilerplate):
+    language = WikiLanguage.of(SiteInfo(database))
+    assert language.is_see_also(see_also)
+    assert language.is_see_also(see_also.upper() + ":")
+    assert language.is_boilerplate(boilerplate)
+    assert not language.is_see_also(boilerplate)
+    assert not language.is_boilerplate(see_also)
+    assert not language.is_boilerplate("History")
+
+
+def test_namespaces_come_from_the_dump_too():
+    site = SiteInfo(
+        "xxwiki", namespaces={-1: "Specialaĵo", 0: "", 6: "Dosiero", 10: "Ŝablono", 14: "Kategorio"}
+    )
+    language = WikiLanguage.of(site)
+    assert {"dosiero", "kategorio", "file", "image", "category"} == language.hidden
+    assert {"specialaĵo", "ŝablono", "template", "user talk"} | language.hidden < language.namespaces
+    assert "" not in language.namespaces
+
+
+def test_the_own_language_is_no_other_language():
+    assert "en" not in ENGLISH.languages
+    assert "de" in ENGLISH.languages
+    assert "no" in ENGLISH.languages  # in YAML an unquoted no is false
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "expected"),
+    [
+        ("x\n{{Disambiguation}}", True),
+        ("{{ disambig | geo }}", True),
+        ("{{Letter–number_combination disambiguation}}", True),
+        ("__DISAMBIG__", True),
+        ("{{disambiguation needed}} {{hndisx}}", False),
+        ("{{other|disambiguation}} disambiguation", False),
+    ],
+)
+def test_disambiguation_pages(wikitext, expected):
+    assert ENGLISH.is_disambiguation(wikitext) is expected
+
+
+def test_names_of_a_user():
+    more = Names(
+        see_also=("Cross_References",), disambiguation=("Several*",), namespaces=("Lab",), link_trail="0-9"
+    )
+    language = WikiLanguage.of(SiteInfo("enwiki"), more)
+    assert language.is_see_also("cross references")
+    assert language.is_see_also("See also")
+    assert language.is_disambiguation("{{several meanings}}")
+    assert "lab" in language.namespaces
+    assert language.link_trail == "0-9"
+    with pytest.raises(ValidationError):
+        Names(heading=("x",))
+
+
+def test_a_language_can_go_to_another_process():
+    assert pickle.loads(pickle.dumps(ENGLISH)) == ENGLISH
+
+
+def test_every_pattern_of_the_resource_file_works():
+    for patterns in languages._read_templates().values():
+        templates = Templates(patterns)
+        for name, pattern in patterns.items():
+            assert name == languages.spelt(name)
+            assert not pattern.startswith("@") or pattern[1:] in FUNCTIONS
+            shown = templates.show(name.replace("*", "x"), "one|two|text=three")
+            assert isinstance(shown, str)
+            assert len(shown) < 60
+            assert shown.count("one") < 2

@@ -1,0 +1,208 @@
+"""Wikitext to text, sections and links, one construct at a time; every expected value was written by hand."""
+
+import pytest
+
+from irpretrain.corpora.characters import clean_text
+from irpretrain.wikipedia.article import Section
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.languages import Names, WikiLanguage
+from irpretrain.wikipedia.wikitext import parse_article
+
+ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
+
+
+def text_of(wikitext, language=ENGLISH):
+    return parse_article(wikitext, language).text
+
+
+def links_of(wikitext, language=ENGLISH):
+    """(anchor, title with fragment) of each link."""
+    article = parse_article(wikitext, language)
+    return [
+        (article.text[link.start : link.end], link.target + ("#" + link.fragment if link.fragment else ""))
+        for link in article.links
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("", ""),
+        ("'''Bold''' and ''italic'' and '''''both'''''", "Bold and italic and both"),
+        ("L'''Aurore'' and l''''amour'''", "L'Aurore and l'amour"),
+        ("''''''six''''' x'' y", "'six x y"),
+        ("it's 5' '''3\" tall", 'it\'s 5\' 3" tall'),
+        ("[[OS&nbsp;X]] 5&nbsp;km &amp; &#65; &#x42; &eacute; &nosuch; &#0; &amp;lt;",
+         "OS X 5 km & A B é &nosuch; \ufffd &lt;"),
+        ("a&#10;* b &#1;&#x110000; c &#xD800;", "a * b \ufffd c \ufffd"),
+        ("a{{Infobox|x={{y}}}} b {{{1|}}}c", "a b c"),
+        ("a{{x|{{{1|{{y}}}}}}} b {{{{x}}}} c", "a b {} c"),
+        ("a {{#if:x|y|z}} b {{PAGENAME}} {{DEFAULTSORT:Z}}", "a b"),
+        ("a<ref>b</ref> c<ref name=x /> d<!-- e -->", "a c d"),
+        ("a<REF name=\"x\">{{cite|<!-- </ref> -->}}</Ref > b", "a -->}} b"),
+        ("a <!-- {{ --> b }} c <!-- never closed [[x]]", "a b }} c"),
+        ("one\n{|\n! head\n|-\n| cell\n|}\ntwo", "one\ntwo"),
+        ("one\n:{| class=a\n| {|\n| inner\n|}\n|}\ntwo", "one\ntwo"),
+        ("one\n{|\n| a\n{|\n| b\n|}\ntwo", "one\ntwo"),
+        ("one\n{|\n| never closed\n\ntwo", "one\ntwo"),
+        ("one <table><tr><td>a<table>b</table></td></tr></table> two", "one two"),
+        ("* one\n** two\n# three\n: four", "one\ntwo\nthree\nfour"),
+        ("; term: meaning\n; [[Star Trek: Nemesis]]: film\n; http://a.b : c",
+         "term meaning\nStar Trek: Nemesis film\nhttp://a.b c"),
+        ("a\n\n\nb\n----\nc\n-----d", "a\nb\nc\nd"),
+        ("a<br>b<br/>* c", "a\nb\n* c"),
+        ("<div class=\"x\">a</div><p>b</p>c", "a\nb\nc"),
+        ("[http://a.b label] [http://a.b] http://c.d [//e.f] [mailto:g@h i]", "label http://c.d i"),
+        ("[http://a.b label [x] y] [not a link]", "label [x] y [not a link]"),
+        ("<nowiki>[[not a link]] ''x'' {{y}} &lt;</nowiki> <b>bold</b> x<sub>2</sub>",
+         "[[not a link]] ''x'' {{y}} < bold x2"),
+        ("<nowiki/>* x\n<nowiki>== a ==</nowiki>", "* x\n== a =="),
+        ("a\n<pre>\n* {{x}}\n  [[y]] <nowiki>''</nowiki>\n</pre>\nb", "a\n* {{x}}\n[[y]] ''\nb"),
+        ("<math>x^2</math> <gallery>\nFile:a.png\n</gallery> text", "text"),
+        ("a <noinclude>b</noinclude> <includeonly>c</includeonly> <onlyinclude>d</onlyinclude>", "a b d"),
+        ("a < b > c <unknown> <3", "a < b > c <unknown> <3"),
+        ("__NOTOC__ a __TOC__ b__c__", "a b__c__"),
+        ("Zeus ({{IPA|x}}; ) god, ({{x}}, b) (c, {{x}}) main()", "Zeus god, (b) (c) main()"),
+        ("a {{x}}, b {{y}}.", "a, b."),
+        ("a\r\nb\rc\x07d\ud800", "a\nb\nc d\ufffd"),
+        ("\x01a\x02 [[b\x01|c]] \x04", "a c"),
+        ("[[broken {{ also <ref> ''", "[[broken {{ also"),
+        ("]] }} |} [[ {{", "]] }} |} [[ {{"),
+    ],
+)  # fmt: skip
+def test_text(wikitext, text):
+    assert text_of(wikitext) == text
+    assert clean_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "links", "text"),
+    [
+        ("[[Cat]] [[Dog|dogs]]", [("Cat", "Cat"), ("dogs", "Dog")], "Cat dogs"),
+        ("[[bus]]es [[Public transport|bus]]es, [[a]]<nowiki/>b",
+         [("buses", "bus"), ("buses", "Public transport"), ("a", "a")], "buses buses, ab"),
+        ("[[Dog|''big'' '''dogs''']]s", [("big dogss", "Dog")], "big dogss"),
+        ("x[[ cat |  big&nbsp;cat&nbsp; ]]y", [("big cat y", "cat")], "x big cat y"),
+        ("[[foo_bar__baz]] [[a%20b&amp;c]]",
+         [("foo_bar__baz", "foo bar baz"), ("a%20b&c", "a b&c")], "foo_bar__baz a%20b&c"),
+        ("[[Cat#Food_and drink|eats]] [[#History|above]] [[#x]]",
+         [("eats", "Cat#Food and drink"), ("above", "#History"), ("#x", "#x")], "eats above #x"),
+        ("[[a|b|c]] [[a|b\nc]] [[a|b<br>c]]", [("b|c", "a"), ("b c", "a"), ("b c", "a")], "b|c b c b c"),
+        ("[[a|b [c] d]]s [[a|[http://x y] z]]", [("b [c] ds", "a"), ("y z", "a")], "b [c] ds y z"),
+        ("[[Rome, Georgia|]] [[Ares (god)|]] [[Help:Contents|]]",
+         [("Rome", "Rome, Georgia"), ("Ares", "Ares (god)")], "Rome Ares Contents"),
+        ("[[a|b [[c|d]] e]]", [("d", "c")], "b d e"),
+        ("[[|x]] [[a| ]] [[]] [[ ]]", [], "x"),
+        ("[[<nowiki>a</nowiki>|b]] [[a{b|c]] [[" + "x" * 256 + "|long]]", [], "b c long"),
+        ("a [[File:x.png|thumb|A [[cat]] here]] b", [], "a b"),
+        ("a [[image:x.png]] b [[ Category : C ]][[category:D|e]]", [], "a b"),
+        ("[[File:x.png|thumb\n|A [[cat|b]] and [http://x [y]] z\n\nmore]] b", [], "b"),
+        ("[[File:x.png|never closed [[cat]]\nnext", [("cat", "cat")], "cat\nnext"),
+        ("[[File:x.png|a [[cat]] \n==H==\n]] b", [("cat", "cat")], "cat\nH\n]] b"),
+        ("[[:Category:Cats]] [[:File:x.png|picture]] [[Help:X|help]] [[:Cat]]",
+         [("Cat", "Cat")], "Category:Cats picture help Cat"),
+        ("a [[fr:Chat]] [[zh-min-nan:X]] b [[fr:Chat|in French]] [[:fr:Chat]]", [], "a b in French fr:Chat"),
+        ("[[wikt:cat|cat]] [[Star Trek: Nemesis]]",
+         [("Star Trek: Nemesis", "Star Trek: Nemesis")], "cat Star Trek: Nemesis"),
+        ("[http://x see [[cat]]s now]", [("cats", "cat")], "see cats now"),
+        ("'''[[a]]''' ([[b]]; {{x}}) , [[c]] .", [("a", "a"), ("b", "b"), ("c", "c")], "a (b), c."),
+        ("[[a|{{x}}]] [[b|''''']] [[c|<nowiki/>]] [[d|&nbsp;]] [[e]]", [("a", "a"), ("e", "e")], "a e"),
+        ("{|\n| [[a]]\n|}\n<ref>[[b]]</ref> {{x|[[c]]}} <!--[[d]]--> [[e]]", [("e", "e")], "e"),
+        ("| [[a]] || b\n[[c]]", [("c", "c")], "c"),
+    ],
+)  # fmt: skip
+def test_links(wikitext, links, text):
+    assert links_of(wikitext) == links
+    assert text_of(wikitext) == text
+
+
+def test_sections():
+    wikitext = (
+        "Lead [[a]].\n== History of [[b]] ==\nOld.\n\nNew [[c]].\n=== ''Early'' <!-- x --> ===\n====Deep====\n"
+        "* item\n== {{x}} ==\nrest\n= One =\n==last== \n"
+    )
+    article = parse_article(wikitext, ENGLISH)
+    assert article.text == ("Lead a.\nHistory of b\nOld.\nNew c.\nEarly\nDeep\nitem\nrest\nOne\nlast")
+    own = [(part.level, part.heading, article.text[part.start : part.end]) for part in article.sections]
+    assert own == [
+        (0, "", "Lead a."),
+        (2, "History of b", "Old.\nNew c."),
+        (3, "Early", ""),
+        (4, "Deep", "item"),
+        (2, "", "rest"),
+        (1, "One", ""),
+        (2, "last", ""),
+    ]
+    assert [link.section for link in article.links] == [0, 1, 1]
+    assert article.sections[2] == Section(3, "Early", 38, 38)
+
+
+@pytest.mark.parametrize(
+    ("line", "heading"),
+    [
+        ("==a==", (2, "a")),
+        ("==a===", (2, "a=")),
+        ("===a==", (2, "=a")),
+        ("=======a=======", (6, "=a=")),
+        ("=====", (2, "=")),
+        ("== a = b ==  ", (2, "a = b")),
+        ("== a == b", None),
+        (" == a ==", None),
+        ("==", None),
+    ],
+)
+def test_headings(line, heading):
+    found = [(part.level, part.heading) for part in parse_article(f"x\n{line}\ny", ENGLISH).sections[1:]]
+    assert found == ([heading] if heading else [])
+
+
+def test_a_page_without_lead_and_an_empty_page():
+    assert parse_article("== a ==", ENGLISH).sections == (Section(0, "", 0, 0), Section(2, "a", 1, 1))
+    assert parse_article("{{x}}", ENGLISH).sections == (Section(0, "", 0, 0),)
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("{{convert|5|km|mi}} {{Convert|5|to|7.5|km|abbr=on}} {{convert|5|ft|8|in|m}}",
+         "5 km 5 to 7.5 km 5 ft 8 in"),
+        ("{{convert|3|-|4|kg|0}} {{cvt|1,000|m|ft|2}}", "3–4 kg 1,000 m"),
+        ("{{lang|fr|[[chat|le chat]]}} {{lang-de|Hund}} {{transl|ru|ISO|pes}} {{IPA|kæt}}",
+         "le chat Hund pes"),
+        ("{{nihongo|Mount Fuji|富士山|Fujisan}} {{nihongo||富士山|Fujisan}}",
+         "Mount Fuji (富士山, Fujisan) Fujisan (富士山)"),
+        ("{{Start_date|1990|5|12}} {{birth date|1990|05|02|df=y}} {{end date|1990|5}} {{end date|1990}}",
+         "May 12, 1990 2 May 1990 May 1990 1990"),
+        ("{{circa|1900}} {{as of|2010|March}} {{frac|1|2}} {{frac|2|3|4}} {{formatnum:1234}}",
+         "c. 1900 As of 2010 March 1/2 2 3/4 1234"),
+        ("{{nowrap|a {{nowrap|b}} <br/> c}} {{abbr|d|e}} {{small|1=f=g}}", "a b\nc d f=g"),
+        ("a{{quote|text=b\n* c|author=d}}e", "a\nb\nc\ne"),
+        ("{{columns-list|30em|\n* [[a]]\n}} {{plainlist|\n* b\n}}{{ubl|c|d}}", "a\nb\nc\nd"),
+        ("{{ill|Titel|de}} {{ill|de|Titel|lt=x}} {{flag|France}} {{nowrap}} {{quote|}}", "Titel x France"),
+        ("{{sic|teh}} a{{'}}b {{chem|H|2|O}} {{angbr|a}}{{snd}}b", "teh a'b H2O ⟨a⟩ – b"),
+        ("{{lang|en|<nowiki>a|b=c</nowiki>}} {{lang|en|a[[b|c=d]]}}", "a|b=c ac=d"),
+    ],
+)  # fmt: skip
+def test_templates_that_are_shown(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+def test_templates_shown_in_templates_stop_at_a_depth():
+    for depth, text in ((39, "x"), (60, "")):
+        assert text_of("{{nowrap|" * depth + "x" + "}}" * depth) == text
+
+
+def test_languages_differ():
+    german = WikiLanguage.of(SiteInfo("dewiki", namespaces={6: "Datei", 1: "Diskussion"}))
+    wikitext = "[[Datei:x.png]] [[Kategorie:x]] [[Straße]]nähe [[Diskussion:x|y]] [[en:x]]"
+    assert links_of(wikitext, german) == [("Straßenähe", "Straße")]
+    assert text_of(wikitext, german) == "Straßenähe y"
+    chinese = WikiLanguage.of(SiteInfo("zhwiki"))
+    assert links_of("[[貓]]a", chinese) == [("貓", "貓")]
+    assert text_of("-{zh-hans:计算机; zh-hant:電腦;}- -{a}- -{H|zh-cn:x}-", chinese) == "计算机 a"
+
+
+def test_a_user_adds_names_and_templates():
+    added = Names(file=("Bildo",), templates={"Mia": "({1})"})
+    language = WikiLanguage.of(SiteInfo("eowiki"), added)
+    assert text_of("[[bildo:x]] {{mia|b}} [[a]]", language) == "(b) a"

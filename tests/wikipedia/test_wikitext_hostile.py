@@ -1,0 +1,127 @@
+"""Input made to be slow or to break: a megabyte of one thing, ten thousand random and mutated texts."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.corpora.characters import clean_text
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.wikitext import parse_article
+
+ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
+MEGABYTE = 1_000_000
+
+
+def check(article):
+    """What holds for every article."""
+    text = article.text
+    assert clean_text(text) == text
+    assert "  " not in text
+    assert not re.search("[\x00-\x09\x0b-\x1f]", text)
+    assert all(line and line == line.strip() for line in text.split("\n")) or not text
+    at, lead = 0, article.sections[0]
+    assert (lead.level, lead.heading, lead.start) == (0, "", 0)
+    for section in article.sections:
+        assert at <= section.start <= section.end <= len(text)
+        own = text[section.start : section.end]
+        assert own == own.strip("\n")
+        before = text[at : section.start].strip("\n")
+        assert before == section.heading
+        at = section.end
+    assert at == len(text)
+    at = 0
+    for link in article.links:
+        assert at <= link.start < link.end <= len(text)
+        anchor = text[link.start : link.end]
+        assert anchor == anchor.strip()
+        assert "\n" not in anchor
+        assert link.target or link.fragment
+        before = article.sections[link.section - 1].end if link.section else 0
+        assert before <= link.start < link.end <= article.sections[link.section].end
+        at = link.end
+
+
+UNITS = [
+    "[[", "]]", "{{", "}}", "{{{", "{|", "\n{|", "\n|}", "<ref>", "</ref>", "<ref ", "==", "\n==", "\n=a",
+    "''", "'''a ", "<!--", "<!-- -->", "&#", "&amp;", "[[a|", "[[File:a|", "[[File:a|[[b|", "[[a]]",
+    "{{nowrap|", "{{a|", "{{}}", "[http://a ", "[http://a [", "<nowiki>", "</nowiki>", "<pre>", "<table>",
+    "<table></table><table>", "\n==a==\n", "\n;a:", "\n*", "(", "( ,", " ", "\xa0", "__A_", "-{", "<br>",
+    "''''", "x", "\n", "\r", "\x01", "\x02",
+]  # fmt: skip
+NESTED = {
+    "shown templates": "{{nowrap|" * 50_000 + "x" * 200_000 + "}}" * 50_000,
+    "dropped templates": "{{a|" * 150_000 + "}}" * 150_000,
+    "braces": "{" * 500_000 + "}" * 500_000,
+    "names in braces": "{" * 300_000 + "nowrap|" * 50_000 + "x" * 100_000 + "}" * 300_000,
+    "files": "[[File:a|" * 60_000 + "x" * 100_000 + "]]" * 60_000,
+    "links": "[[a|" * 100_000 + "x" * 100_000 + "]]" * 100_000,
+    "tables": "\n{|" * 160_000 + "\n|}" * 160_000,
+    "HTML tables": "<table>" * 70_000 + "</table>" * 70_000,
+    "references": "<ref>" * 80_000 + "</ref>" * 80_000,
+    "label": "[http://a " + "[x]" * 300_000,
+    "heading": "\n=" + " =a" * 300_000 + "x",
+    "apostrophes": "'''a " * 150_000 + "''b",
+    "definition": "\n;" + "[[a]]" * 100_000 + ":",
+    "all": "[[{{<ref>==\n{|''<!--&#" * 45_000,
+    "all but comments": "[[{{<ref>==\n{|''&#" * 50_000,
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_a_megabyte_of_one_thing(unit):
+    check(parse_article(unit * (MEGABYTE // len(unit)), ENGLISH))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", NESTED)
+def test_a_megabyte_of_things_in_each_other(name):
+    check(parse_article(NESTED[name], ENGLISH))
+
+
+@pytest.mark.timeout(60)
+def test_looking_for_disambiguation_pages_takes_no_time():
+    for unit in ("{{ ", "{{disambiguation ", "{{", "{{dab|"):
+        ENGLISH.is_disambiguation(unit * (MEGABYTE // len(unit)))
+
+
+TOKENS = [
+    "[[", "]]", "[[a|", "[[File:x|", "[[Category:x]]", "[[fr:x]]", "[", "]", "[http://a ", "{{", "}}",
+    "{{{", "}}}", "{{nowrap|", "{{lang|x|", "{{quote|", "{{ubl|", "{|", "|}", "|-", "|", "||", "=", "==",
+    "===", "\n", "\n\n", "\n==", "==\n", "\n*", "\n;", ":", "\n----", "''", "'''", "'''''", "'", "<ref>",
+    "</ref>", "<ref name=a/>", "<nowiki>", "</nowiki>", "<nowiki/>", "<pre>", "</pre>", "<br>", "<div>",
+    "<table>", "</table>", "<!--", "-->", "<", ">", "&lt;", "&nbsp;", "&#10;", "&", ";", "#", "_",
+    "__TOC__", "(", ")", ", ", ". ", "; ", " ", "\xa0", "\u2028", "\t", "\r", "\x01", "\x02", "\x04",
+    "\x06", "-{", "}-", "http://a.b", "es", "A b", "ä",
+]  # fmt: skip
+LINK = object()
+
+
+@settings(max_examples=7000)
+@given(st.lists(st.sampled_from([*TOKENS, *[LINK] * 12]) | st.text(max_size=5), max_size=40))
+def test_random_wikitext(pieces):
+    """Each whole link has a number in its target and in its anchor: no anchor may go to another link."""
+    wikitext = "".join(f"[[T{n}|A{n}]]" if piece is LINK else piece for n, piece in enumerate(pieces))
+    article = parse_article(wikitext, ENGLISH)
+    check(article)
+    for link in article.links:
+        if re.fullmatch(r"T\d+", link.target):
+            anchor = article.text[link.start : link.end]
+            assert re.fullmatch(rf"A{link.target[1:]}[a-z]*", anchor), wikitext
+
+
+@settings(max_examples=3000)
+@given(st.data())
+def test_mutated_articles(excerpt, data):
+    pages, language = excerpt
+    text = pages[data.draw(st.integers(0, len(pages) - 1))][1]
+    start = data.draw(st.integers(0, len(text)))
+    text = text[start : start + data.draw(st.integers(0, 3000))]
+    for _ in range(data.draw(st.integers(1, 6))):
+        place, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 30))
+        middle = data.draw(st.sampled_from([*TOKENS, "", text[place : place + length] * 2]))
+        text = text[:place] + middle + text[place + length :]
+    check(parse_article(text, language))
