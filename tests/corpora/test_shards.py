@@ -29,7 +29,9 @@ def write_documents(path, count, prefix="d"):
 def shard_all(source, output, shards, **changes):
     config = corpus(shards=shards, **changes)
     paths = [output / f"documents-{n}.parquet" for n in range(shards)]
-    counts = [write_shard(config, source, n, path) for n, path in enumerate(paths)]
+    counts = [
+        write_shard(config, source, n, path, path.with_suffix(".redirects")) for n, path in enumerate(paths)
+    ]
     return paths, counts
 
 
@@ -107,7 +109,9 @@ def test_the_same_bytes_twice(tmp_path):
 def test_a_malformed_line_is_refused_with_its_place(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "b"}\n{"id": \n')
     with pytest.raises(InputError) as caught:
-        write_shard(corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet")
+        write_shard(
+            corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet"
+        )
     assert str(caught.value).startswith(f"{tmp_path / 'a.jsonl'}:2: not valid JSON: Expecting value")
     assert "malformed: skip" in str(caught.value)
     assert not (tmp_path / "out.parquet").exists()
@@ -147,10 +151,10 @@ def test_an_empty_corpus_is_found_when_all_shards_are_there(tmp_path):
 
 def test_a_shard_that_does_not_exist_is_a_fault_of_the_caller(tmp_path):
     with pytest.raises(ValueError, match="shard 1 of 1"):
-        write_shard(corpus(), tmp_path, 1, tmp_path / "out")
+        write_shard(corpus(), tmp_path, 1, tmp_path / "out", tmp_path / "redirects")
 
 
 def test_the_table_keeps_its_contract(tmp_path):
     write_documents(tmp_path / "a.jsonl", 1)
-    write_shard(corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet")
+    write_shard(corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
     assert DOCUMENTS.read(tmp_path / "out.parquet").schema.equals(pa.schema(DOCUMENTS.schema))

@@ -184,7 +184,9 @@ def test_the_excerpt_as_a_shard_has_no_markup_left(tmp_path):
 
     materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
     config = CorpusConfig(format="wikipedia-dump", path="x")
-    counts = write_shard(config, tmp_path / "excerpt", 0, tmp_path / "documents.parquet")
+    counts = write_shard(
+        config, tmp_path / "excerpt", 0, tmp_path / "documents.parquet", tmp_path / "redirects.parquet"
+    )
     assert (counts["read"], counts["written"]) == (206, 106)
     assert counts["skipped"] == {"not in the article namespace": 1, "redirect": 99}
     rows = DOCUMENTS.read(tmp_path / "documents.parquet").to_pylist()
