@@ -60,6 +60,8 @@ def read_site(stream: IO[bytes]) -> SiteInfo:
             kept = len(_PAGE) - 1
             header.feed(text[:-kept])
             rest = text[-kept:]
+        else:
+            header.feed(rest)
     except expat.ExpatError as error:
         raise DamagedHeader(header.site, f"{expat.ErrorString(error.code)} in line {error.lineno}") from None
     except _WrongEncoding as error:

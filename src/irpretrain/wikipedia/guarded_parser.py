@@ -115,10 +115,11 @@ class GuardedParser:
 
     def _start(self) -> Connection:
         ours, theirs = Pipe()
-        command = [sys.executable, "-m", "irpretrain.wikipedia.parse_worker", str(theirs.fileno())]
+        # Not a fork: this process may have threads. Not multiprocessing: it would run the rule's script again.
+        code = f"from irpretrain.wikipedia.parse_worker import main; main({theirs.fileno()})"
         path = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
-            command,
+            [sys.executable, "-c", code],
             pass_fds=[theirs.fileno()],
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.DEVNULL,

@@ -171,6 +171,7 @@ class _Reader:
 
     def _cut_off(self, reason: str) -> Iterator[Fault]:
         if self._page is not None:
+            self._page.close()
             yield Fault(self._page.position, BROKEN_PAGE, f"{self._page.name}: {reason}")
             self._page = None
 
@@ -191,7 +192,7 @@ class _Reader:
 def _begun_border(text: bytes) -> int:
     """How many bytes at the end of `text` may be the beginning of a border."""
     for length in range(min(len(_END) - 1, len(text)), 0, -1):
-        if _BEGIN.startswith(text[-length:]) or _END.startswith(text[-length:]):
+        if any(border[:-1].startswith(text[-length:]) for border in (_BEGIN, _END)):
             return length
     return 0
 
@@ -230,7 +231,13 @@ class _PageParser:
             except _TooDeep:
                 self._fault = "elements are nested too deeply"
 
+    def close(self) -> None:
+        """Let go of the parser, whose handlers would keep it and the text alive for long."""
+        self._parser.StartElementHandler = self._parser.EndElementHandler = None
+        self._parser.CharacterDataHandler = None
+
     def finish(self) -> Page | Fault:
+        self.close()
         if self._fault is not None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: {self._fault}")
         return Page(

@@ -1,7 +1,7 @@
 """The process that parses pages for `irpretrain.wikipedia.guarded_parser`, and that a page may cost its life.
 
-`python -m irpretrain.wikipedia.parse_worker <file descriptor>` reads `Settings`, then lists of wikitexts, and
-answers each text by its parse or by a `Failure`.
+`main` reads `Settings` from a connection, then lists of wikitexts, and answers each text by its parse or by a
+`Failure`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -94,7 +93,3 @@ def _limit_memory(megabytes: int) -> None:
     resource.setrlimit(
         resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most)
     )
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
