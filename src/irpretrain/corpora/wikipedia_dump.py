@@ -12,8 +12,7 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
-from irpretrain.corpora.pieces import byte_of, place_in_words, read_pieces
+from irpretrain.corpora.pieces import Damage, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, SiteInfo, read_site
@@ -76,16 +75,20 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
 
 def _site(path: Path) -> tuple[SiteInfo, list[Malformed]]:
     try:
-        with open_bytes(path) as stream:
-            return read_site(stream), []
+        return read_site(_beginning(path)), []
     except ForbiddenXml as error:
         remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
         raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
     except DamagedHeader as error:
         return error.site, [Malformed(0, "damaged XML", f"before the first page: {error}")]
-    except DAMAGE as error:  # reported by the share that it lies in
-        refuse_if_disk_fault(path, error)
-        return SiteInfo(), []
+
+
+def _beginning(path: Path) -> Iterator[bytes]:
+    """Yield the text up to the first damage, which is reported by the share that it lies in."""
+    for piece in read_pieces(path, everything):
+        if isinstance(piece, Damage):
+            return
+        yield piece.text
 
 
 def _classified(path: Path, site: SiteInfo, options: Options, share: Share) -> Iterator[Record | _ToParse]:

@@ -6,11 +6,10 @@ The format is https://www.mediawiki.org/xml/export-0.10/ (0.3 to 0.11 differ in 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import IO
 from xml.parsers import expat
 
-CHUNK = 1 << 16
 LONGEST_FIELD = 10_000
 """Characters of a name that are kept; the rest of a longer one is dropped."""
 _PAGE = b"<page>"
@@ -41,8 +40,8 @@ class DamagedHeader(Exception):
         self.site = site
 
 
-def read_site(stream: IO[bytes]) -> SiteInfo:
-    """Return what a dump says before its first page.
+def read_site(texts: Iterable[bytes]) -> SiteInfo:
+    """Return what a dump, which comes in pieces from its beginning, says before its first page.
 
     Raises:
         ForbiddenXml: a document type or entity declaration.
@@ -51,8 +50,8 @@ def read_site(stream: IO[bytes]) -> SiteInfo:
     header = _Header()
     rest = b""
     try:
-        while chunk := stream.read(CHUNK):
-            text = rest + chunk
+        for piece in texts:
+            text = rest + piece
             page = text.find(_PAGE)
             if page >= 0:
                 header.feed(text[:page])

@@ -119,7 +119,7 @@ class GuardedParser:
         code = f"from irpretrain.wikipedia.parse_worker import main; main({theirs.fileno()})"
         path = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code],
+            [sys.executable, "-P", "-c", code],
             pass_fds=[theirs.fileno()],
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
