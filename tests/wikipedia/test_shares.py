@@ -84,10 +84,9 @@ def test_the_number_of_shards_changes_no_byte(tmp_path, container, no_worker):
     assert (counts["read"], counts["written"], counts["redirects"]) == (360, 300, 60)
     for shards in (2, 3, 7):
         assert tables(tmp_path / "dump", tmp_path / str(shards), shards) == (whole, counts)
-    if container not in ("plain",):
-        return
-    sizes = [DOCUMENTS.count(tmp_path / "7" / f"documents-{n}") for n in range(7)]
-    assert max(sizes) < 2 * 300 / 7
+    if container == "plain":
+        sizes = [DOCUMENTS.count(tmp_path / "7" / f"documents-{n}") for n in range(7)]
+        assert max(sizes) < 2 * 300 / 7
 
 
 def test_what_is_equal_in_all_containers(tmp_path, no_worker):
@@ -104,9 +103,11 @@ def test_what_is_equal_in_all_containers(tmp_path, no_worker):
         assert written[name] == written["plain"]
 
 
-def test_the_worker_changes_nothing(tmp_path, monkeypatch):
-    (tmp_path / "dump").write_bytes(dump(*PAGES[:40]))
-    assert len(list(read(tmp_path / "dump", Options()))) == 40
+def test_the_worker_changes_nothing(tmp_path, request):
+    (tmp_path / "dump").write_bytes(dump(*PAGES))
+    by_worker = list(read(tmp_path / "dump", Options()))
+    request.getfixturevalue("no_worker")
+    assert list(read(tmp_path / "dump", Options())) == by_worker
 
 
 def test_a_dump_in_many_parts(tmp_path, no_worker):
@@ -145,7 +146,7 @@ def test_truncated_at_many_bytes(tmp_path, container, no_worker):
         most = max(most, len(whole))
         if number % 5 == 0:
             shares = [f for n in range(3) for f in read(tmp_path / "dump", Options(), Share(n, 3))]
-            assert sorted(shares, key=str) == sorted(found, key=str)
+            assert Counter(map(repr, shares)) == Counter(map(repr, found))
     # A block, or what is decompressed at a time, is lost with its end: here that may be the whole dump.
     assert most >= {"gzip": 20, "bzip2": 0, "zstd": 0}.get(container, 30)
 
@@ -178,7 +179,7 @@ def test_damage_anywhere_is_the_same_for_all_shards(tmp_path, no_worker, data):
     whole = list(read(tmp_path / "dump", Options()))
     for shards in (2, 5):
         shares = [f for n in range(shards) for f in read(tmp_path / "dump", Options(), Share(n, shards))]
-        assert sorted(shares, key=str) == sorted(whole, key=str)
+        assert Counter(map(repr, shares)) == Counter(map(repr, whole))
     documents = [f for f in whole if isinstance(f, Document)]
     assert len({f.position for f in documents}) == len(documents)
 
