@@ -11,6 +11,7 @@ from synthetic_dumps import CONTAINERS, END, HEAD, articles, dump, multistream, 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces
+from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.records import Document, Malformed, Share
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.wikipedia_dump import Options, read
@@ -239,3 +240,24 @@ def test_more_shards_than_pieces(tmp_path, no_worker):
     assert tables(tmp_path / "dump", tmp_path / "40", 40) == (whole, counts)
     (tmp_path / "dump").write_bytes((HEAD + END).encode())
     assert tables(tmp_path / "dump", tmp_path / "none", 3)[1]["read"] == 0
+
+
+def test_a_page_that_stands_twice_is_refused_with_its_places_and_can_be_left_out(tmp_path, no_worker):
+    pages = [*PAGES[:40], *PAGES[:1], *PAGES[40:80]]
+    (tmp_path / "wiki.xml").write_bytes(dump(*pages))
+    config = {"format": "wikipedia-dump", "path": "x", "shards": 3}
+
+    def written(**options):
+        outputs = [tmp_path / f"documents-{n}" for n in range(3)]
+        for n, path in enumerate(outputs):
+            write_shard(
+                CorpusConfig(**config, options=options), tmp_path / "wiki.xml", n, path, tmp_path / "r"
+            )
+        return outputs
+
+    with pytest.raises(InputError, match="document id 'testwiki/1' occurs 2 times") as refused:
+        check_collection(written())
+    first, second = re.findall(r"\(record (\d+)\)", str(refused.value))
+    assert "leave_out" in str(refused.value)
+    assert check_collection(written(leave_out=[f"wiki.xml:{second}"]))["documents"] == 67
+    assert int(first) == len(HEAD)

@@ -52,6 +52,11 @@ class Options(Section):
         description="Memory for parsing one page; a page that takes more is skipped, counted and named.",
         json_schema_extra={"unit": "MB"},
     )
+    leave_out: list[str] = Field(
+        default_factory=list,
+        description="Pages that are skipped and counted, each as <file name>:<record>. For a page that a dump holds "
+        "twice: the check of the collection refuses it and names its places.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,8 @@ def _classified(path: Path, site: SiteInfo, options: Options, share: Share) -> I
     for page in read_pages(read_pieces(path, share), options.longest_page):
         if isinstance(page, Fault):
             yield _malformed(path, page)
+        elif f"{path.name}:{page.position}" in options.leave_out:
+            yield Skipped(page.position, "left out by the configuration", _name(page))
         else:
             yield _classify(page, site, options)
 
