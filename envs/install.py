@@ -28,7 +28,15 @@ def main(target: Path) -> None:
     if own_torch:
         print(f"Keeping the torch {own_torch} of {sys.executable}", flush=True)
     make_environment(target, bool(own_torch))
-    pip = [str(target / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--quiet"]
+    pip = [
+        str(target / "bin" / "python"),
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+        "--quiet",
+    ]
     pins = [line for line in LOCK.read_text().splitlines() if line and not line.startswith("#")]
     torch = next(pin for pin in pins if pin.startswith("torch=="))
     rest = [pin for pin in pins if pin != torch]

@@ -6,6 +6,7 @@ rule read_corpus:
         files=corpus_inputs,
     output:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        redirects="results/corpora/{corpus}/redirects-{shard}.parquet",
         meta="results/corpora/{corpus}/documents-{shard}.parquet.meta.json",
     log:
         "results/logs/corpora/{corpus}-{shard}.log",

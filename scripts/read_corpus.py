@@ -6,4 +6,5 @@ from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     corpus = CorpusConfig(**snakemake.params.corpus)
-    done(write_shard(corpus, snakemake.params.source, snakemake.params.shard, snakemake.output.documents))
+    outputs = snakemake.output.documents, snakemake.output.redirects
+    done(write_shard(corpus, snakemake.params.source, snakemake.params.shard, *outputs))

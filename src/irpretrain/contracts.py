@@ -20,16 +20,19 @@ from irpretrain.errors import IntegrityError
 
 ROWS_PER_GROUP = 16_384
 """Rows in a Parquet row group. Fixed, so that equal rows give equal bytes however they arrive."""
+ROWS_AS_OBJECTS = 1024
+"""Rows that are held as Python objects at a time, which cost several times their Arrow form."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: name, Arrow type, meaning, and unit where it has one."""
+    """One column: name, Arrow type, meaning, unit where it has one, and what a row of a writer means that lacks it."""
 
     name: str
     type: pa.DataType
     meaning: str
     unit: str = ""
+    default: Any = None
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,11 @@ class Contract:
             return writer.rows
 
     def _tables(self, rows: Iterable[dict[str, Any]]) -> Iterator[pa.Table]:
+        defaults = {c.name: c.default for c in self.columns if c.default is not None}
         batch: list[dict[str, Any]] = []
         for row in rows:
-            batch.append(row)
-            if len(batch) == ROWS_PER_GROUP:
+            batch.append(defaults | row if defaults else row)
+            if len(batch) == ROWS_AS_OBJECTS:
                 yield pa.Table.from_pylist(batch, schema=self.schema)
                 batch = []
         if batch:
@@ -108,6 +112,7 @@ class ContractWriter:
     def __init__(self, contract: Contract, path: Path) -> None:
         self.contract, self.rows = contract, 0
         self._writer = pq.ParquetWriter(path, contract.schema, compression="zstd", version="2.6")
+        self._rows: list[dict[str, Any]] = []
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
 
@@ -116,6 +121,7 @@ class ContractWriter:
 
     def __exit__(self, *exception: object) -> None:
         if exception[0] is None:
+            self._add_rows()
             self._flush(everything=True)
         self._writer.close()
 
@@ -126,6 +132,17 @@ class ContractWriter:
         self.rows += table.num_rows
         if self._waiting_rows >= ROWS_PER_GROUP:
             self._flush()
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        """Append one row."""
+        self._rows.append(row)
+        if len(self._rows) == ROWS_AS_OBJECTS:
+            self._add_rows()
+
+    def _add_rows(self) -> None:
+        rows, self._rows = self._rows, []
+        if rows:
+            self.add(pa.Table.from_pylist(rows, schema=self.contract.schema))
 
     def note(self, facts: dict[str, str]) -> None:
         """Keep `facts` about the whole table in the file's key-value metadata."""
@@ -152,28 +169,22 @@ _PLACE = (
     Column(
         "position",
         pa.int64(),
-        "which record of that file (of a passage: record × 65,536 + passage); second key of the order",
+        "place of the record in that file: its number, for pages of a dump see corpora.md; of a passage, the record's "
+        "× 65,536 + passage; second key of the order",
     ),
 )
 
-SECTION = pa.struct(
-    [
-        pa.field("level", pa.int16(), nullable=False),
-        pa.field("heading", pa.string(), nullable=False),
-        pa.field("start", pa.int32(), nullable=False),
-        pa.field("end", pa.int32(), nullable=False),
-    ]
-)
 
-LINK = pa.struct(
-    [
-        pa.field("target", pa.string(), nullable=False),
-        pa.field("fragment", pa.string(), nullable=False),
-        pa.field("start", pa.int32(), nullable=False),
-        pa.field("end", pa.int32(), nullable=False),
-        pa.field("section", pa.int16(), nullable=False),
-    ]
-)
+def _record(**fields: pa.DataType) -> pa.DataType:
+    return pa.struct([pa.field(name, kind, nullable=False) for name, kind in fields.items()])
+
+
+def _list(kind: pa.DataType) -> pa.DataType:
+    return pa.list_(pa.field("item", kind, nullable=False))
+
+
+SECTION = _record(level=pa.int16(), heading=pa.string(), start=pa.int32(), end=pa.int32())
+LINK = _record(target=pa.string(), fragment=pa.string(), start=pa.int32(), end=pa.int32(), section=pa.int16())
 
 DOCUMENTS = Contract(
     "documents",
@@ -186,30 +197,37 @@ DOCUMENTS = Contract(
         Column("body", pa.string(), "plain text; paragraphs are separated by newlines"),
         Column(
             "sections",
-            pa.list_(pa.field("item", SECTION, nullable=False)),
-            "headings in the order of the text, the lead section first (level 0, heading empty); start to end is a "
-            "section's own text in `body`. An empty list means one lead section, the whole body",
+            _list(SECTION),
+            "level (0: the lead section, 2: ==x==, …), heading, and where its own text starts and ends in the body, in "
+            "order; empty for a text without known structure: one lead section",
             "characters",
+            default=[],
         ),
         Column(
             "links",
-            pa.list_(pa.field("item", LINK, nullable=False)),
-            "links to other articles, in the order of the text: title as written, without #fragment; start to end is "
-            "the anchor in `body`; section is its number in `sections`",
+            _list(LINK),
+            "title of the article linked as written, fragment without its #, where the anchor starts and ends in the "
+            "body, number of its section; in order",
             "characters",
+            default=[],
         ),
-        Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+        Column(
+            "disambiguation",
+            pa.bool_(),
+            "whether the page only lists articles of like name",
+            default=False,
+        ),
     ),
 )
 
 REDIRECTS = Contract(
     "redirects",
-    "Redirects of a corpus shard, in corpus order; none for formats without them.",
+    "Redirects of a corpus shard, in corpus order; without rows for formats that have none.",
     (
         *_PLACE,
-        Column("title", pa.string(), "title of the redirect"),
-        Column("target", pa.string(), "title that it leads to, as written"),
-        Column("fragment", pa.string(), "section that it leads to, empty where none is named"),
+        Column("title", pa.string(), "title of the page that redirects"),
+        Column("target", pa.string(), "title it leads to, as written"),
+        Column("fragment", pa.string(), "section of the target, without its #; empty where there is none"),
     ),
 )
 

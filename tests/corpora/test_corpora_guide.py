@@ -29,7 +29,7 @@ def test_the_example(tmp_path, monkeypatch):
     assert list(config.experiments) == ["zero-shot", "fine-tuned"]
     check_sources(config, read_manifest(ROOT / "resources/embedded.yaml"))
     corpus, dataset = config.corpora["fruit"], config.datasets["fruit"]
-    write_shard(corpus, resolve(corpus.path)[1], 0, "documents-0.parquet")
+    write_shard(corpus, resolve(corpus.path)[1], 0, "documents-0.parquet", "redirects-0.parquet")
     assert check_corpus(["documents-0.parquet"], corpus.path) == 4
     assert check_collection(["documents-0.parquet"])["documents"] == 4
     sources = resolve(dataset.queries.path)[1], resolve(dataset.qrels.path)[1]

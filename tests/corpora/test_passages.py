@@ -46,5 +46,5 @@ def test_no_word_is_lost_or_repeated(body, words):
 def test_a_corpus_option_cuts_them(tmp_path):
     (tmp_path / "d.jsonl").write_text('{"id": "x", "text": "a b c d"}\n{"id": "y", "text": "e"}\n')
     corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=2)
-    write_shard(corpus, tmp_path / "d.jsonl", 0, tmp_path / "out.parquet")
+    write_shard(corpus, tmp_path / "d.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
     assert DOCUMENTS.read(tmp_path / "out.parquet")["document_id"].to_pylist() == ["x#0", "x#1", "y#0"]

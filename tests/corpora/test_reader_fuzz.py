@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
+from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Redirect, Skipped
 from irpretrain.corpora.registry import FORMATS, format_module
 from irpretrain.errors import InputError
 
@@ -113,7 +113,7 @@ def _read_all(reader, path: Path) -> None:
 
 def _checked(records):
     for record in records:
-        assert isinstance(record, Document | Query | Judgement | Skipped | Malformed)
+        assert isinstance(record, Document | Query | Judgement | Redirect | Skipped | Malformed)
         assert record.position >= 0
         yield record
 
@@ -121,7 +121,7 @@ def _checked(records):
 def _check_record(record) -> None:
     identifiers = [getattr(record, name) for name in ("document_id", "query_id") if hasattr(record, name)]
     assert not any(identifier_fault(identifier) for identifier in identifiers)
-    texts = [getattr(record, name, "") for name in ("title", "url", "body", "text")]
+    texts = [getattr(record, name, "") for name in ("title", "url", "body", "text", "target", "fragment")]
     for text in texts:
         assert isinstance(text, str)
         text.encode("utf-8")

@@ -17,6 +17,7 @@ from irpretrain.contracts import (
     DOCUMENTS,
     GROUPS,
     QUERIES,
+    ROWS_AS_OBJECTS,
     WORD_COUNTS,
     Column,
     Contract,
@@ -236,7 +237,17 @@ def test_text_longer_than_a_data_page_keeps_the_bytes_equal(tmp_path):
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "pieces").read_bytes()
 
 
-def test_documents_hold_any_text(tmp_path):
+def test_documents_hold_any_text_and_need_no_structure(tmp_path):
     row = {"document_id": "é/1", "part": 0, "position": 0, "title": "", "url": "", "body": "a\nb\t\u2028𝒳"}
     DOCUMENTS.write(tmp_path / "documents.parquet", [row])
-    assert DOCUMENTS.read(tmp_path / "documents.parquet").to_pylist() == [row]
+    unknown = {"sections": [], "links": [], "disambiguation": False}
+    assert DOCUMENTS.read(tmp_path / "documents.parquet").to_pylist() == [row | unknown]
+
+
+def test_rows_added_one_by_one_give_the_same_bytes(tmp_path):
+    contract = Contract("numbers", "Numbers.", (Column("number", pa.int64(), "a number"),))
+    contract.write(tmp_path / "whole", ({"number": n} for n in range(3 * ROWS_AS_OBJECTS + 1)))
+    with ContractWriter(contract, tmp_path / "rows") as writer:
+        for n in range(3 * ROWS_AS_OBJECTS + 1):
+            writer.add_row({"number": n})
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "rows").read_bytes()

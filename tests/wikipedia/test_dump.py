@@ -1,47 +1,32 @@
-"""Dumps: pages streamed, entities refused, damage named; the format wikipedia-dump on top of them."""
+"""The format wikipedia-dump: what becomes of each kind of page, and the embedded excerpt."""
 
 import bz2
 import gzip
-import io
 import re
-import tracemalloc
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from synthetic_dumps import HEAD, dump, page
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora import wikipedia_dump
 from irpretrain.corpora.embedded import materialise
-from irpretrain.corpora.records import Document, Malformed, Skipped
+from irpretrain.corpora.pieces import read_pieces
+from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped
 from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.wikipedia_dump import Options
 from irpretrain.errors import InputError
-from irpretrain.wikipedia.article import Article
-from irpretrain.wikipedia.dump import DamagedDump, DumpReader, ForbiddenXml
+from irpretrain.wikipedia.article_parser import article_parser
+from irpretrain.wikipedia.pages import read_pages
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
-HEAD = (
-    "<mediawiki><siteinfo><dbname>testwiki</dbname><base>https://t.example/wiki/Main_Page</base><namespaces>"
-    '<namespace key="0"/><namespace key="6">Datei</namespace><namespace key="14">Kategorie</namespace>'
-    "</namespaces></siteinfo>"
-)
-
-
-def page(number, title="Title", text="Some text.", namespace=0, extra=""):
-    return (
-        f"<page><title>{title}</title><ns>{namespace}</ns><id>{number}</id>{extra}<revision><id>99</id>"
-        f"<contributor><id>7</id><username>x</username></contributor><text>{text}</text></revision></page>"
-    )
-
-
-def dump(*pages, end="</mediawiki>"):
-    return (HEAD + "".join(pages) + end).encode()
 
 
 def read(tmp_path, content, **options):
     (tmp_path / "dump").write_bytes(content)
-    return list(wikipedia_dump.read(tmp_path / "dump", wikipedia_dump.Options(**options)))
+    return list(wikipedia_dump.read(tmp_path / "dump", Options(**options)))
 
 
 def test_pages_of_all_kinds(tmp_path):
@@ -51,28 +36,42 @@ def test_pages_of_all_kinds(tmp_path):
             page(1, "Sun &amp; Moon"),
             page(2, "Talk:Sun", namespace=1),
             page(3, "Sol", "", extra='<redirect title="Sun"/>'),
-            page(4, "Old", "#redirect [[Sun]]"),
+            page(4, "Old", "#redirect [[Sun#Spots]]"),
             page(5, "Long", "x" * 101),
             page(6, "Gone").replace("<text>Some text.</text>", '<text deleted="deleted"/>'),
+            page(9, "Void", ""),
             page(7, "Only a template", "{{Infobox}}"),
             page("", "No id"),
         ),
         longest_page=100,
     )
-    assert found[0] == Document(
-        0, "testwiki/1", "Sun & Moon", "https://t.example/wiki/Sun_&_Moon", "Some text."
-    )
-    assert [f.reason for f in found[1:7]] == [
+    first = found[0]
+    assert (first.position, first.document_id) == (len(HEAD), "testwiki/1")
+    assert (first.title, first.url) == ("Sun & Moon", "https://t.example/wiki/Sun_&_Moon")
+    assert (first.body, first.links, first.disambiguation) == ("Some text.", (), False)
+    assert [(s.level, s.heading, s.start, s.end) for s in first.sections] == [(0, "", 0, 10)]
+    assert found[2] == Redirect(_position(found, 2), "Sol", "Sun", "")
+    assert found[3] == Redirect(_position(found, 3), "Old", "Sun", "Spots")
+    assert [f.reason for f in found if isinstance(f, Skipped)] == [
         "not in the article namespace",
-        "redirect",
-        "redirect",
-        "page too large",
-        "deleted or empty text",
+        "page too long",
+        "deleted text",
+        "empty text",
         "empty document",
     ]
-    assert all(isinstance(f, Skipped) for f in found[1:7])
-    assert isinstance(found[7], Malformed)
-    assert [f.position for f in found] == list(range(8))
+    assert found[4].detail == "'Long' (page id 5)"
+    assert isinstance(found[8], Malformed)
+    assert len(found) == 9
+
+
+def _position(found, number):
+    assert found[number - 1].position < found[number].position < found[number + 1].position
+    return found[number].position
+
+
+def test_disambiguation_pages_are_marked(tmp_path):
+    lists = [page(1, text="A may be: {{disambig}}"), page(2, text="An article.")]
+    assert [f.disambiguation for f in read(tmp_path, dump(*lists))] == [True, False]
 
 
 def test_identifiers_can_have_another_prefix(tmp_path):
@@ -97,34 +96,49 @@ def test_compressed_and_multistream(tmp_path, pack):
     ]
 
 
-def test_only_wanted_pages_are_parsed(tmp_path, monkeypatch):
-    (tmp_path / "dump").write_bytes(dump(page(1), page(2), page(3)))
-    parsed = []
-    article = Article("text", (), ())
-    monkeypatch.setattr(
-        wikipedia_dump, "parse_article", lambda text, language: parsed.append(text) or article
+def test_broken_xml_is_named_with_its_byte(tmp_path):
+    broken = page(2).replace("</ns>", "</n>")
+    first, fault, last = read(tmp_path, dump(page(1), broken, page(3)))
+    assert (first.document_id, last.document_id) == ("testwiki/1", "testwiki/3")
+    place = dump(page(1), broken).index(broken.encode())
+    assert (fault.reason, fault.position, fault.place) == ("damaged XML", place, f"byte {place}")
+    assert fault.detail == "page 'Title': mismatched tag"
+
+
+def test_a_broken_header_is_reported_by_one_share(tmp_path):
+    (tmp_path / "dump").write_bytes(b"<mediawiki></b>" + dump(page(1)))
+    shares = [list(wikipedia_dump.read(tmp_path / "dump", Options(), Share(n, 3))) for n in range(3)]
+    assert [len(found) for found in shares] == [1, 0, 1]
+    assert shares[0][0].detail == "before the first page: mismatched tag in line 1"
+    assert shares[2][0].document_id == "wiki/1"
+
+
+def test_a_page_that_kills_the_parser_is_left_out_and_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(wikipedia_dump, "PARSER", f"{__name__}:hostile_parser")
+    (tmp_path / "dump").write_bytes(
+        dump(page(1, "A"), page(2, "B", "bomb"), page(3, "C", "error"), page(4, "D"))
     )
-    options = wikipedia_dump.Options()
-    found = list(wikipedia_dump.read(tmp_path / "dump", options, lambda position: position == 1))
-    assert [f.document_id for f in found] == ["testwiki/2"]
-    assert len(parsed) == 1
+    config = CorpusConfig(format="wikipedia-dump", path="x", options={"page_seconds": 0.2})
+    counts = write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
+    assert DOCUMENTS.read(tmp_path / "documents")["title"].to_pylist() == ["A", "D"]
+    assert counts["skipped"] == {"page cannot be parsed": 2}
+    assert [example.partition(": ")[2] for example in counts["skipped_examples"]] == [
+        "page cannot be parsed: 'B' (page id 2): took more than 0.2 s",
+        "page cannot be parsed: 'C' (page id 3): ValueError: an error",
+    ]
 
 
-@pytest.mark.parametrize(
-    "content", [dump(page(1), end="<page><title>"), dump(page(1)) + b"junk", dump(page(1), "<a></b>")]
-)
-def test_broken_xml_gives_its_pages_and_then_the_fault(tmp_path, content):
-    first, last = read(tmp_path, content)
-    assert first.document_id == "testwiki/1"
-    assert (last.reason, last.position, last.line) == ("damaged XML", 1, 1)
-    assert "after 1 pages" in last.detail
+def hostile_parser(site):
+    sound = article_parser(site)
 
+    def parse(wikitext):
+        while wikitext == "bomb":
+            pass
+        if wikitext == "error":
+            raise ValueError("an error")
+        return sound(wikitext)
 
-def test_a_truncated_archive(tmp_path):
-    packed = bz2.compress(dump(*(page(n) for n in range(20))))
-    found = read(tmp_path, packed[:-10])
-    assert found[-1].reason == "damaged archive"
-    assert found[-1].position == len(found) - 1
+    return parse
 
 
 BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><mediawiki>&c;</mediawiki>'
@@ -132,50 +146,13 @@ BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><mediawi
 
 @pytest.mark.parametrize("content", [BOMB, b'<!DOCTYPE a SYSTEM "file:///etc/passwd"><mediawiki/>'])
 def test_entities_are_refused_whatever_the_policy(tmp_path, content):
-    with pytest.raises(ForbiddenXml):
-        list(DumpReader(io.BytesIO(content), 100).pages())
     with pytest.raises(InputError, match="declares a document type or entities, which is refused"):
         read(tmp_path, content)
 
 
-def test_deep_nesting_is_damage():
-    with pytest.raises(DamagedDump, match="nested too deeply"):
-        list(DumpReader(io.BytesIO(b"<a>" * 1000), 100).pages())
-
-
-class Endless:
-    """A stream of many pages, made on the way."""
-
-    def __init__(self, pieces):
-        self.pieces = pieces
-
-    def read(self, size):
-        return next(self.pieces, b"")
-
-
-def test_memory_stays_flat_over_many_pages_and_one_huge_one():
-    def pieces():
-        yield HEAD.encode()
-        for number in range(60):
-            yield page(number, text="word " * 200_000).encode()
-        yield b"<page><title>Huge</title><ns>0</ns><id>1</id><revision><text>"
-        for _ in range(60):
-            yield b"x" * 1_000_000
-        yield b"</text></revision></page></mediawiki>"
-
-    tracemalloc.start()
-    pages = [(found.title, found.oversized) for found in DumpReader(Endless(pieces()), 2_000_000).pages()]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert len(pages) == 61
-    assert pages[-1] == ("Huge", True)
-    assert peak < 20_000_000
-
-
 def test_the_embedded_excerpt_is_read_whole(tmp_path):
     materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
-    with bz2.open(tmp_path / "excerpt") as stream:
-        pages = list(DumpReader(stream, 1_000_000).pages())
+    pages = pages_of(tmp_path / "excerpt")
     articles = [p for p in pages if p.namespace == 0 and p.redirect is None]
     redirects = [p for p in pages if p.namespace == 0 and p.redirect is not None]
     assert (len(pages), len(articles), len(redirects)) == (206, 106, 99)
@@ -191,19 +168,23 @@ def test_the_excerpt_as_a_shard_has_no_markup_left(tmp_path):
 
     materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
     config = CorpusConfig(format="wikipedia-dump", path="x")
-    counts = write_shard(config, tmp_path / "excerpt", 0, tmp_path / "documents.parquet")
-    assert (counts["read"], counts["written"]) == (206, 106)
-    assert counts["skipped"] == {"not in the article namespace": 1, "redirect": 99}
+    outputs = tmp_path / "documents.parquet", tmp_path / "redirects.parquet"
+    counts = write_shard(config, tmp_path / "excerpt", 0, *outputs)
+    assert (counts["read"], counts["written"], counts["redirects"]) == (206, 106, 99)
+    assert counts["skipped"] == {"not in the article namespace": 1}
     rows = DOCUMENTS.read(tmp_path / "documents.parquet").to_pylist()
     assert not [
         row["title"] for row in rows if re.search(r"\[\[|\]\]|\{\{|\}\}|\{\||<ref|''|&[a-z]+;", row["body"])
     ]
-    with bz2.open(tmp_path / "excerpt") as stream:
-        sources = {page.title: page.text for page in DumpReader(stream, 1_000_000).pages()}
+    sources = {page.title: page.text for page in pages_of(tmp_path / "excerpt")}
     # In Asphalt a reference that is never closed makes gensim lose most of the article.
     for row in [row for row in rows if row["title"] != "Asphalt"][::12]:
         ours, theirs = words(row["body"]), words(filter_wiki(sources[row["title"]]))
         assert (ours & theirs).total() >= 0.98 * ours.total(), row["title"]
+
+
+def pages_of(path):
+    return list(read_pages(read_pieces(path, Share()), 1_000_000))
 
 
 def words(text):
@@ -212,8 +193,7 @@ def words(text):
 
 def test_an_article_of_the_excerpt(tmp_path):
     materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
-    options = wikipedia_dump.Options()
-    (found,) = wikipedia_dump.read(tmp_path / "excerpt", options, lambda position: position == 1)
+    found = next(f for f in wikipedia_dump.read(tmp_path / "excerpt", Options()) if isinstance(f, Document))
     assert (found.document_id, found.title) == ("enwiki/12", "Anarchism")
     assert found.url == "https://en.wikipedia.org/wiki/Anarchism"
     assert found.body.startswith(

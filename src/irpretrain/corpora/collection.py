@@ -95,7 +95,10 @@ def _refuse(repeated: dict[str, list[Place]]) -> None:
         f"in {_file(path, part)} (record {position})" for _, path, part, position in places[:2]
     )
     if first.parent == second.parent:
-        remedy = "Identifiers must be unique; mend the corpus."
+        remedy = (
+            "Identifiers must be unique; mend the corpus. A Wikipedia dump has the option leave_out, which takes all "
+            "but one of the places as <file name>:<record>."
+        )
     else:
         remedy = (
             "Two corpora of a collection share identifiers; rename those of one, or leave one corpus out."

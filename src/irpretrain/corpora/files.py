@@ -6,20 +6,24 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Literal, cast
 
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+Compression = Literal["gzip", "bzip2", "xz", "zstandard"]
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A longer line is malformed; the bound keeps memory flat on damaged or hostile input."""
 
 _BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
+_PAGES = re.compile(r"(?<=\.xml)-p\d+p\d+[^.]*")
+"""What names of Wikipedia's dumps in many parts have after .xml: the first and the last page."""
 _UTF8_BOM, _UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -46,7 +50,11 @@ def list_files(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
             source, "there is no such file or folder", remedy="Check the path in the configuration."
         )
     endings = tuple(suffix + compression for suffix in suffixes for compression in ("", *COMPRESSIONS))
-    found = [path for path in source.rglob("*") if path.name.lower().endswith(endings) and path.is_file()]
+    found = [
+        path
+        for path in source.rglob("*")
+        if _PAGES.sub("", path.name.lower()).endswith(endings) and path.is_file()
+    ]
     visible = [path for path in found if not _hidden(path.relative_to(source))]
     if not visible:
         raise InputError(
@@ -67,22 +75,39 @@ def one_file(source: str | Path) -> Path:
     return path
 
 
-def open_bytes(path: str | Path) -> IO[bytes]:
-    """Open a file for reading; gzip, bzip2, xz and Zstandard are known by their first bytes, not by name."""
+def compression_of(path: str | Path) -> Compression | None:
+    """Return how a file is compressed, known by its first bytes, not by its name."""
     try:
         with open(path, "rb") as handle:
             start = handle.read(10)
-        if start.startswith(b"\x1f\x8b"):
-            return cast(IO[bytes], gzip.open(path, "rb"))
-        if start.startswith(b"BZh") and start[4:] in _BZIP2_BLOCKS:
-            return bz2.open(path, "rb")
-        if start.startswith(b"\xfd7zXZ\x00"):
-            return lzma.open(path, "rb")
-        if start.startswith(b"\x28\xb5\x2f\xfd"):
-            return _open_zstandard(path)
-        return open(path, "rb")
     except OSError as error:
-        raise InputError(path, f"the file cannot be opened: {error.strerror or error}") from None
+        raise _cannot_open(path, error) from None
+    if start.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if start.startswith(b"BZh") and start[4:] in _BZIP2_BLOCKS:
+        return "bzip2"
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") else None
+
+
+def open_bytes(path: str | Path) -> IO[bytes]:
+    """Open a file for reading, decompressed."""
+    compression = compression_of(path)
+    try:
+        if compression == "gzip":
+            return cast(IO[bytes], gzip.open(path, "rb"))
+        if compression == "bzip2":
+            return bz2.open(path, "rb")
+        if compression == "xz":
+            return lzma.open(path, "rb")
+        return _open_zstandard(path) if compression == "zstandard" else open(path, "rb")
+    except OSError as error:
+        raise _cannot_open(path, error) from None
+
+
+def _cannot_open(path: str | Path, error: OSError) -> InputError:
+    return InputError(path, f"the file cannot be opened: {error.strerror or error}")
 
 
 def _open_zstandard(path: str | Path) -> IO[bytes]:

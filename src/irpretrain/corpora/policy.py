@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from irpretrain.corpora.characters import clean_line
-from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
+from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Redirect, Skipped
 from irpretrain.errors import InputError
 
 Policy = Literal["refuse", "skip"]
-Record = TypeVar("Record", Document, Query, Judgement)
+Record = TypeVar("Record", Document | Redirect, Query, Judgement)
 EXAMPLES = 20
 
 
@@ -26,6 +26,7 @@ class Tally:
         self.skipped: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
         self.examples: list[str] = []
+        self.named: list[str] = []
 
     def sound(self, path: Path, records: Iterable[Record | Skipped | Malformed]) -> Iterator[Record]:
         """Yield the sound records of `path`; raise InputError at a malformed one, or count it."""
@@ -34,27 +35,37 @@ class Tally:
             if isinstance(record, Malformed):
                 self.report(path, record)
             elif isinstance(record, Skipped):
-                self.skipped[record.reason] += 1
+                self._skip(path, record)
             else:
                 yield record
 
     def report(self, path: Path, fault: Malformed) -> None:
         """Refuse or count one malformed record."""
         what = clean_line(str(fault))  # it may quote what no terminal or log can show
+        place = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_place(fault)})"
         if self.policy == "refuse":
-            where = "" if fault.line is not None else f" (record {fault.position})"
+            where = "" if fault.line is not None else f" ({_place(fault)})"
             remedy = f"Mend the record, or set {self.setting}: skip to leave such records out and count them."
             raise InputError(path, f"{what}{where}", fault.line, remedy)
         self.malformed[fault.reason] += 1
         if len(self.examples) < EXAMPLES:
-            place = f"{path}:{fault.line}" if fault.line is not None else f"{path} (record {fault.position})"
             self.examples.append(f"{place}: {what}")
+
+    def _skip(self, path: Path, record: Skipped) -> None:
+        self.skipped[record.reason] += 1
+        if record.detail and len(self.named) < EXAMPLES:
+            self.named.append(f"{path}: {clean_line(f'{record.reason}: {record.detail}')}")
 
     def counts(self) -> dict[str, Any]:
         """Return the counts for the sidecar."""
         return {
             "read": self.read,
             "skipped": dict(sorted(self.skipped.items())),
+            "skipped_examples": self.named,
             "malformed": dict(sorted(self.malformed.items())),
             "malformed_examples": self.examples,
         }
+
+
+def _place(fault: Malformed) -> str:
+    return fault.place or f"record {fault.position}"

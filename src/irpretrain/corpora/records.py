@@ -7,20 +7,58 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.article import Link, Section
+
+BLOCK = 1024
+"""Neighbouring records of a file that stay together when a file is spread over shards."""
 
 Wanted = Callable[[int], bool]
 """Says of a position whether this shard owns it; readers skip the costly part of the others."""
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """One of `of` shares of a file, counted from 0: the `Wanted` of a shard.
+
+    Called with the number of a record it says whether the record belongs to the share: blocks of records are
+    dealt out in turn. Formats that can start in the middle of a file read a range of its bytes instead.
+    """
+
+    number: int = 0
+    of: int = 1
+
+    def __call__(self, position: int) -> bool:
+        return position // BLOCK % self.of == self.number
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """One document; `position` is its 0-based place in its file."""
+    """One document; `position` is its place in its file.
+
+    `sections` and `links` are those of an article (characters of `body`); a text without known structure has none.
+    """
 
     position: int
     document_id: str
     title: str
     url: str
     body: str
+    sections: tuple[Section, ...] = ()
+    links: tuple[Link, ...] = ()
+    disambiguation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """A page that only leads to another; titles as written, `fragment` without its #."""
+
+    position: int
+    title: str
+    target: str
+    fragment: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +84,11 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A sound record that is no document by definition (a redirect, say); counted by reason."""
+    """A record that makes no document and stops no run; counted by reason, named where `detail` names it."""
 
     position: int
     reason: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +100,18 @@ class Malformed:
         reason: one of few short texts, by which such records are counted.
         detail: what exactly is wrong here.
         line: 1-based line number, where the format has lines.
+        place: its place in words, where "record 7" does not help to find it.
     """
 
     position: int
     reason: str
     detail: str = ""
     line: int | None = None
+    place: str = ""
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
-def everything(position: int) -> bool:
-    """The `Wanted` of a reader that reads all."""
-    return True
+everything = Share()
+"""The whole of a file."""

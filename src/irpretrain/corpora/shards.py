@@ -1,4 +1,4 @@
-"""A shard of a corpus: its share of the records, in corpus order, as a table of documents."""
+"""A shard of a corpus: its share of the records, in corpus order, as a table of documents and one of redirects."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import atomic_file
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.passages import passages
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.records import Wanted, everything
+from irpretrain.corpora.records import Document, Redirect, Share
 from irpretrain.corpora.registry import format_module
 from irpretrain.progress import progress
 
-BLOCK = 1024
-"""Neighbouring records of a file that stay together when a file is spread over shards."""
 
-
-def write_shard(config: CorpusConfig, source: str | Path, shard: int, output: str | Path) -> dict[str, Any]:
-    """Write the documents of shard `shard` (from 0) of the corpus that lies at `source`.
+def write_shard(
+    config: CorpusConfig, source: str | Path, shard: int, documents: str | Path, redirects: str | Path
+) -> dict[str, Any]:
+    """Write the documents and the redirects of shard `shard` (from 0) of the corpus that lies at `source`.
 
     A shard may be empty; `collection.check_corpus` tells whether the whole corpus is.
 
     Returns:
-        Counts: files, records read, skipped and malformed by reason, documents written.
+        Counts: files, records read, skipped and malformed by reason, documents and redirects written.
 
     Raises:
         InputError: the source is missing or holds no file of the format, or a record is malformed and
@@ -34,44 +34,76 @@ def write_shard(config: CorpusConfig, source: str | Path, shard: int, output: st
     """
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
-    reader = format_module("documents", config.format)
-    files = list_files(source, reader.SUFFIXES)
+    files = list_files(source, format_module("documents", config.format).SUFFIXES)
     tally = Tally(config.malformed, "malformed")
-    title = f"read {Path(output).parent.name}, shard {shard + 1} of {config.shards}"
-    rows = progress(_rows(files, reader, config, shard, tally), title, "documents")
-    written = DOCUMENTS.write(output, rows)
-    if left_out := sum(tally.malformed.values()):
-        print(f"[{title}] {left_out:,} malformed records are left out: {tally.examples[0]}", file=sys.stderr)
-    return {"files": len(files), **tally.counts(), "written": written}
+    title = f"read {Path(documents).parent.name}, shard {shard + 1} of {config.shards}"
+    with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as found:
+        rows = progress(_rows(files, config, shard, tally, found), title, "documents")
+        written = DOCUMENTS.write(documents, rows)
+    _say_what_is_left_out(title, tally)
+    return {"files": len(files), **tally.counts(), "written": written, "redirects": found.rows}
 
 
-def owner(part: int, position: int, files: int, shards: int) -> int:
-    """Return the shard of record `position` of file `part`, where there are `files` files."""
-    return (part + position // BLOCK) % shards if files < shards else part % shards
+def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:
+    """Return which share of file `part` (of `files`) a shard reads; None where it reads nothing of it.
+
+    With at least as many files as shards, a file is read by one shard; else every file is shared by all.
+    """
+    if files >= shards:
+        return Share() if part % shards == shard else None
+    return Share((shard - part) % shards, shards)
 
 
 def _rows(
-    files: list[Path], reader: Any, config: CorpusConfig, shard: int, tally: Tally
+    files: list[Path], config: CorpusConfig, shard: int, tally: Tally, redirects: ContractWriter
 ) -> Iterator[dict[str, Any]]:
+    """Yield the rows of documents; those of redirects are written on the way."""
+    reader = format_module("documents", config.format)
     options = reader.Options(**config.options)
     for part, path in enumerate(files):
-        wanted = _wanted(part, len(files), shard, config.shards)
-        if wanted is None:
+        share = share_of(part, len(files), shard, config.shards)
+        if share is None:
             continue
-        for document in tally.sound(path, reader.read(path, options, wanted)):
-            for piece in passages(document, config.passage_words) if config.passage_words else [document]:
-                yield {
-                    "document_id": piece.document_id,
-                    "part": part,
-                    "position": piece.position,
-                    "title": piece.title,
-                    "url": piece.url,
-                    "body": piece.body,
-                }
+        for record in tally.sound(path, reader.read(path, options, share)):
+            if isinstance(record, Redirect):
+                redirects.add_row(_redirect(part, record))
+                continue
+            for piece in passages(record, config.passage_words) if config.passage_words else [record]:
+                yield _row(part, piece)
 
 
-def _wanted(part: int, files: int, shard: int, shards: int) -> Wanted | None:
-    """Return which positions of file `part` belong to the shard; None where none does."""
-    if files >= shards:
-        return everything if part % shards == shard else None
-    return lambda position: owner(part, position, files, shards) == shard
+def _row(part: int, document: Document) -> dict[str, Any]:
+    return {
+        "document_id": document.document_id,
+        "part": part,
+        "position": document.position,
+        "title": document.title,
+        "url": document.url,
+        "body": document.body,
+        "sections": [
+            {"level": s.level, "heading": s.heading, "start": s.start, "end": s.end}
+            for s in document.sections
+        ],
+        "links": [
+            {"target": k.target, "fragment": k.fragment, "start": k.start, "end": k.end, "section": k.section}
+            for k in document.links
+        ],
+        "disambiguation": document.disambiguation,
+    }
+
+
+def _redirect(part: int, found: Redirect) -> dict[str, Any]:
+    return {
+        "part": part,
+        "position": found.position,
+        "title": found.title,
+        "target": found.target,
+        "fragment": found.fragment,
+    }
+
+
+def _say_what_is_left_out(title: str, tally: Tally) -> None:
+    if left_out := sum(tally.malformed.values()):
+        print(f"[{title}] {left_out:,} malformed records are left out: {tally.examples[0]}", file=sys.stderr)
+    for named in tally.named:
+        print(f"[{title}] left out: {named}", file=sys.stderr)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
-from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.pieces import Damage, byte_of, place_in_words, read_pieces
+from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
-from irpretrain.wikipedia.dump import DamagedDump, DumpReader, ForbiddenXml, Page, SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
+from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, SiteInfo, read_site
+from irpretrain.wikipedia.guarded_parser import GuardedParser
+from irpretrain.wikipedia.multistream_index import pages_around
+from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, Fault, Page, read_pages
+from irpretrain.wikipedia.parse_worker import Failure, Settings
+from irpretrain.wikipedia.redirect_target import redirect_target
 
 SUFFIXES = (".xml",)
-_REDIRECT = re.compile(r"\s*#REDIRECT\s*:?\s*\[\[", re.IGNORECASE)
+PARSER = "irpretrain.wikipedia.article_parser:article_parser"
+Record = Document | Redirect | Skipped | Malformed
 
 
 class Options(Section):
@@ -32,58 +37,125 @@ class Options(Section):
     longest_page: int = Field(
         1_000_000,
         ge=1,
-        description="Longer pages are skipped and counted: the parser's cost can explode on them.",
+        description="Longer pages are skipped and counted; no article of Wikipedia is so long.",
         json_schema_extra={"unit": "characters"},
+    )
+    page_seconds: float = Field(
+        60.0,
+        gt=0,
+        description="Processor time for parsing one page; a page that takes more is skipped, counted and named.",
+        json_schema_extra={"unit": "s"},
+    )
+    page_memory_mb: int = Field(
+        1000,
+        ge=16,
+        description="Memory for parsing one page; a page that takes more is skipped, counted and named.",
+        json_schema_extra={"unit": "MB"},
+    )
+    leave_out: list[str] = Field(
+        default_factory=list,
+        description="Pages that are skipped and counted, each as <file name>:<record>. For a page that a dump holds "
+        "twice: the check of the collection refuses it and names its places.",
     )
 
 
-def read(
-    path: Path, options: Options, wanted: Wanted = everything
-) -> Iterator[Document | Skipped | Malformed]:
-    """Yield the articles of one file; a position counts all pages of the file from 0."""
-    with open_bytes(path) as stream:
-        reader = DumpReader(stream, options.longest_page)
-        position, language = 0, None
-        try:
-            for page in reader.pages():
-                language = language or WikiLanguage.of(reader.site)  # siteinfo comes before the first page
-                position = page.position + 1
-                if wanted(page.position):
-                    yield _document(page, reader.site, language, options)
-        except ForbiddenXml as error:
-            remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
-            raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
-        except DamagedDump as error:
-            if wanted(position):
-                yield Malformed(
-                    position, "damaged XML", f"{error.reason}, after {position:,} pages", error.line
-                )
-        except DAMAGE as error:
-            refuse_if_disk_fault(path, error)
-            if wanted(position):
-                yield Malformed(position, "damaged archive", f"{error}, after {position:,} pages")
+@dataclass(frozen=True, slots=True)
+class _ToParse:
+    """An article whose wikitext goes to the parser."""
+
+    page: Page
+    identifier: str
 
 
-def _document(
-    page: Page, site: SiteInfo, language: WikiLanguage, options: Options
-) -> Document | Skipped | Malformed:
+def read(path: Path, options: Options, share: Share = everything) -> Iterator[Record]:
+    """Yield what a share of one file holds; a position is the place of `<page>`, see `irpretrain.corpora.pieces`."""
+    site, faults = _site(path)
+    if share.number == 0:
+        yield from faults
+    settings = Settings(PARSER, site, options.page_seconds, options.page_memory_mb)
+    with GuardedParser(settings) as parser:
+        for found, parsed in parser.parse(_classified(path, site, options, share), _wikitext):
+            yield _record(found, parsed, site) if isinstance(found, _ToParse) else found
+
+
+def _site(path: Path) -> tuple[SiteInfo, list[Malformed]]:
+    try:
+        return read_site(_beginning(path)), []
+    except ForbiddenXml as error:
+        remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
+        raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
+    except DamagedHeader as error:
+        return error.site, [Malformed(0, "damaged XML", f"before the first page: {error}")]
+
+
+def _beginning(path: Path) -> Iterator[bytes]:
+    """Yield the text up to the first damage, which is reported by the share that it lies in."""
+    for piece in read_pieces(path, everything):
+        if isinstance(piece, Damage):
+            return
+        yield piece.text
+
+
+def _classified(path: Path, site: SiteInfo, options: Options, share: Share) -> Iterator[Record | _ToParse]:
+    for page in read_pages(read_pieces(path, share), options.longest_page):
+        if isinstance(page, Fault):
+            yield _malformed(path, page)
+        elif f"{path.name}:{page.position}" in options.leave_out:
+            yield Skipped(page.position, "left out by the configuration", _name(page))
+        else:
+            yield _classify(page, site, options)
+
+
+def _malformed(path: Path, fault: Fault) -> Malformed:
+    detail = fault.detail
+    if fault.reason == DAMAGED_ARCHIVE and (titles := pages_around(path, byte_of(path, fault.position))):
+        detail += f"; {len(titles)} pages are there by the index, {titles[0]!r} to {titles[-1]!r}"
+    return Malformed(fault.position, fault.reason, detail, place=place_in_words(path, fault.position))
+
+
+def _classify(page: Page, site: SiteInfo, options: Options) -> Record | _ToParse:
     if page.namespace is None or not page.page_id.isdigit() or not page.title:
         return Malformed(page.position, "page without title, id or namespace", repr(page.title[:80]))
     if page.namespace != 0:
         return Skipped(page.position, "not in the article namespace")
-    if page.redirect is not None or (page.text is not None and _REDIRECT.match(page.text)):
-        return Skipped(page.position, "redirect")
+    if (target := redirect_target(page.text, page.redirect)) is not None:
+        if not target[0]:
+            return Skipped(page.position, "redirect without a target")
+        return Redirect(page.position, clean_line(page.title), *map(clean_line, target))
     if page.oversized:
-        return Skipped(page.position, "page too large")
+        return Skipped(page.position, "page too long", _name(page))
     if page.text is None:
-        return Skipped(page.position, "deleted or empty text")
+        return Skipped(page.position, "deleted text" if page.deleted else "empty text")
     identifier = f"{options.id_prefix or site.database or 'wiki'}/{page.page_id}"
     if fault := identifier_fault(identifier):
         return Malformed(page.position, "bad identifier", fault)
-    body = parse_article(page.text, language).text
-    if not body:
+    return _ToParse(page, identifier)
+
+
+def _wikitext(found: Record | _ToParse) -> str | None:
+    return found.page.text if isinstance(found, _ToParse) else None
+
+
+def _record(found: _ToParse, parsed: Any, site: SiteInfo) -> Document | Skipped:
+    page = found.page
+    if isinstance(parsed, Failure):
+        return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
+    if not parsed.article.text:
         return Skipped(page.position, "empty document")
-    return Document(page.position, identifier, clean_line(page.title), _address(page.title, site), body)
+    return Document(
+        position=page.position,
+        document_id=found.identifier,
+        title=clean_line(page.title),
+        url=_address(page.title, site),
+        body=parsed.article.text,
+        sections=parsed.article.sections,
+        links=parsed.article.links,
+        disambiguation=parsed.disambiguation,
+    )
+
+
+def _name(page: Page) -> str:
+    return f"{page.title[:80]!r} (page id {page.page_id})"
 
 
 def _address(title: str, site: SiteInfo) -> str:

@@ -1,0 +1,176 @@
+"""Parses pages in a process of its own, so that a page which costs too much is lost alone.
+
+A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that
+no exception interrupts. The worker is started once and lives as long as no page kills it; pages go to it in
+batches, and while it works on one the reader prepares the next.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from irpretrain.errors import SetupError
+from irpretrain.wikipedia.parse_worker import OUT_OF_MEMORY, Failure, Settings
+
+Item = TypeVar("Item")
+BATCH_ITEMS, BATCH_CHARACTERS = 256, 1_000_000
+"""A batch ends with the page that reaches one of these."""
+SECONDS_TO_END = 2
+"""That a worker gets to end by itself."""
+PATIENCE = 10
+"""A worker that has not answered for so many times its limit of processor time is killed too: it hangs or starves."""
+
+
+class _WorkerDied(Exception):
+    """The worker ended in the middle of a page."""
+
+    def __init__(self, reason: str, retry: bool) -> None:
+        super().__init__(reason)
+        self.reason, self.retry = reason, retry
+
+
+class GuardedParser:
+    """A parser in another process. Use as a context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Nothing is started before the first page."""
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> GuardedParser:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stop()
+
+    def parse(
+        self, items: Iterable[Item], text_of: Callable[[Item], str | None]
+    ) -> Iterator[tuple[Item, Any]]:
+        """Yield each item with the parse of its text, a `Failure`, or None for an item without a text; in order."""
+        waiting: list[Item] = []
+        for batch in _batches(items, text_of):
+            parsed = self._answers(_texts(waiting, text_of))
+            self._send(_texts(batch, text_of))
+            yield from _together(waiting, parsed, text_of)
+            waiting = batch
+        yield from _together(waiting, self._answers(_texts(waiting, text_of)), text_of)
+
+    def _answers(self, texts: list[str]) -> list[Any]:
+        """What the worker answers to the texts that were sent last; it is replaced as often as one of them kills it."""
+        found: list[Any] = []
+        while len(found) < len(texts):
+            try:
+                found.append(self._receive())
+            except _WorkerDied as death:
+                culprit = texts[len(found)]
+                found.append(self._alone(culprit) if death.retry else Failure(death.reason))
+                self._send(texts[len(found) :])
+        return found
+
+    def _alone(self, text: str) -> Any:
+        """Parse a text in a new worker, so that what pages before it left behind does not count against it."""
+        self._send([text])
+        try:
+            return self._receive()
+        except _WorkerDied as death:
+            return Failure(death.reason)
+
+    def _send(self, texts: list[str]) -> None:
+        if not texts:
+            return
+        if self._connection is not None:
+            try:
+                self._connection.send(texts)
+                return
+            except OSError:  # killed from outside since the last answer
+                self._stop()
+        self._start().send(texts)
+
+    def _receive(self) -> Any:
+        assert self._connection is not None
+        patience = PATIENCE * self._settings.seconds
+        try:
+            if self._connection.poll(patience):
+                return self._connection.recv()
+        except (EOFError, OSError):
+            raise self._death(self._stop()) from None
+        self._stop(kill=True)
+        raise _WorkerDied(f"gave no answer within {patience:g} s", retry=False)
+
+    def _death(self, status: int) -> _WorkerDied:
+        if status == -signal.SIGPROF:
+            return _WorkerDied(f"took more than {self._settings.seconds:g} s", retry=False)
+        if status == OUT_OF_MEMORY:
+            return _WorkerDied(f"needed more than {self._settings.memory_mb:,} MB", retry=True)
+        what = f"signal {-status}" if status < 0 else f"status {status}"
+        return _WorkerDied(f"made the parser crash ({what})", retry=True)
+
+    def _start(self) -> Connection:
+        ours, theirs = Pipe()
+        # Not a fork: this process may have threads. Not multiprocessing: it would run the rule's script again.
+        code = f"from irpretrain.wikipedia.parse_worker import main; main({theirs.fileno()})"
+        path = os.pathsep.join(filter(None, sys.path))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", code],
+            pass_fds=[theirs.fileno()],
+            env=os.environ | {"PYTHONPATH": path},
+            stdin=subprocess.DEVNULL,
+        )
+        theirs.close()
+        self._connection = ours
+        try:
+            ours.send(self._settings)
+            ours.recv()  # that it is ready
+        except (EOFError, OSError):
+            status = self._stop()
+            raise SetupError(
+                f"The process that parses wikitext does not start (status {status}); its error stands above."
+            ) from None
+        return ours
+
+    def _stop(self, kill: bool = False) -> int:
+        """End the worker and return its exit status."""
+        if self._process is None or self._connection is None:
+            return 0
+        self._connection.close()
+        if kill:
+            self._process.kill()
+        try:
+            status = self._process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            status = self._process.wait()
+        self._process = self._connection = None
+        return status
+
+
+def _batches(items: Iterable[Item], text_of: Callable[[Item], str | None]) -> Iterator[list[Item]]:
+    batch: list[Item] = []
+    characters = 0
+    for item in items:
+        batch.append(item)
+        characters += len(text_of(item) or "")
+        if len(batch) == BATCH_ITEMS or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    yield batch
+
+
+def _texts(items: list[Item], text_of: Callable[[Item], str | None]) -> list[str]:
+    return [text for item in items if (text := text_of(item)) is not None]
+
+
+def _together(
+    items: list[Item], parsed: list[Any], text_of: Callable[[Item], str | None]
+) -> Iterator[tuple[Item, Any]]:
+    answers = iter(parsed)
+    for item in items:
+        yield item, None if text_of(item) is None else next(answers)

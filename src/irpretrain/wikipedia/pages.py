@@ -1,0 +1,293 @@
+"""Pages of a pages-articles XML dump, from any piece of it on: streamed, memory flat.
+
+In XML a `<` of a text is escaped, so the bytes `<page>` and `</page>` are the borders of pages wherever reading
+starts. Each page is parsed by itself: what is wrong with one says nothing about the next, and no page depends on
+where reading started.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from xml.parsers import expat
+
+from irpretrain.corpora.pieces import Damage, Piece
+from irpretrain.wikipedia.dump import LONGEST_FIELD, integer
+
+DEEPEST = 64
+"""Elements within each other; dumps have four in a page."""
+LONGEST_GAP = 4096
+"""Bytes between two pages that are looked at."""
+DAMAGED_ARCHIVE, DAMAGED_XML, BROKEN_PAGE = "damaged archive", "damaged XML", "page breaks off"
+"""Reasons of faults."""
+
+_BORDER = re.compile(rb"</?page>")
+_BEGIN, _END, _DUMP_END = b"<page>", b"</page>", b"</mediawiki>"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: its latest revision in the dump.
+
+    Attributes:
+        position: its place in the file, growing from page to page, the same whatever share of the file is read.
+        page_id: MediaWiki's page id, empty where the dump has none.
+        namespace: number of the namespace; 0 holds articles.
+        redirect: title that the page redirects to, None for other pages.
+        text: wikitext; None where it is missing.
+        deleted: whether the text was hidden from the public.
+        oversized: whether the text was longer than the limit and therefore dropped.
+    """
+
+    position: int
+    title: str
+    page_id: str
+    namespace: int | None
+    redirect: str | None
+    text: str | None
+    deleted: bool = False
+    oversized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A page, or a part of the dump, that cannot be read; reading goes on behind it."""
+
+    position: int
+    reason: str
+    detail: str
+
+
+def read_pages(pieces: Iterable[Piece | Damage], longest_text: int) -> Iterator[Page | Fault]:
+    """Yield the pages that begin in a share's own pieces, and each fault, in the order of the file.
+
+    A page is reported by the share it begins in, lost bytes by the share that they lie in, the missing end of a dump by
+    the share of its last piece: the reports of all shares together are those of one that reads the whole file.
+
+    Args:
+        pieces: those of a share and the ones that follow; they are read as far as needed.
+        longest_text: characters; a longer text is dropped while it is read.
+    """
+    reader = _Reader(longest_text)
+    last: Piece | Damage | None = None
+    for last in pieces:
+        if isinstance(last, Damage):
+            yield from reader.lose(last)
+        elif last.own or not reader.idle:
+            yield from reader.read(last)
+        if reader.idle and isinstance(last, Piece) and last.past:
+            return
+    yield from reader.end(last)
+
+
+@dataclass(slots=True)
+class _Source:
+    """A piece that is being read: where its first byte lies in the reader's text, and the pages begun in it."""
+
+    piece: Piece
+    start: int
+    pages: int = 0
+
+    def position(self, at: int) -> int:
+        """Place of a page that begins at byte `at` of what is being read, after `pages` others in this piece."""
+        # A block's bits are more than the pages that fit into it: a page takes over a hundred bits of any dump.
+        return self.piece.place + (self.pages if self.piece.is_block else at - self.start)
+
+
+class _Reader:
+    """Finds the borders of pages in pieces that follow each other."""
+
+    def __init__(self, longest_text: int) -> None:
+        self._longest = longest_text
+        self._page: _PageParser | None = None
+        self._gap: bytes | None = None  # what followed the last page, which was our own
+        self._gap_after = 0
+        self._rest = b""  # of a piece: the beginning of a border, maybe
+        self._sources: list[_Source] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left of what began in our own pieces."""
+        return self._page is None and self._gap is None and not self._rest
+
+    def read(self, piece: Piece) -> Iterator[Page | Fault]:
+        self._sources.append(_Source(piece, len(self._rest)))
+        text = self._rest + piece.text
+        at = 0
+        for border in _BORDER.finditer(text):
+            if border[0] == _BEGIN:
+                yield from self._begin(text[at : border.start()], border.start())
+                at = border.start()
+            elif self._page is not None:
+                self._page.feed(text[at : border.end()])
+                yield self._page.finish()
+                self._gap, self._gap_after, self._page = b"", self._page.position, None
+                at = border.end()
+        kept = _begun_border(text)
+        self._pass(text[at : len(text) - kept])
+        self._keep(text[len(text) - kept :] if piece.own or not self._unused else b"", len(text) - kept)
+
+    @property
+    def _unused(self) -> bool:
+        return self._page is None and self._gap is None
+
+    def lose(self, damage: Damage) -> Iterator[Fault]:
+        """Give up what bytes are missing of."""
+        yield from self._cut_off(f"{damage.where} {damage.reason}")
+        if damage.own:
+            yield Fault(damage.place, DAMAGED_ARCHIVE, f"{damage.where} {damage.reason}")
+        self._gap, self._rest, self._sources = None, b"", []
+
+    def end(self, last: Piece | Damage | None) -> Iterator[Fault]:
+        """The file has ended, with `last`."""
+        yield from self._cut_off("the file ends")
+        if not isinstance(last, Piece):
+            return
+        ending = last.text[-LONGEST_GAP:].rstrip()
+        whole = ending.endswith(_DUMP_END) or _DUMP_END.endswith(ending)
+        if not whole and last.own:
+            yield Fault(last.place, DAMAGED_XML, "the dump does not end with </mediawiki>")
+        if whole and self._gap is not None:
+            yield from self._close_gap((self._gap + self._rest).rstrip().removesuffix(_DUMP_END))
+
+    def _begin(self, before: bytes, at: int) -> Iterator[Fault]:
+        """A page begins at byte `at`, after `before`."""
+        if self._gap is not None:
+            yield from self._close_gap(self._gap + before[:LONGEST_GAP])
+        if self._page is not None:
+            self._page.feed(before)
+            yield from self._cut_off("the next page begins")
+        source = next(source for source in reversed(self._sources) if source.start <= at)
+        if source.piece.own:
+            self._page = _PageParser(source.position(at), self._longest)
+        source.pages += 1
+
+    def _close_gap(self, gap: bytes) -> Iterator[Fault]:
+        if gap := gap.strip():
+            shown = gap[:40].decode("utf-8", "replace")
+            yield Fault(self._gap_after, DAMAGED_XML, f"after the page that begins here stands {shown!r}")
+        self._gap = None
+
+    def _cut_off(self, reason: str) -> Iterator[Fault]:
+        if self._page is not None:
+            self._page.close()
+            yield Fault(self._page.position, BROKEN_PAGE, f"{self._page.name}: {reason}")
+            self._page = None
+
+    def _pass(self, text: bytes) -> None:
+        """Take in what belongs to the page or the gap."""
+        if self._page is not None:
+            self._page.feed(text)
+        elif self._gap is not None and len(self._gap) < LONGEST_GAP:
+            self._gap = (self._gap + text[:LONGEST_GAP]).lstrip()
+
+    def _keep(self, rest: bytes, passed: int) -> None:
+        self._rest = rest
+        for source in self._sources:
+            source.start -= passed
+        self._sources = [s for s in self._sources if s.start + len(s.piece.text) > 0]
+
+
+def _begun_border(text: bytes) -> int:
+    """How many bytes at the end of `text` may be the beginning of a border."""
+    for length in range(min(len(_END) - 1, len(text)), 0, -1):
+        if any(border[:-1].startswith(text[-length:]) for border in (_BEGIN, _END)):
+            return length
+    return 0
+
+
+class _PageParser:
+    """Parses one page, fed in pieces."""
+
+    def __init__(self, position: int, longest_text: int) -> None:
+        self.position = position
+        self._longest = longest_text
+        self._fault: str | None = None
+        self._path: list[str] = []
+        self._target: str | None = None
+        self._kept: list[str] = []
+        self._length = 0
+        self._found: dict[str, str] = {}
+        self._oversized = self._deleted = False
+        self._parser = parser = expat.ParserCreate("utf-8")
+        parser.buffer_text = True
+        parser.buffer_size = 1 << 16
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+
+    @property
+    def name(self) -> str:
+        """What the page is called in messages."""
+        return f"page {self._found['title'].strip()[:80]!r}" if self._found.get("title") else "a page"
+
+    def feed(self, text: bytes) -> None:
+        if self._fault is None:
+            try:
+                self._parser.Parse(text, False)
+            except expat.ExpatError as error:
+                self._fault = expat.ErrorString(error.code)
+            except _TooDeep:
+                self._fault = "elements are nested too deeply"
+
+    def close(self) -> None:
+        """Let go of the parser, whose handlers would keep it and the text alive for long."""
+        self._parser.StartElementHandler = self._parser.EndElementHandler = None
+        self._parser.CharacterDataHandler = None
+
+    def finish(self) -> Page | Fault:
+        self.close()
+        if self._fault is not None:
+            return Fault(self.position, DAMAGED_XML, f"{self.name}: {self._fault}")
+        return Page(
+            position=self.position,
+            title=self._found.get("title", "").strip(),
+            page_id=self._found.get("id", "").strip(),
+            namespace=integer(self._found.get("ns", "0")),
+            redirect=self._found.get("redirect"),
+            text=self._found.get("text") or None,
+            deleted=self._deleted,
+            oversized=self._oversized,
+        )
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if len(self._path) == DEEPEST:
+            raise _TooDeep
+        parent = self._path[-1] if self._path else ""
+        self._path.append(name)
+        if parent == "page" and name == "redirect":
+            self._found["redirect"] = attributes.get("title", "")
+        self._target = _TARGETS.get((parent, name))
+        if self._target == "text":
+            self._oversized, self._deleted = False, "deleted" in attributes
+        self._kept.clear()
+        self._length = 0
+
+    def _characters(self, data: str) -> None:
+        if self._target is None:
+            return
+        self._length += len(data)
+        if self._length <= (self._longest if self._target == "text" else LONGEST_FIELD):
+            self._kept.append(data)
+        elif self._target == "text":
+            self._kept.clear()
+            self._oversized = True
+
+    def _end(self, name: str) -> None:
+        self._path.pop()
+        if self._target is not None:
+            self._found[self._target] = "".join(self._kept)
+            self._target = None
+
+
+class _TooDeep(Exception):
+    """Elements are nested more deeply than any dump nests them."""
+
+
+_TARGETS = {
+    ("page", "title"): "title",
+    ("page", "ns"): "ns",
+    ("page", "id"): "id",
+    ("revision", "text"): "text",
+}

@@ -1,0 +1,92 @@
+"""bzip2 blocks, found and decompressed from any place of a file."""
+
+import bz2
+import random
+
+import pytest
+
+from irpretrain.corpora import bzip2_blocks
+from irpretrain.corpora.bzip2_blocks import read_blocks
+
+
+def text_of(length, seed=1):
+    return random.Random(seed).randbytes(length // 2).hex().encode()
+
+
+@pytest.fixture(scope="module")
+def text():
+    return text_of(450_000)
+
+
+def one_stream(text):
+    return bz2.compress(text, 1)
+
+
+def streams(text):
+    return b"".join(bz2.compress(text[n : n + 120_000], 1 + n % 9) for n in range(0, len(text), 120_000))
+
+
+@pytest.mark.parametrize("pack", [one_stream, streams])
+def test_the_blocks_are_the_text(tmp_path, text, pack):
+    (tmp_path / "a.bz2").write_bytes(pack(text))
+    blocks = list(read_blocks(tmp_path / "a.bz2"))
+    assert len(blocks) >= 5
+    assert b"".join(block.text for block in blocks) == text
+
+
+@pytest.mark.parametrize("pack", [one_stream, streams])
+def test_blocks_are_the_same_from_any_byte_and_in_any_window(tmp_path, text, pack, monkeypatch):
+    packed = pack(text)
+    (tmp_path / "a.bz2").write_bytes(packed)
+    blocks = list(read_blocks(tmp_path / "a.bz2"))
+    borders = [block.bit // 8 + step for block in blocks for step in (-1, 0, 1)]
+    for start in [0, 1, 4, len(packed) // 3, len(packed) - 1, len(packed), *borders]:
+        assert list(read_blocks(tmp_path / "a.bz2", start)) == [b for b in blocks if b.bit >= 8 * start]
+    monkeypatch.setattr(bzip2_blocks, "WINDOW", 1009)
+    assert list(read_blocks(tmp_path / "a.bz2")) == blocks
+
+
+@pytest.mark.parametrize("content", [b"", b"no bzip2", bz2.compress(b"")])
+def test_files_without_blocks(tmp_path, content):
+    (tmp_path / "a").write_bytes(content)
+    assert list(read_blocks(tmp_path / "a")) == []
+
+
+def test_a_damaged_block_costs_no_other(tmp_path, text):
+    packed = bytearray(one_stream(text))
+    blocks = list(read_blocks(_written(tmp_path, packed)))
+    middle = (blocks[2].bit + blocks[3].bit) // 16
+    packed[middle] ^= 1
+    found = list(read_blocks(_written(tmp_path, packed)))
+    assert [block.text for block in found] == [
+        None if number == 2 else block.text for number, block in enumerate(blocks)
+    ]
+
+
+def test_a_truncated_file_has_its_whole_blocks(tmp_path, text):
+    packed = one_stream(text)
+    blocks = list(read_blocks(_written(tmp_path, packed)))
+    for length in range(20, len(packed), len(packed) // 29):
+        found = list(read_blocks(_written(tmp_path, packed[:length])))
+        whole = [block.text for block in found if block.text is not None]
+        assert whole == [block.text for block in blocks[: len(whole)]]
+        assert len(found) - len(whole) <= 1
+
+
+def test_a_mark_made_by_chance_inside_a_block_is_passed_over(tmp_path, text, monkeypatch):
+    path = _written(tmp_path, one_stream(text))
+    blocks = list(read_blocks(path))
+    marks = bzip2_blocks._marks
+    chance = (blocks[1].bit + 1000, blocks[1].bit + 5000)
+
+    def with_chance(file, start):
+        yield from sorted([*marks(file, start), *((bit, True) for bit in chance)])
+
+    monkeypatch.setattr(bzip2_blocks, "_marks", with_chance)
+    assert list(read_blocks(path)) == blocks
+
+
+def _written(tmp_path, content):
+    path = tmp_path / "b.bz2"
+    path.write_bytes(content)
+    return path

@@ -1,0 +1,129 @@
+"""Pages that cost too much are lost alone. The worker imports its parsers from this module."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from irpretrain.errors import SetupError
+from irpretrain.wikipedia import guarded_parser
+from irpretrain.wikipedia.guarded_parser import GuardedParser
+from irpretrain.wikipedia.parse_worker import Failure, Settings
+
+
+def hostile_parser(argument):
+    """Does what the text says; the count of texts shows whether the worker is a new one."""
+    seen = []
+
+    def parse(text):
+        seen.append(text)
+        if text == "endless":
+            while True:
+                pass
+        if text == "endless in C":
+            return 9 ** (9**9)
+        if text == "sleep":
+            time.sleep(3600)
+        if text == "huge":
+            seen.append(bytearray(1 << 40))
+        if text == "grow":
+            seen.append(bytearray(60 << 20))  # stays: two of these in one worker are too much
+        if text == "die":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if text == "deep":
+            return parse_deep()
+        return f"{argument} {text} {len(seen)}"
+
+    return parse
+
+
+def parse_deep():
+    return parse_deep()
+
+
+def broken_parser(argument):
+    raise ValueError("cannot be made")
+
+
+@pytest.fixture
+def parse(monkeypatch):
+    monkeypatch.setattr(guarded_parser, "BATCH_ITEMS", 4)
+
+    def parse(texts, parser="hostile_parser", seconds=0.3, memory_mb=100):
+        with GuardedParser(Settings(f"{__name__}:{parser}", "parsed", seconds, memory_mb)) as guarded:
+            return [found for _, found in guarded.parse(texts, lambda text: text)]
+
+    return parse
+
+
+def test_answers_come_in_order_with_none_for_items_without_text(parse):
+    texts = [None, *(f"t{n}" if n % 3 else None for n in range(20))]
+    found = parse(texts)
+    assert [f and f.split()[1] for f in found] == texts
+    assert parse([]) == []
+
+
+def test_nothing_is_started_without_texts(monkeypatch):
+    monkeypatch.setattr(GuardedParser, "_start", lambda self: pytest.fail("started"))
+    with GuardedParser(Settings("none:none", None, 1, 100)) as guarded:
+        assert list(guarded.parse([1, 2], lambda item: None)) == [(1, None), (2, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("endless", "took more than 0.3 s"),
+        ("endless in C", "took more than 0.3 s"),
+        ("huge", "needed more than 100 MB"),
+        ("die", "made the parser crash (signal 11)"),
+        ("deep", "RecursionError: maximum recursion depth exceeded"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 3, 4, 9])
+def test_the_culprit_is_named_and_the_others_are_parsed(parse, text, reason, place):
+    texts = [f"t{n}" for n in range(9)]
+    texts.insert(place, text)
+    found = parse(texts)
+    assert found[place] == Failure(reason)
+    others = found[:place] + found[place + 1 :]
+    assert [f.split()[1] for f in others] == [f"t{n}" for n in range(9)]
+
+
+def test_several_culprits_in_a_row(parse):
+    found = parse(["a", "die", "huge", "endless", "b", "die"])
+    assert [isinstance(f, Failure) for f in found] == [False, True, True, True, False, True]
+
+
+def test_what_pages_before_it_left_behind_does_not_count_against_a_page(parse):
+    assert parse(["grow", "grow", "grow", "end"]) == [
+        "parsed grow 2",
+        "parsed grow 2",
+        "parsed grow 2",
+        "parsed end 3",
+    ]
+
+
+def test_a_worker_that_hangs_is_killed(parse, monkeypatch):
+    monkeypatch.setattr(guarded_parser, "PATIENCE", 2)
+    assert parse(["a", "sleep", "b"])[1] == Failure("gave no answer within 0.6 s")
+
+
+def test_a_worker_killed_from_outside_is_replaced(monkeypatch):
+    with GuardedParser(Settings(f"{__name__}:hostile_parser", "parsed", 1, 100)) as guarded:
+        assert list(guarded.parse(["a"], str)) == [("a", "parsed a 1")]
+        guarded._process.kill()
+        guarded._process.wait()
+        assert list(guarded.parse(["b"], str)) == [("b", "parsed b 1")]
+
+
+def test_no_worker_stays_behind():
+    with GuardedParser(Settings(f"{__name__}:hostile_parser", "parsed", 1, 100)) as guarded:
+        next(guarded.parse(["a"] * 3, str))
+        process = guarded._process
+    assert process.returncode == 0
+
+
+def test_a_parser_that_cannot_be_made(parse):
+    with pytest.raises(SetupError, match=r"does not start \(status 1\)"):
+        parse(["a"], "broken_parser")

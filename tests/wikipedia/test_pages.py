@@ -1,0 +1,194 @@
+"""Pages between their borders, whatever the pieces; faults at their place."""
+
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_dumps import HEAD, articles, dump, page
+
+from irpretrain.corpora.pieces import Damage, Piece
+from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, read_site
+from irpretrain.wikipedia.pages import Fault, Page, read_pages
+
+
+def cut(content, length):
+    return [Piece(n, content[n : n + length]) for n in range(0, len(content), length)]
+
+
+def read(content, longest=1000, length=1 << 20):
+    return list(read_pages(cut(content, length), longest))
+
+
+def reasons(found):
+    return [f.reason if isinstance(f, Fault) else f.title for f in found]
+
+
+def test_a_page():
+    (found,) = read(dump(page(7, "Sun &amp; Moon", "a &lt;page&gt; b")))
+    assert found == Page(len(HEAD), "Sun & Moon", "7", 0, None, "a <page> b")
+
+
+def test_the_latest_revision_counts():
+    old = "<revision><id>1</id><text>old</text></revision><revision>"
+    (found,) = read(dump(page(1, text="new").replace("<revision>", old, 1)))
+    assert (found.text, found.oversized) == ("new", False)
+    (found,) = read(dump(page(1, text="new").replace("<revision>", old, 1)), longest=2)
+    assert (found.text, found.oversized) == (None, True)
+
+
+def test_deleted_hidden_and_empty_texts():
+    hidden = page(1).replace("<text>Some text.</text>", '<text deleted="deleted" />')
+    empty = page(2).replace("<text>Some text.</text>", '<text bytes="0" />')
+    without = page(3).replace("<text>Some text.</text>", "")
+    assert [(p.text, p.deleted) for p in read(dump(hidden, empty, without))] == [
+        (None, True),
+        (None, False),
+        (None, False),
+    ]
+
+
+@given(st.integers(1, 400), st.integers(0, 2000), st.booleans())
+def test_pieces_and_shares_change_nothing(length, border, damaged):
+    content = dump(*articles(4, 5), "junk" if damaged else "", page(9, "Broken &"), *articles(2, 5))
+    whole = read(content, length=1 << 20)
+    assert read(content, length=length) == whole
+    pieces = cut(content, length)
+    first = min(border // length, len(pieces))
+    shares = [
+        [Piece(p.place, p.text, n < first, n >= first) for n, p in enumerate(pieces)],
+        [Piece(p.place, p.text) for p in pieces[first:]],
+    ]
+    assert [found for share in shares for found in read_pages(share, 1000)] == whole
+
+
+def test_pages_of_a_block_have_the_place_of_the_block_and_their_number():
+    pages = "".join(articles(4, 5)).encode()
+    blocks = [
+        Piece(1000, pages[:700], is_block=True),
+        Piece(9000, pages[700:] + b"</mediawiki>", is_block=True),
+    ]
+    begun = pages[:700].count(b"<page>")
+    assert [p.position for p in read_pages(blocks, 1000)] == [
+        *range(1000, 1000 + begun),
+        *range(9000, 9004 - begun),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("between", "fault"),
+    [
+        ("<page><title>B</title>", "page 'B': the next page begins"),
+        ("<page><title>B</wrong></page>", "a page: mismatched tag"),
+        ("<page><title>&bomb;</title></page>", "a page: undefined entity"),
+        ("<page><!DOCTYPE a></page>", "a page: not well-formed (invalid token)"),
+        ("<page>" + "<a>" * 65 + "</page>", "a page: elements are nested too deeply"),
+        ("words", "after the page that begins here stands 'words'"),
+        ("</page>", "after the page that begins here stands '</page>'"),
+    ],
+)
+def test_what_is_broken_costs_no_other_page(between, fault):
+    first, broken, last = read(dump(page(1, "A"), between, page(3, "C")))
+    assert (first.title, last.title) == ("A", "C")
+    assert broken.detail == fault
+
+
+@pytest.mark.parametrize("end", ["", "</mediawik", "junk", "</mediawiki>junk", "<a></b>"])
+def test_a_dump_without_its_end(end):
+    first, last = read(dump(page(1, "A"), end=end))
+    assert first.title == "A"
+    assert (last.reason, last.detail) == ("damaged XML", "the dump does not end with </mediawiki>")
+
+
+def test_junk_before_the_end():
+    assert reasons(read(dump(page(1, "A"), "junk"))) == ["A", "damaged XML"]
+
+
+def test_a_page_that_breaks_off():
+    assert reasons(read(dump(page(1, "A"), "<page><title>B</title>", end=""))) == [
+        "A",
+        "page breaks off",
+        "damaged XML",
+    ]
+
+
+def test_lost_bytes_end_the_page_and_are_reported_once():
+    content = dump(*(page(n, f"T{n}") for n in range(1, 7)))
+    middle = content.index(b"<title>T3")
+    lost = Damage(middle, "the block here", "cannot be read")
+    found = list(
+        read_pages([Piece(0, content[:middle]), lost, Piece(middle + 9, content[middle + 9 :])], 100)
+    )
+    assert reasons(found) == ["T1", "T2", "page breaks off", "damaged archive", "T4", "T5", "T6"]
+    others = Damage(middle, "the block here", "cannot be read", own=False)
+    past = Piece(middle + 9, content[middle + 9 :], own=False, past=True)
+    assert reasons(read_pages([Piece(0, content[:middle]), others, past], 100)) == [
+        "T1",
+        "T2",
+        "page breaks off",
+    ]
+
+
+def test_reading_stops_when_nothing_of_the_share_is_left():
+    content = dump(*(page(n, f"T{n}") for n in range(1, 7)))
+    middle = content.index(b"<title>T3")
+
+    def pieces():
+        yield Piece(0, content[:middle])
+        yield Piece(middle, content[middle:], own=False, past=True)
+        pytest.fail("one piece too many was asked for")
+
+    assert reasons(read_pages(pieces(), 100)) == ["T1", "T2", "T3"]
+
+
+def test_the_header():
+    site = read_site(piece.text for piece in cut(dump(page(1)), 7))
+    assert (site.database, site.base) == ("testwiki", "https://t.example/wiki/Main_Page")
+    assert site.namespaces == {0: "", 6: "Datei", 14: "Kategorie"}
+    assert read_site([b""]).database == ""
+
+
+BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><mediawiki>&c;</mediawiki>'
+
+
+@pytest.mark.parametrize("content", [BOMB, b'<!DOCTYPE a SYSTEM "file:///etc/passwd"><mediawiki/>'])
+def test_entities_are_forbidden(content):
+    with pytest.raises(ForbiddenXml):
+        read_site([content])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\x00" * 9, r"not well-formed \(invalid token\) in line 1"),
+        (b"<a>\n</b>" + b" " * 70_000, "mismatched tag in line 2"),
+        (b'<?xml version="1.0" encoding="latin-1"?><a>', "the encoding is latin-1, not UTF-8"),
+    ],
+)
+def test_broken_headers(content, reason):
+    with pytest.raises(DamagedHeader, match=reason):
+        read_site([content])
+
+
+def test_memory_stays_flat_over_many_pages_and_one_huge_one():
+    def pieces():
+        yield Piece(0, HEAD.encode())
+        for number in range(60):
+            yield Piece(number, page(number, text="word " * 200_000).encode())
+        yield Piece(0, b"<page><title>Huge</title><ns>0</ns><id>1</id><revision><text>")
+        for _ in range(60):
+            yield Piece(0, b"x" * 1_000_000)
+        yield Piece(0, b"</text></revision></page>")
+        for _ in range(60):
+            yield Piece(0, b"junk" * 250_000)
+        yield Piece(0, b"</mediawiki>")
+
+    tracemalloc.start()
+    found = [
+        (f.title, f.oversized) if isinstance(f, Page) else f.reason for f in read_pages(pieces(), 2_000_000)
+    ]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 62
+    assert found[-2:] == [("Huge", True), "damaged XML"]
+    assert peak < 20_000_000

@@ -1,0 +1,263 @@
+"""One dump in several shards and several containers: the same documents and redirects, each fault reported once."""
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from synthetic_dumps import CONTAINERS, END, HEAD, articles, dump, multistream, page
+
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.contracts import DOCUMENTS, REDIRECTS
+from irpretrain.corpora import pieces
+from irpretrain.corpora.collection import check_collection
+from irpretrain.corpora.records import Document, Malformed, Share
+from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.wikipedia_dump import Options, read
+from irpretrain.errors import InputError
+from irpretrain.wikipedia.guarded_parser import GuardedParser
+
+PAGES = list(articles(300))
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", 5000)
+    monkeypatch.setattr(pieces, "AT_ONCE", 1000)
+
+
+@pytest.fixture
+def no_worker(monkeypatch):
+    """Parse in this process: for tests that read thousands of files."""
+
+    def parse(self, items, text_of):
+        from irpretrain.wikipedia.article_parser import article_parser
+
+        parser = article_parser(self._settings.argument)
+        for item in items:
+            text = text_of(item)
+            yield item, None if text is None else parser(text)
+
+    monkeypatch.setattr(GuardedParser, "parse", parse)
+
+
+def tables(source, folder, shards, malformed="refuse"):
+    """Write all shards; return both tables in corpus order as bytes of one file each, and the sums of the counts."""
+    config = CorpusConfig(format="wikipedia-dump", path="x", shards=shards, malformed=malformed)
+    folder.mkdir()
+    outputs = [(folder / f"documents-{n}", folder / f"redirects-{n}") for n in range(shards)]
+    counts = [write_shard(config, source, n, *paths) for n, paths in enumerate(outputs)]
+    merged = []
+    for contract, paths in zip((DOCUMENTS, REDIRECTS), zip(*outputs, strict=True), strict=True):
+        shares = [contract.read(path).to_pylist() for path in paths]
+        rows = sorted((row for share in shares for row in share), key=place)
+        assert all(share == sorted(share, key=place) for share in shares)
+        assert len({place(row) for row in rows}) == len(rows)
+        contract.write(folder / "merged", rows)
+        merged.append((folder / "merged").read_bytes())
+    return merged, total(counts)
+
+
+def place(row):
+    return row["part"], row["position"]
+
+
+def total(counts):
+    sums = Counter()
+    for shard in counts:
+        sums.update({name: shard[name] for name in ("read", "written", "redirects")})
+        sums.update(shard["skipped"])
+        sums.update(shard["malformed"])
+    return sums
+
+
+def rows_of(folder, shards, contract=DOCUMENTS, name="documents"):
+    rows = [row for n in range(shards) for row in contract.read(folder / f"{name}-{n}").to_pylist()]
+    return [{**row, "position": None} for row in sorted(rows, key=place)]
+
+
+@pytest.mark.parametrize("container", [*CONTAINERS, "multistream"])
+def test_the_number_of_shards_changes_no_byte(tmp_path, container, no_worker):
+    pack = CONTAINERS.get(container, lambda _: multistream(PAGES)[0])
+    (tmp_path / "dump").write_bytes(pack(dump(*PAGES)))
+    whole, counts = tables(tmp_path / "dump", tmp_path / "1", 1)
+    assert (counts["read"], counts["written"], counts["redirects"]) == (360, 300, 60)
+    for shards in (2, 3, 7):
+        assert tables(tmp_path / "dump", tmp_path / str(shards), shards) == (whole, counts)
+    if container == "plain":
+        sizes = [DOCUMENTS.count(tmp_path / "7" / f"documents-{n}") for n in range(7)]
+        assert max(sizes) < 2 * 300 / 7
+
+
+def test_what_is_equal_in_all_containers(tmp_path, no_worker):
+    """Every byte without blocks; with bzip2's, everything but the positions."""
+    written = {}
+    for name, pack in {**CONTAINERS, "multistream": lambda _: multistream(PAGES)[0]}.items():
+        (tmp_path / f"{name}.dump").write_bytes(pack(dump(*PAGES)))
+        written[name] = tables(tmp_path / f"{name}.dump", tmp_path / name, 2)
+        assert rows_of(tmp_path / name, 2) == rows_of(tmp_path / "plain", 2)
+        assert rows_of(tmp_path / name, 2, REDIRECTS, "redirects") == rows_of(
+            tmp_path / "plain", 2, REDIRECTS, "redirects"
+        )
+    for name in ("gzip", "xz", "zstd"):
+        assert written[name] == written["plain"]
+
+
+def test_the_worker_changes_nothing(tmp_path, request):
+    (tmp_path / "dump").write_bytes(dump(*PAGES))
+    by_worker = list(read(tmp_path / "dump", Options()))
+    request.getfixturevalue("no_worker")
+    assert list(read(tmp_path / "dump", Options())) == by_worker
+
+
+def test_a_dump_in_many_parts(tmp_path, no_worker):
+    """As Wikimedia names them; each has its own head and end, and an index of no concern."""
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for number in range(5):
+        content, index = multistream(PAGES[60 * number : 60 * number + 60])
+        pages = f"p{number * 60 + 1}p{number * 60 + 60}"
+        (parts / f"testwiki-pages-articles-multistream{number}.xml-{pages}.bz2").write_bytes(content)
+        (parts / f"testwiki-pages-articles-multistream-index{number}.txt-{pages}.bz2").write_bytes(index)
+    whole, counts = tables(parts, tmp_path / "1", 1)
+    assert counts["read"] == 300
+    for shards in (2, 7):
+        assert tables(parts, tmp_path / str(shards), shards) == (whole, counts)
+    assert {row["part"] for row in DOCUMENTS.read(tmp_path / "1/documents-0").to_pylist()} == set(range(5))
+
+
+@pytest.mark.parametrize("container", [*CONTAINERS, "multistream"])
+def test_truncated_at_many_bytes(tmp_path, container, no_worker):
+    """Pages before the break are read, it is reported with file and place, whatever the shards."""
+    pages = PAGES[:60]
+    pack = CONTAINERS.get(container, lambda _: multistream(pages)[0])
+    packed = pack(dump(*pages))
+    (tmp_path / "dump").write_bytes(packed)
+    sound = [f for f in read(tmp_path / "dump", Options()) if not isinstance(f, Malformed)]
+    most = 0
+    for number, length in enumerate(range(12, len(packed) - len(END), len(packed) // 40)):
+        (tmp_path / "dump").write_bytes(packed[:length])
+        found = list(read(tmp_path / "dump", Options()))
+        faults = [f for f in found if isinstance(f, Malformed)]
+        whole = [f for f in found if not isinstance(f, Malformed)]
+        assert whole == sound[: len(whole)]
+        assert faults, length
+        assert all(re.search(r"byte [\d,]+", fault.place) for fault in faults)
+        most = max(most, len(whole))
+        if number % 5 == 0:
+            shares = [f for n in range(3) for f in read(tmp_path / "dump", Options(), Share(n, 3))]
+            assert Counter(map(repr, shares)) == Counter(map(repr, found))
+    # A block, or what is decompressed at a time, is lost with its end: here that may be the whole dump.
+    assert most >= {"gzip": 20, "bzip2": 0, "zstd": 0}.get(container, 30)
+
+
+def test_a_truncated_dump_stops_the_run_or_is_used_as_far_as_it_goes(tmp_path, no_worker):
+    (tmp_path / "dump").write_bytes(multistream(PAGES)[0][:-300])
+    with pytest.raises(
+        InputError, match=r"dump: damaged archive: the bzip2 block at byte [\d,]+ cannot be"
+    ) as refused:
+        tables(tmp_path / "dump", tmp_path / "refused", 1)
+    assert "malformed: skip" in str(refused.value)
+    assert not list((tmp_path / "refused").iterdir())
+    _, counts = tables(tmp_path / "dump", tmp_path / "skipped", 2, "skip")
+    assert counts["damaged archive"] == 1
+    assert counts["written"] >= 280
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_damage_anywhere_is_the_same_for_all_shards(tmp_path, no_worker, data):
+    container = data.draw(st.sampled_from([*CONTAINERS, "multistream"]))
+    pages = PAGES[:80]
+    packed = bytearray(
+        multistream(pages)[0] if container == "multistream" else CONTAINERS[container](dump(*pages))
+    )
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(300, len(packed) - 1))
+        packed[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
+    (tmp_path / "dump").write_bytes(packed)
+    whole = list(read(tmp_path / "dump", Options()))
+    for shards in (2, 5):
+        shares = [f for n in range(shards) for f in read(tmp_path / "dump", Options(), Share(n, shards))]
+        assert Counter(map(repr, shares)) == Counter(map(repr, whole))
+    documents = [f for f in whole if isinstance(f, Document)]
+    assert len({f.position for f in documents}) == len(documents)
+
+
+def test_the_index_names_what_a_damaged_block_may_have_cost(tmp_path, no_worker):
+    content, index = multistream(PAGES)
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 0xFF
+    dump_file = tmp_path / "w-pages-articles-multistream.xml.bz2"
+    dump_file.write_bytes(damaged)
+    (fault,) = [f for f in read(dump_file, Options()) if isinstance(f, Malformed)]
+    assert fault.reason == "damaged archive"
+    assert "index" not in fault.detail
+    (tmp_path / "w-pages-articles-multistream-index.txt.bz2").write_bytes(index)
+    found = list(read(dump_file, Options()))
+    (fault,) = [f for f in found if isinstance(f, Malformed)]
+    named = r"; 10 pages are there by the index, 'T(?:itle|o) (\d+)' to 'T(?:itle|o) (\d+)'"
+    first, last = re.search(named, fault.detail).groups()
+    lost = set(range(1, 301)) - {
+        int(f.document_id.partition("/")[2]) for f in found if isinstance(f, Document)
+    }
+    assert lost
+    assert lost <= set(range(int(first), int(last) + 1))
+    assert len(found) == 360 - 10 + 1
+
+
+def test_each_shard_reads_its_share_of_a_multistream_dump_only(tmp_path, monkeypatch, no_worker):
+    from irpretrain.corpora import bzip2_blocks
+
+    (tmp_path / "dump").write_bytes(multistream(PAGES)[0])
+    blocks = []
+    text = bzip2_blocks._text
+    monkeypatch.setattr(bzip2_blocks, "_text", lambda *given: blocks.append(1) or text(*given))
+    for number in range(6):
+        blocks.clear()
+        list(read(tmp_path / "dump", Options(), Share(number, 6)))
+        assert len(blocks) <= 38 / 6 + 4  # and two at the beginning, two at the end
+
+
+def test_only_own_pages_are_parsed(tmp_path, monkeypatch):
+    (tmp_path / "dump").write_bytes(dump(*PAGES))
+    parsed = []
+
+    def parse(self, items, text_of):
+        parsed.extend(item.page.page_id for item in items if text_of(item) is not None)
+        return iter(())
+
+    monkeypatch.setattr(GuardedParser, "parse", parse)
+    for number in range(4):
+        list(read(tmp_path / "dump", Options(), Share(number, 4)))
+    assert parsed == [str(n) for n in range(1, 301)]
+
+
+def test_more_shards_than_pieces(tmp_path, no_worker):
+    (tmp_path / "dump").write_bytes(dump(page(1), page(2)))
+    whole, counts = tables(tmp_path / "dump", tmp_path / "1", 1)
+    assert tables(tmp_path / "dump", tmp_path / "40", 40) == (whole, counts)
+    (tmp_path / "dump").write_bytes((HEAD + END).encode())
+    assert tables(tmp_path / "dump", tmp_path / "none", 3)[1]["read"] == 0
+
+
+def test_a_page_that_stands_twice_is_refused_with_its_places_and_can_be_left_out(tmp_path, no_worker):
+    pages = [*PAGES[:40], *PAGES[:1], *PAGES[40:80]]
+    (tmp_path / "wiki.xml").write_bytes(dump(*pages))
+    config = {"format": "wikipedia-dump", "path": "x", "shards": 3}
+
+    def written(**options):
+        outputs = [tmp_path / f"documents-{n}" for n in range(3)]
+        for n, path in enumerate(outputs):
+            write_shard(
+                CorpusConfig(**config, options=options), tmp_path / "wiki.xml", n, path, tmp_path / "r"
+            )
+        return outputs
+
+    with pytest.raises(InputError, match="document id 'testwiki/1' occurs 2 times") as refused:
+        check_collection(written())
+    first, second = re.findall(r"\(record (\d+)\)", str(refused.value))
+    assert "leave_out" in str(refused.value)
+    assert check_collection(written(leave_out=[f"wiki.xml:{second}"]))["documents"] == 67
+    assert int(first) == len(HEAD)
