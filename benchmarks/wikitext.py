@@ -12,7 +12,6 @@ is ours in one and in two processes by the clock, which means something on an id
 from __future__ import annotations
 
 import argparse
-import bz2
 import json
 import multiprocessing
 import os
@@ -25,8 +24,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from irpretrain.corpora.embedded import installed_path, read_manifest
-from irpretrain.wikipedia.dump import DumpReader, SiteInfo
+from irpretrain.corpora.pieces import read_pieces
+from irpretrain.corpora.records import everything
+from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.pages import Page, read_pages
 from irpretrain.wikipedia.wikitext import parse_article
 
 MANIFEST = Path(__file__).resolve().parents[1] / "resources/embedded.yaml"
@@ -52,9 +54,8 @@ def excerpt() -> list[tuple[str, str]]:
     path = installed_path(read_manifest(MANIFEST).asset("enwiki-excerpt"))
     if path is None:
         sys.exit("the gensim package, which holds the excerpt, is not installed")
-    with bz2.open(path) as stream:
-        pages = DumpReader(stream, 1_000_000).pages()
-        return [(p.title, p.text) for p in pages if p.namespace == 0 and p.redirect is None and p.text]
+    pages = [p for p in read_pages(read_pieces(path, everything), 1_000_000) if isinstance(p, Page)]
+    return [(p.title, p.text) for p in pages if p.namespace == 0 and p.redirect is None and p.text]
 
 
 def ours() -> Callable[[str, str], object]:

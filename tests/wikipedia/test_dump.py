@@ -122,10 +122,12 @@ def test_a_page_that_kills_the_parser_is_left_out_and_named(tmp_path, monkeypatc
     counts = write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
     assert DOCUMENTS.read(tmp_path / "documents")["title"].to_pylist() == ["A", "D"]
     assert counts["skipped"] == {"page cannot be parsed": 2}
-    assert [example.partition(": ")[2] for example in counts["skipped_examples"]] == [
-        "page cannot be parsed: 'B' (page id 2): took more than 0.2 s",
-        "page cannot be parsed: 'C' (page id 3): ValueError: an error",
-    ]
+    bomb, error = (example.partition(": ")[2] for example in counts["skipped_examples"])
+    # On a busy machine the clock may strike before the processor time is used up.
+    assert re.fullmatch(
+        r"page cannot be parsed: 'B' \(page id 2\): (took more than|gave no answer within) .* s", bomb
+    )
+    assert error == "page cannot be parsed: 'C' (page id 3): ValueError: an error"
 
 
 def hostile_parser(site):
