@@ -44,6 +44,15 @@ def test_t_test_where_the_formula_divides_by_zero() -> None:
     assert paired_t_test([], []) == (0.0, 0.0, 1.0)
 
 
+def test_the_rounding_of_means_over_seeds_is_no_difference() -> None:
+    """0.05 in three seeds has the mean 0.05000000000000001, on every query."""
+    one, three = np.full(10, 0.05), np.full((3, 10), 0.05).mean(axis=0)
+    assert (three != one).all()
+    assert paired_t_test(three, one) == (0.0, 0.0, 1.0)
+    assert randomisation_test(three, one, 100, 1).p_value == 1.0
+    assert wins_ties_losses(three, one) == (0, 10, 0)
+
+
 def enumerate_signs(differences: list[float]) -> float:
     found = abs(sum(differences))
     patterns = list(itertools.product((1, -1), repeat=len(differences)))
