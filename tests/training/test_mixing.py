@@ -67,6 +67,13 @@ def test_a_step_of_one_task_has_its_loss_alone(run_pretraining: Run, separable: 
     assert set(names) == {"rop", "rop#1"}
 
 
+def test_a_single_task_keeps_its_weight(run_pretraining: Run) -> None:
+    options = training_options(mixing="alternate", steps=2)
+    folder = run_pretraining("alone", options, task=TaskConfig(objective="rop", weight=0))
+    for line in lines(folder):
+        assert line["loss"] == line["tasks"]["rop"]["mlm_loss"]
+
+
 @pytest.mark.parametrize("step", [3, 5])
 def test_resume_is_exact_when_tasks_take_turns(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, separable: tuple[Path, Path], step: int

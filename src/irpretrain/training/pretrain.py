@@ -129,6 +129,8 @@ def _tasks(
     tokenizer: WordPieceTokenizer,
     seed: int,
 ) -> list[Task]:
+    # Where tasks take turns, the weight is how often one has its turn.
+    summed = options.mixing == "sum" or len(tasks) == 1
     made = []
     for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
@@ -143,8 +145,7 @@ def _tasks(
                 builder=BatchBuilder(store, tokenizer, own.max_length, own.query_length),
                 loss=own.loss,
                 margin=own.margin,
-                # Where tasks take turns, the weight is how often one has its turn.
-                weight=task.weight if options.mixing == "sum" else 1.0,
+                weight=task.weight if summed else 1.0,
                 mlm_weight=task.mlm_weight,
                 masker=masker if task.mlm_weight > 0 else None,
                 mlm_head_steps=options.mlm_head_steps,
