@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.plain_text import dropped_names, plain_text
@@ -18,10 +17,19 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    target: str
+    fragment: str
+    start: int
+    end: int
+    section: int
+
+
+@dataclass(frozen=True, slots=True)
 class Article:
     text: str
     sections: tuple[Section, ...]
-    links: tuple[Any, ...]
+    links: tuple[Link, ...]
 
 
 class WikiLanguage:
