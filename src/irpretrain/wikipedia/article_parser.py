@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import starmap
+from operator import attrgetter
+from typing import Any
 
 from irpretrain.corpora.characters import clean_text
-from irpretrain.wikipedia.article import Article
+from irpretrain.wikipedia.article import Article, Link, Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 
+_UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 Parser = Callable[[str], "ParsedPage"]
 
 
@@ -21,18 +26,34 @@ class ParsedPage:
     article: Article
     disambiguation: bool
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # As plain tuples: pickling each section and link by itself would cost more than the rest of the way.
+        sections = list(map(_SECTION, self.article.sections))
+        return _unpack, (
+            self.article.text,
+            sections,
+            list(map(_LINK, self.article.links)),
+            self.disambiguation,
+        )
+
+
+_SECTION = attrgetter("level", "heading", "start", "end")
+_LINK = attrgetter("target", "fragment", "start", "end", "section")
+
+
+def _unpack(text: str, sections: list[Any], links: list[Any], disambiguation: bool) -> ParsedPage:
+    article = Article(text, tuple(starmap(Section, sections)), tuple(starmap(Link, links)))
+    return ParsedPage(article, disambiguation)
+
 
 def article_parser(site: SiteInfo) -> Parser:
     """Return the parser of one wiki's pages."""
     language = WikiLanguage.of(site)
 
     def parse(wikitext: str) -> ParsedPage:
-        wikitext = clean_text(wikitext)
         article = parse_article(wikitext, language)
-        # Entities of wikitext can bring in what tables must not hold; offsets stay what they are.
-        text = clean_text(article.text.replace("\r", " "))
-        if text != article.text:
-            article = replace(article, text=text)
+        if _UNCLEAN.search(article.text):  # made by character references; offsets stay what they are
+            article = replace(article, text=clean_text(article.text.replace("\r", " ")))
         return ParsedPage(article, language.is_disambiguation(wikitext))
 
     return parse
