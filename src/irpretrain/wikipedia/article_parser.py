@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import starmap
 from operator import attrgetter
 from typing import Any
 
-from irpretrain.corpora.characters import clean_text
 from irpretrain.wikipedia.article import Article, Link, Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 
-_UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 Parser = Callable[[str], "ParsedPage"]
 
 
@@ -51,9 +48,6 @@ def article_parser(site: SiteInfo) -> Parser:
     language = WikiLanguage.of(site)
 
     def parse(wikitext: str) -> ParsedPage:
-        article = parse_article(wikitext, language)
-        if _UNCLEAN.search(article.text):  # made by character references; offsets stay what they are
-            article = replace(article, text=clean_text(article.text.replace("\r", " ")))
-        return ParsedPage(article, language.is_disambiguation(wikitext))
+        return ParsedPage(parse_article(wikitext, language), language.is_disambiguation(wikitext))
 
     return parse
