@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from irpretrain.corpora.embedded import installed_path, read_manifest
@@ -80,9 +81,9 @@ def whole_mwparserfromhell() -> Callable[[str, str], object]:
 
 
 def wikiextractor() -> Callable[[str, str], object]:
-    from wikiextractor.extract import Extractor
-
-    return lambda title, text: Extractor("1", "1", "", title, []).clean_text(text, expand_templates=False)
+    # Not one of the project's packages: it lies in the folder that --packages names.
+    extractor = import_module("wikiextractor.extract").Extractor
+    return lambda title, text: extractor("1", "1", "", title, []).clean_text(text, expand_templates=False)
 
 
 PARSERS = {
