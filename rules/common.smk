@@ -17,8 +17,10 @@ LINK_OPTIONS = {"segment_words", "title_case", "see_also", "mentions", "mention_
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
-CHEAP_CHECKS = 1
+CHEAP_CHECKS = 2
 """Priority of the jobs that refuse wrong data in seconds, so that nothing costly is started before them."""
+LONG_JOBS = 1
+"""Priority of training: what takes longest starts first, so that short jobs fill the gaps and none is left for the end."""
 
 
 wildcard_constraints:

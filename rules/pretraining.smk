@@ -15,6 +15,7 @@ rule pretrain:
         "results/logs/pretrain/{model}-{seed}.log",
     benchmark:
         "results/benchmarks/pretrain/{model}-{seed}.tsv"
+    priority: LONG_JOBS
     threads: model_threads
     resources:
         mem_mb=memory(8000),

@@ -68,6 +68,7 @@ rule finetune:
         "results/benchmarks/finetune/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.tsv"
     wildcard_constraints:
         regime=r"full|few-shot-\d+",
+    priority: LONG_JOBS
     threads: CFG.finetuning.compute.threads
     resources:
         mem_mb=memory(6000),
