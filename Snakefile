@@ -1,6 +1,6 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), papers by name (prop, wikiformer, php), or any file under results/. docs/architecture.md is the map.
+Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php), or any file under results/. docs/architecture.md is the map.
 """
 
 import os

@@ -24,7 +24,7 @@ def main(target: Path) -> None:
         found = ".".join(map(str, sys.version_info[:3]))
         sys.exit(f"IR-Pretrain needs Python 3.11 or newer; this is {found}. Try: make run PYTHON=python3.12")
     own_torch = existing_torch()
-    print(f"Setting up {target} (once; about 2 GB, one to five minutes)", flush=True)
+    print(f"Setting up {target} (once; 2 to 6 GB, one to five minutes)", flush=True)
     if own_torch:
         print(f"Keeping the torch {own_torch} of {sys.executable}", flush=True)
     make_environment(target, bool(own_torch))

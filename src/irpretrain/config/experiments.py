@@ -58,7 +58,8 @@ class ExperimentConfig(Section):
     candidates: Literal["bm25", "ql"] = Field("bm25", description="First-stage run that is re-ranked.")
     models: list[str] = Field(min_length=1, description="Keys of `models`.")
     regimes: list[str] = Field(
-        min_length=1, description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries."
+        min_length=1,
+        description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries drawn by the seed.",
     )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
         [1], min_length=1, description="Seeds; each is a whole repetition."

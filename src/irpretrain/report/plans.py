@@ -10,6 +10,9 @@ from irpretrain.report.comparisons import Pairing, TableTest, compare, interval
 from irpretrain.report.published import Direction
 from irpretrain.report.scores import RunName, Scores
 
+DIGITS = 12
+"""Decimals that are kept of means and bounds."""
+
 
 @dataclass(frozen=True)
 class Baseline:
@@ -72,9 +75,9 @@ class Statistics:
         low, high = interval(results, self.config.evaluation, self.config.seed, name)
         keys = [(plan.run, plan.measure, baseline) for baseline in plan.baselines]
         made = tuple(self._comparisons[key] for key in keys if key in self._comparisons)
-        return Ours(
-            plan.run, plan.measure, results.mean, low, high, results.seeds, len(results.queries), made
-        )
+        # What differs in the last bits only must not print differently.
+        mean, low, high = (round(value, DIGITS) for value in (results.mean, low, high))
+        return Ours(plan.run, plan.measure, mean, low, high, results.seeds, len(results.queries), made)
 
 
 def identifier(run: RunName, measure: str) -> str:

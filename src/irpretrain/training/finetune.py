@@ -106,11 +106,11 @@ def finetune(
         queries, qrels, candidates, folds: the test collection: QUERIES table, TREC judgements, first-stage run,
             and what `make_folds` wrote.
         fold: test fold, from 1; 0 where another data set is tested.
-        regime: full, or few-shot-<n> for the first n training queries.
+        regime: full, or few-shot-<n> for n training queries drawn by `seed`.
         options: loss, negatives, grid, epochs, optimiser, compute.
         reranking: how validation and test candidates are scored.
         measure: validation measure, in ir_measures' notation.
-        seed: of negatives, order and dropout.
+        seed: of few-shot queries, negatives, order and dropout.
         run: TREC run of the test queries to write.
         metrics: JSON to write: what was chosen, and every validation score.
         checkpoints: folder of all jobs' checkpoints.
