@@ -26,8 +26,8 @@ class Config(Section):
     seed: int = Field(
         1,
         ge=0,
-        description="Seed of sampling: pseudo-queries, query samples, folds. Models, and what few-shot regimes draw, have the "
-        "seeds of experiments.",
+        description="Seed of sampling: pseudo-queries, query samples, folds. Models, and what "
+        "few-shot regimes draw, have the seeds of experiments.",
     )
     text: TextConfig = Field(description="How documents become words and word pieces.")
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
