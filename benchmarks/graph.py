@@ -28,6 +28,8 @@ from irpretrain.wikipedia.build_graph import build_graph
 
 DEGREE = 25
 SHARDS = 8
+WORDS = 128
+"""Words of a segment."""
 SEGMENTS = 6
 NEIGHBOURS = (1, 2, 3)
 """Article i links i XOR these, which therefore link back: 3 of 25."""
@@ -47,6 +49,7 @@ def write_shard(folder: Path, shard: int, articles: int, random: np.random.Gener
                 "document_id": np.char.add("wiki/", np.arange(first, last).astype(str)),
                 "title": names,
                 "key": names,
+                "words": pa.array(np.full(last - first, SEGMENTS * WORDS, np.int32)),
                 "segments": pa.array(np.full(last - first, SEGMENTS, np.int32)),
                 "disambiguation": np.zeros(last - first, bool),
             }
