@@ -231,6 +231,12 @@ REDIRECTS = Contract(
     ),
 )
 
+_SIZES = (
+    Column("words", pa.int32(), "words of its body, between white space", "words"),
+    Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
+    Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+)
+
 LINK_SOURCES = Contract(
     "link_sources",
     "Documents of a corpus shard as sources of links, in corpus order.",
@@ -239,9 +245,7 @@ LINK_SOURCES = Contract(
         Column("document_id", pa.string(), "document"),
         Column("title", pa.string(), "its title"),
         Column("key", pa.string(), "its title in normal form, by which links find it"),
-        Column("words", pa.int32(), "words of its body, between white space", "words"),
-        Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
-        Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+        *_SIZES,
     ),
 )
 
@@ -270,9 +274,7 @@ NODES = Contract(
         Column("title", pa.string(), "its title"),
         Column("corpus", pa.int16(), "which corpus of the collection, from 0"),
         *_PLACE,
-        Column("words", pa.int32(), "words of its body, between white space", "words"),
-        Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
-        Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+        *_SIZES,
     ),
 )
 
@@ -339,31 +341,13 @@ WORD_COUNTS = Contract(
     ),
 )
 
-SPAN = pa.struct(
-    [
-        pa.field("document_id", pa.string(), nullable=False),
-        pa.field("start", pa.int32(), nullable=False),
-        pa.field("end", pa.int32(), nullable=False),
-        pa.field("gap_start", pa.int32(), nullable=False),
-        pa.field("gap_end", pa.int32(), nullable=False),
-    ]
+SPAN = _record(
+    document_id=pa.string(), start=pa.int32(), end=pa.int32(), gap_start=pa.int32(), gap_end=pa.int32()
 )
-
-QUERY_PART = pa.struct(
-    [
-        pa.field("text", pa.string(), nullable=False),
-        pa.field("document_id", pa.string(), nullable=False),
-        pa.field("start", pa.int32(), nullable=False),
-        pa.field("end", pa.int32(), nullable=False),
-    ]
-)
-
-ANCHOR = pa.struct(
-    [
-        pa.field("start", pa.int32(), nullable=False),
-        pa.field("end", pa.int32(), nullable=False),
-    ]
-)
+QUERY_PART = _record(text=pa.string(), document_id=pa.string(), start=pa.int32(), end=pa.int32())
+ANCHOR = _record(start=pa.int32(), end=pa.int32())
+NO_ANCHOR = (-1, -1)
+"""Start and end of the anchor of a sequence whose query does not link its document."""
 
 GROUPS = Contract(
     "groups",
@@ -374,24 +358,24 @@ GROUPS = Contract(
         Column("sample", pa.int32(), "which group of that document; third key of the order"),
         Column(
             "queries",
-            pa.list_(pa.field("item", QUERY_PART, nullable=False)),
+            _list(QUERY_PART),
             "each a literal text, or (where document_id is not empty) the tokens start to end of a document",
         ),
         Column(
             "documents",
-            pa.list_(pa.field("item", SPAN, nullable=False)),
+            _list(SPAN),
             "each the tokens start to end of a document in the token store; end = -1 means to its end; the tokens "
             "gap_start to gap_end of that document are left out, none where both are 0",
             "word pieces",
         ),
         Column(
             "scores",
-            pa.list_(pa.field("item", pa.float32(), nullable=False)),
+            _list(pa.float32()),
             "what the preference was read from, one a sequence (ROP: log-likelihood of the word set)",
         ),
         Column(
             "anchors",
-            pa.list_(pa.field("item", ANCHOR, nullable=False)),
+            _list(ANCHOR),
             "empty, or one a sequence: the tokens start to end of the query's document that are the anchor of its link "
             "to this sequence's document; -1 and -1 where there is none",
             "word pieces",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from irpretrain.contracts import GROUPS
-from irpretrain.objectives.groups import NO_ANCHOR, Span, group
+from irpretrain.contracts import GROUPS, NO_ANCHOR
+from irpretrain.objectives.groups import Span, group
 
 
 def test_defaults_make_a_row_of_the_table(tmp_path: Path) -> None:

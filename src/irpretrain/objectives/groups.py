@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from irpretrain.contracts import NO_ANCHOR
+
 
 class Span(NamedTuple):
     """Word pieces `start` to `end` (exclusive; -1: to the end) of a document, without those of the gap.
@@ -22,8 +24,6 @@ class Span(NamedTuple):
 
 Anchor = tuple[int, int]
 """Word pieces (start, end) of the query's document that are the anchor of a link; `NO_ANCHOR` where there is none."""
-
-NO_ANCHOR: Anchor = (-1, -1)
 
 
 def group(

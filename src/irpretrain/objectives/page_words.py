@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from irpretrain.objectives.anchors import WordDraws
 
 ROWS = 4096
 
 
 def draw_page_words(
     collection: Sequence[str | Path],
-    wanted: Iterable[str],
-    draw: Callable[[int, str], list[str]],
+    wanted: Iterable[tuple[str, str]],
+    draws: WordDraws,
+    seed: int,
+    objective: str,
 ) -> dict[int, list[str]]:
     """Draw words of some documents.
 
@@ -21,25 +27,31 @@ def draw_page_words(
 
     Args:
         collection: DOCUMENTS tables of all shards of the collection.
-        wanted: documents, by identifier; the place in this list names a draw, and a document may be wanted often.
-        draw: returns the words for a draw, given its place and the document's body.
+        wanted: the document of each draw, by identifier, and the name of the draw's random stream; a document may be
+            wanted often.
+        draws: draws the words of a body.
+        seed, objective: of the random streams.
 
     Returns:
-        The words by place. Documents that the collection lacks are not in it.
+        The words by the place of the draw. Documents that the collection lacks are not in it.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from irpretrain.contracts import DOCUMENTS
+    from irpretrain.objectives.draws import stream_of
 
     places: dict[str, list[int]] = defaultdict(list)
-    for place, document_id in enumerate(wanted):
+    streams = []
+    for place, (document_id, stream) in enumerate(wanted):
         places[document_id].append(place)
+        streams.append(stream)
     names = pa.array(sorted(places), pa.string())
     found = {}
     for shard in collection:
         for batch in DOCUMENTS.stream(shard, ["document_id", "body"], ROWS):
             for row in batch.filter(pc.is_in(batch.column("document_id"), value_set=names)).to_pylist():
                 for place in places[row["document_id"]]:
-                    found[place] = draw(place, row["body"])
+                    rng = stream_of(seed, f"{objective} page", streams[place])
+                    found[place] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
     return found

@@ -83,12 +83,8 @@ def build_groups(
             )
 
     drafts, counts = draft_groups(documents, tokens, text, options.type, drafts_of)
-
-    def words_of(place: int, body: str) -> list[str]:
-        rng = stream_of(seed, f"{options.type} page", drafts[place].stream)
-        return draws.draw(rng, draws.words(body), draws.size(rng))
-
-    words = draw_page_words(collection, (draft.document_id for draft in drafts), words_of)
+    wanted = ((draft.document_id, draft.stream) for draft in drafts)
+    words = draw_page_words(collection, wanted, draws, seed, options.type)
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, draft in enumerate(drafts):

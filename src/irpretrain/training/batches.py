@@ -12,14 +12,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from irpretrain.contracts import NO_ANCHOR
 from irpretrain.errors import ConfigError
 from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer
 
 SPECIAL_POSITIONS = 3
 """[CLS], and [SEP] after query and document."""
-
-NO_ANCHOR = (-1, -1)
-"""Anchor of a sequence whose query does not link its document."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from irpretrain.config.base import Section as Settings
 from irpretrain.errors import ConfigError
 from irpretrain.text.stop_words import resources_directory
 from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.templates import Templates
 
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
@@ -119,11 +120,6 @@ class WikiLanguage:
         return re.compile(
             rf"\{{\{{\s*+(?:{names or '(?!)'})(?:\s*+(?=\||\}}\}})|(?=\}}))|__DISAMBIG__", re.IGNORECASE
         )
-
-
-def spelt(name: str) -> str:
-    """Return a name as it is compared: small letters, underscores as spaces, single spaces."""
-    return " ".join(name.replace("_", " ").lower().split())
 
 
 def language_code(site: SiteInfo) -> str:

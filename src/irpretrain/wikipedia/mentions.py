@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from irpretrain.wikipedia.titles import spaced
+
 MOST_TOKENS = 24
 """Titles of more words and signs are not looked for."""
 TITLES_AT_ONCE = 100_000
@@ -189,7 +191,7 @@ def _places(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:
 
 
 def _spaced(titles: list[str], shortest: int) -> pa.StringArray:
-    cleaned = (" ".join(title.replace("_", " ").split()) for title in titles)
+    cleaned = map(spaced, titles)
     return pa.array([title for title in cleaned if title and len(title) >= shortest], pa.string())
 
 

@@ -8,6 +8,16 @@ TitleCase = Literal["first-letter", "case-sensitive"]
 """`case` of a dump's siteinfo: whether the first letter of a title is always a capital."""
 
 
+def spaced(title: str) -> str:
+    """Return a title or name with spaces for underscores, single ones, and none at the ends."""
+    return " ".join(title.replace("_", " ").split())
+
+
+def spelt(name: str) -> str:
+    """Return a name of a wiki (heading, template, namespace) as it is compared: `spaced`, in small letters."""
+    return spaced(name).lower()
+
+
 def normal_title(title: str, case: TitleCase = "first-letter") -> str:
     """Return the normal form of a title or a link's target.
 
@@ -15,10 +25,10 @@ def normal_title(title: str, case: TitleCase = "first-letter") -> str:
     link of what would be a category or file) goes; the first letter is a capital where the wiki says so. A #fragment is
     no part of a target here: the articles' parser has taken it off. What is left may be empty: a link within the page.
     """
-    spaced = " ".join(title.replace("_", " ").split())
-    if spaced.startswith(":"):
-        spaced = spaced[1:].lstrip()
-    return _capitalised(spaced) if case == "first-letter" else spaced
+    normal = spaced(title)
+    if normal.startswith(":"):
+        normal = normal[1:].lstrip()
+    return _capitalised(normal) if case == "first-letter" else normal
 
 
 def _capitalised(title: str) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from irpretrain.wikipedia.titles import spelt
+
 Arguments = dict[str, str]
 """Arguments of a call by name; those without one are called "1", "2", ..."""
 
@@ -52,7 +54,7 @@ class Templates:
         return found
 
     def _look_up(self, name: str) -> str:
-        key = " ".join(name.replace("_", " ").lower().split())
+        key = spelt(name)
         if ":" in key:
             key = key.partition(":")[0] + ":"
         found = self._patterns.get(key)
