@@ -16,7 +16,9 @@ from irpretrain.contracts import GROUPS
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import load_objective, needs, read_options
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.word_pieces import TokenStore, load_tokenizer, write_token_store
+from irpretrain.text.store_tokens import write_token_store
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.wikipedia.anchor_texts import write_anchor_texts
 
 TEXT = TextConfig(words="alphanumeric")

@@ -17,7 +17,7 @@ from irpretrain.objectives.groups import Span
 from irpretrain.wikipedia.tree import SectionRow, read_sections
 
 if TYPE_CHECKING:
-    from irpretrain.text.word_pieces import TokenStore
+    from irpretrain.text.token_store import TokenStore
 
 ARTICLES_PER_BATCH = 512
 
@@ -82,7 +82,7 @@ def stream_articles(documents: str | Path, tokens: str | Path, text: TextConfig)
     """
     from irpretrain.contracts import DOCUMENTS
     from irpretrain.text.compose import body_start
-    from irpretrain.text.word_pieces import TokenStore
+    from irpretrain.text.token_store import TokenStore
 
     store = TokenStore.open([tokens])
     number = -1

@@ -16,7 +16,8 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import PretrainingConfig, TaskConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
-from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
