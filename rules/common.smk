@@ -151,6 +151,12 @@ def objective_collection(wildcards):
     return collection_documents(wildcards) if "collection" in needed(wildcards.objective) else []
 
 
+def objective_collection_tokens(wildcards):
+    """The token stores of all shards of the collection, for objectives that take passages of other documents."""
+    corpora = CFG.collections[wildcards.collection]
+    return tokens_of(corpora) if "collection_tokens" in needed(wildcards.objective) else []
+
+
 def objective_anchor_texts(wildcards):
     """What the collection's anchor texts lead to, for objectives that need it."""
     path = f"results/anchors/{wildcards.collection}.parquet"

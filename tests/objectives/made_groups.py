@@ -61,6 +61,8 @@ class Made:
         extra: dict[str, Any] = {}
         if "collection" in wanted:
             extra["collection"] = self.every
+        if "collection_tokens" in wanted:
+            extra["collection_tokens"] = [self._tokens(path) for path in self.every]
         if "anchor_texts" in wanted:
             extra["anchor_texts"] = self.anchor_texts
         self.counts: list[dict[str, Any]] = []
@@ -118,6 +120,11 @@ class Made:
         tokens = self.store.tokens(int(number))
         places = range(start, len(tokens) if end < 0 else end)
         return " ".join(self.tokenizer.token(int(tokens[n])) for n in places if not gap[0] <= n < gap[1])
+
+    def word_starts(self, document_id: str) -> list[bool]:
+        """Return which word pieces of a document begin a word."""
+        [number] = self.store.rows([document_id])
+        return self.store.word_starts(int(number)).tolist()
 
     def _tokens(self, path: Path) -> Path:
         return path.with_suffix(".tokens")
