@@ -44,7 +44,7 @@ def test_every_whole_block_is_drawn_equally_often(
 ) -> None:
     found = drawn(blocks, 1, words)
     assert sorted(found) == expected
-    assert stats.chisquare(list(found.values())).pvalue > 1e-4
+    assert len(expected) == 1 or stats.chisquare(list(found.values())).pvalue > 1e-4
 
 
 def test_short_and_empty_documents_are_taken_whole(blocks: WordBlocks) -> None:

@@ -39,8 +39,8 @@ class WordBlocks:
     def draw(self, rng: np.random.Generator, number: int, words: int) -> tuple[int, int]:
         """Return the word pieces (first, last exclusive) of a block of `words` words of document `number`, each with
         the same probability."""
-        starts = np.flatnonzero(self._store.word_starts(int(self._rows[number])))
-        length = int(self._store.lengths[self._rows[number]])
-        first = words * int(rng.integers(max(len(starts) // words, 1)))
-        bounds = [int(starts[place]) if place < len(starts) else length for place in (first, first + words)]
-        return bounds[0], bounds[1]
+        begins = self._store.word_starts(int(self._rows[number]))
+        starts = np.append(np.flatnonzero(begins), len(begins))
+        last = len(starts) - 1
+        first = words * int(rng.integers(max(last // words, 1)))
+        return int(starts[first]), int(starts[min(first + words, last)])
