@@ -11,7 +11,8 @@ from irpretrain.report.scores import Scores
 
 
 def test_it_tells_this_run(config: Config, results) -> None:
-    first, paper, run = introduction(config, [load_published(PROP_YAML)], Scores.read(*reversed(results)))
+    prop = config.of_papers(["prop"])
+    first, paper, run = introduction(prop, [load_published(PROP_YAML)], Scores.read(*reversed(results)))
     assert "cross-encoder" in first
     assert paper.startswith("PROP draws pairs of word sets")
     assert run.startswith(
