@@ -14,7 +14,7 @@ from irpretrain.report.published import load_published
 RESOURCES = Path(workflow.basedir) / "resources"
 ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.directory]
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
-LINK_OPTIONS = {"segment_words", "title_case", "see_also", "mentions", "mention_characters", "mention_lower"}
+LINK_OPTIONS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
