@@ -1,8 +1,8 @@
 """A Wikipedia of 36 articles, in the words of the tiny project: sections, See Also lists, redirects, links both ways.
 
-Article i is about topic i % 12 and links i + 1 and i + 12 in its lead, i + 2 further down, and i - 12 in its lead where it
-is its topic's first article, else further down. So the articles of a topic link each other, and the lead of the first one
-links one that links back early and one that does so late: every stage of PHP has groups. See Also lists name i + 3.
+Article i is about topic i % 12. It links i + 1 and i + 12 in its lead, i + 2 further down, and i - 12 in its lead where
+it is the first article of its topic, else further down. So the articles of a topic link each other, and the lead of the
+first links one that links back early and one that does so late: PHP has groups at every stage. See Also: i + 3.
 """
 
 from __future__ import annotations
