@@ -16,7 +16,7 @@ from irpretrain.contracts import GROUPS
 from irpretrain.objectives.registry import OBJECTIVES
 
 WIKI_TYPES = [name for name in OBJECTIVES if name != "rop"]
-ALL = {"boilerplate": []}
+ALL = {"boilerplate": "keep"}
 
 
 def words(*numbers: int) -> str:
@@ -135,6 +135,8 @@ def test_ltm_prefers_what_see_also_names_and_does_not_read_the_list(linked: Made
     assert linked.counts[0]["negatives_repeated"] == 0
     linked.groups("ltm", negatives=3)
     assert linked.counts[0]["negatives_repeated"] == 2
+    whole, _ = linked.groups("ltm", query_ends_at_see_also=False)
+    assert whole["queries"][0].endswith(f" {words(12)} [UNK] [UNK] {words(1, 2)}")
 
 
 def test_ltm_by_symmetric_links(linked: Made) -> None:

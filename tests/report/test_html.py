@@ -114,10 +114,10 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sidecar(base, "stale", "results/of/another/configuration", [])
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
     choose(base, "prop-rop")
-    sidecars(base, str(results[1]), ("results/odd", sampled, "results/models/selected/prop-rop/seed-1"))
+    sidecars(base, str(results[1][0]), ("results/odd", sampled, "results/models/selected/prop-rop/seed-1"))
     made = [
         write_report(
-            hostile, [PROP_YAML], *results, base / "results", base / "dag.svg", MANIFEST, base / name
+            hostile, [PROP_YAML], *results, [], base / "results", base / "dag.svg", MANIFEST, base / name
         )
         for name in ("report.html", "again.html")
     ]
@@ -234,7 +234,7 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
     with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
-        write_report(config, [PROP_YAML], *results, tmp_path, dag, MANIFEST, page)
+        write_report(config, [PROP_YAML], *results, [], tmp_path, dag, MANIFEST, page)
     broken = tmp_path / "x.meta.json"
     broken.write_text("{")
     with pytest.raises(InputError, match=r"x\.meta\.json: this is not a sidecar"):
@@ -247,7 +247,7 @@ def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) 
     make_figures([PROP_YAML], config, *results, [], [], tmp_path / "figures")
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
-    counts = write_report(config, [PROP_YAML], *results, tmp_path, dag, MANIFEST, page)
+    counts = write_report(config, [PROP_YAML], *results, [], tmp_path, dag, MANIFEST, page)
     assert counts["verdicts"]["reproduced"] == 0
     assert page.stat().st_size < 1_000_000
 
@@ -257,7 +257,7 @@ def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> 
     make_figures(papers, config, *results, [], [], tmp_path / "figures")
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
-    counts = write_report(config, papers, *results, tmp_path, dag, MANIFEST, page)
+    counts = write_report(config, papers, *results, [], tmp_path, dag, MANIFEST, page)
     assert (counts["tables"], counts["figures"]) == (1 + 4 + 4 + 2, 5 + 1 + 4)
     text = page.read_text(encoding="utf-8")
     assert _Page(text).open == []
@@ -268,7 +268,7 @@ def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> 
         "doi:10.1609/aaai.v38i17.29869",
         "doi:10.48550/arXiv.2209.06583",
         "Section 4.5.4. The paper&#39;s curves are printed as pictures only",
-        "model php is not in this configuration",
+        "model harp is not in this configuration",
     ):
         assert wanted in text, wanted
 

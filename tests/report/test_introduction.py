@@ -11,7 +11,8 @@ from irpretrain.report.scores import Scores
 
 
 def test_it_tells_this_run(config: Config, results) -> None:
-    first, paper, run = introduction(config, [load_published(PROP_YAML)], Scores.read(*reversed(results)))
+    prop = config.of_papers(["prop"])
+    first, paper, run = introduction(prop, [load_published(PROP_YAML)], Scores.read(*reversed(results)))
     assert "cross-encoder" in first
     assert paper.startswith("PROP draws pairs of word sets")
     assert run.startswith(
@@ -30,7 +31,7 @@ def test_epochs_are_named_beside_steps(config_of, results) -> None:
     (*_, run) = introduction(
         config.model_copy(update={"models": models}), [], Scores.read(*reversed(results))
     )
-    assert run.endswith(f" for {config.pretraining.steps} steps or 0.5 or 1 epochs.")
+    assert run.endswith(f" {config.pretraining.steps} steps or 0.5 or 1 epochs.")
 
 
 def test_without_pre_training(config: Config, results) -> None:

@@ -63,10 +63,10 @@ def test_the_report_shows_them(selecting: Config, results, tmp_path: Path) -> No
     for name in ("without", "with"):
         if name == "with":
             choose(tmp_path, "prop-rop")
-        sidecars(tmp_path, str(results[1]), ("results/models/selected/prop-rop/seed-1",))
+        sidecars(tmp_path, str(results[1][0]), ("results/models/selected/prop-rop/seed-1",))
         page = tmp_path / f"{name}.html"
         dag = tmp_path / "dag.svg"
-        write_report(selecting, [PROP_YAML], *results, tmp_path / "results", dag, MANIFEST, page)
+        write_report(selecting, [PROP_YAML], *results, [], tmp_path / "results", dag, MANIFEST, page)
         pages.append(page.read_text(encoding="utf-8"))
     without, page = pages
     assert "Chosen checkpoints" not in without

@@ -55,13 +55,13 @@ def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path)
     config = config_of("wikiformer-srr")
     training = config.training_of("wikiformer-srr")
     rows = flat_rows("squad", {"a": 0.2, "b": 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-100": 0.1})
-    rows = _renamed(_renamed(rows, "a", "wikiformer-srr@40"), "b", "wikiformer-srr@80")
+    rows = _renamed(_renamed(rows, "a", "wikiformer-srr@20"), "b", "wikiformer-srr@40")
     figure = load_published(WIKIFORMER_YAML).figures["figure4"]
     points = series_points(figure, config, _scores(tmp_path, rows), PAIR, "zero-shot")
-    steps = (40, 80, training.steps)
+    steps = (20, 40, training.steps)
     assert list(points) == [100, *(step * training.batch_groups for step in steps)]
     assert [run.model for run in points.values()] == [
-        "wikiformer-srr-100", "wikiformer-srr@40", "wikiformer-srr@80", "wikiformer-srr",
+        "wikiformer-srr-100", "wikiformer-srr@20", "wikiformer-srr@40", "wikiformer-srr",
     ]  # fmt: skip
 
 

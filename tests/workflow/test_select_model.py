@@ -27,7 +27,7 @@ def test_the_chosen_snapshot_is_what_is_tested_and_started_from(tmp_path):
     overlay["models"]["prop-further"] |= {"start": "prop-rop", "training": by_epochs}
     models = ["prop-rop", "prop-further"]
     overlay["experiments"] = {
-        **dict.fromkeys(("fine-tuned", "few-shot", "unseen")),
+        **dict.fromkeys(overlay["experiments"]),
         "zero-shot": {"dataset": "tiny", "models": models, "regimes": ["zero-shot"]},
     }
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))

@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import cross_faults
+from irpretrain.config.consistency import active_experiments, cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
-from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, ReportConfig
+from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, Paper, ReportConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
@@ -70,6 +70,11 @@ class Config(Section):
         if faults := list(cross_faults(self)):
             raise ValueError("\n".join(faults))
         return self
+
+    def of_papers(self, papers: list[Paper]) -> Config:
+        """Return the configuration with the report of these papers alone, and the experiments that they show."""
+        narrowed = self.model_copy(update={"report": self.report.model_copy(update={"papers": papers})})
+        return narrowed.model_copy(update={"experiments": active_experiments(narrowed)})
 
     def training_of(self, model: str) -> PretrainingConfig:
         """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.

@@ -15,7 +15,6 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.boilerplate import boilerplate_field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +53,10 @@ class Options(Section):
         description="Shorter articles are neither queries nor documents.",
         json_schema_extra={"unit": "words"},
     )
-    query_ends_before: list[str] = boilerplate_field(["See also"])
+    query_ends_at_see_also: bool = Field(
+        True,
+        description="Whether the query ends before the first See Also section, whose list names what is preferred.",
+    )
 
 
 class Choice(NamedTuple):
@@ -91,7 +93,7 @@ def build_groups(
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
         own = source.node(article)
         adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
-        query = query_span(article, options.query_ends_before)
+        query = query_span(article, options.query_ends_at_see_also)
         if article.length < options.minimum_words or query is None:
             skipped["short"] += 1
             return
@@ -109,18 +111,18 @@ def build_groups(
     return {**counts, "negatives_repeated": extra["negatives_repeated"]}
 
 
-def query_span(article: Article, ends_before: Sequence[str]) -> Span | None:
-    """Return the article up to the first section with one of some headings, all of it where there is none.
+def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
+    """Return the article, up to its first See Also section where that is to be its end.
 
     A See Also list names the titles of the very documents that are to be preferred, so it must not be read.
     """
     from irpretrain.objectives.groups import Span
-    from irpretrain.wikipedia.tree import within
+    from irpretrain.wikipedia.tree import SEE_ALSO, within
 
     if article.pieces(0, len(article.body)) is None:
         return None
-    inside = within(article.sections, ends_before)
-    if True not in inside:
+    inside = within(article.sections, (SEE_ALSO,))
+    if not ends_at_see_also or True not in inside:
         return Span(article.document_id)
     # The heading itself stands before its section's text, after that of the section before.
     last = article.sections[inside.index(True) - 1].end

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.boilerplate import BOILERPLATE, boilerplate_field
+from irpretrain.objectives.boilerplate import Boilerplate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +66,7 @@ class Options(Section):
         description="Sections that one is preferred to at most, drawn at random; null for all.",
         json_schema_extra={"unit": "sections"},
     )
-    boilerplate: list[str] = boilerplate_field(BOILERPLATE)
+    boilerplate: Boilerplate = "drop"
 
 
 class Choice(NamedTuple):
@@ -107,7 +107,7 @@ def build_groups(
     from irpretrain.wikipedia.tree import build_tree
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
-        tree = build_tree(article.title, article.sections, boilerplate=options.boilerplate)
+        tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         competes = [
             span is not None and article.words(node.start, node.end) >= options.minimum_words
