@@ -59,7 +59,7 @@ def write_passage_groups(
             made += 1
             extra["negatives_repeated"] += repeated
         if not made:
-            skipped["no_groups"] += 1
+            skipped["no_passage_with_a_sentence"] += 1
 
     counts = write_groups(documents, tokens, text, output, options.type, groups_of)
     return {**counts, "negatives_repeated": extra["negatives_repeated"]}
