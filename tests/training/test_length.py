@@ -95,7 +95,7 @@ def test_epochs_train_as_the_steps_that_they_are(
     options: dict[str, Any] = {"dropout": 0.1, "log_every": 2, "mlm_head_steps": 2}
     folder = run_pretraining("epochs", by_epochs(0.1, **options), title="tiny model")
     shown = [line for line in capfd.readouterr().err.splitlines() if line.startswith("[tiny model]")]
-    assert shown[0] == "[tiny model] epochs 0.1 of 180 groups are 5 steps"
+    assert shown[0] == "[tiny model] epochs 0.1 of 180 groups are steps 5"
     assert [line.split(",")[0].split()[-1] for line in shown[1:]] == ["2/5", "4/5", "5/5"]
     steps = run_pretraining("steps", training_options(steps=5, **options))
     assert sha256(folder / "model") == sha256(steps / "model")
@@ -151,7 +151,7 @@ def test_other_epochs_are_another_job(
 def test_too_few_steps_for_the_mlm_head_are_refused_before_training(
     run_pretraining: Run, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=r"epochs 0\.1 of 180 groups are 5 steps; with mlm_head_steps 5"):
+    with pytest.raises(ConfigError, match=r"epochs 0\.1 of 180 groups are steps 5; with mlm_head_steps 5"):
         run_pretraining("run", by_epochs(0.1, mlm_head_steps=5), title="tiny model")
     assert not (tmp_path / "run").exists()
     ranking = TaskConfig(objective="rop", mlm_weight=0)

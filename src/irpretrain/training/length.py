@@ -29,10 +29,11 @@ def resolve_length(
         return options, options.steps
     steps = steps_of(options, tasks, groups)
     known = options.model_copy(update={"steps": steps, "epochs": None})
-    told = f"epochs {options.epochs:g} of {', '.join(f'{number:,}' for number in groups)} groups"
+    counted = ", ".join(f"{number:,}" for number in groups)
+    told = f"epochs {options.epochs:g} of {counted} groups are steps {steps:,}"
     if fault := known.head_start_fault(tasks):
-        raise ConfigError(f"{title}: {told} are {steps:,} steps; {fault}")
-    print(f"[{title}] {told} are {steps:,} steps", file=sys.stderr, flush=True)
+        raise ConfigError(f"{title}: {told}; {fault}")
+    print(f"[{title}] {told}", file=sys.stderr, flush=True)
     return known, steps
 
 
