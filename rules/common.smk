@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import product
+from math import inf
 from pathlib import Path
 
 from irpretrain.config.consistency import active_experiments, most_shots, trained_on, used_models, with_starts
@@ -53,7 +54,9 @@ def paper_places():
     appear early."""
     steps = {
         paper: sum(
-            last_step(model) for model in used_models(CFG.of_papers([paper])) if CFG.models[model].tasks
+            last_step(model) or inf  # of epochs, whose steps are not known yet, a paper waits for the others
+            for model in used_models(CFG.of_papers([paper]))
+            if CFG.models[model].tasks
         )
         for paper in PAPERS
     }
@@ -185,6 +188,12 @@ def objective_graph(wildcards):
 def objective_collection(wildcards):
     """All documents of the collection, for objectives that draw words of documents in other shards."""
     return collection_documents(wildcards) if "collection" in needed(wildcards.objective) else []
+
+
+def objective_collection_tokens(wildcards):
+    """The token stores of all shards of the collection, for objectives that take passages of other documents."""
+    corpora = CFG.collections[wildcards.collection]
+    return tokens_of(corpora) if "collection_tokens" in needed(wildcards.objective) else []
 
 
 def objective_anchor_texts(wildcards):
@@ -389,6 +398,7 @@ def model_with_snapshots(wildcards):
 
 
 def last_step(model):
+    """The last step of a pre-training; None for one by epochs, of which no step can be asked for by its number."""
     return CFG.training_of(model).steps
 
 

@@ -30,6 +30,7 @@ rule build_groups:
         statistics=objective_statistics,
         graph=objective_graph,
         collection=objective_collection,
+        collection_tokens=objective_collection_tokens,
         anchor_texts=objective_anchor_texts,
     output:
         groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",

@@ -23,6 +23,17 @@ def test_it_tells_this_run(config: Config, results) -> None:
     assert run.endswith(f"{' or '.join(str(number) for number in steps)} steps.")
 
 
+def test_epochs_are_named_beside_steps(config_of, results) -> None:
+    config = config_of()
+    models = {**config.models}
+    for name, training in {"prop": {"epochs": 1}, "prop-further": {"epochs": 0.5}}.items():
+        models[name] = models[name].model_copy(update={"training": training})
+    (*_, run) = introduction(
+        config.model_copy(update={"models": models}), [], Scores.read(*reversed(results))
+    )
+    assert run.endswith(f" {config.pretraining.steps} steps or 0.5 or 1 epochs.")
+
+
 def test_without_pre_training(config: Config, results) -> None:
     experiment = config.experiments["zero-shot"].model_copy(update={"models": ["untrained"]})
     alone = config.model_copy(update={"experiments": {"zero-shot": experiment}})

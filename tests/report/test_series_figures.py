@@ -65,6 +65,15 @@ def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path)
     ]  # fmt: skip
 
 
+def test_a_model_trained_by_epochs_has_no_number_of_pairs(config_of, tmp_path: Path) -> None:
+    config = config_of("wikiformer-srr")
+    model = config.models["wikiformer-srr"].model_copy(update={"training": {"epochs": 1}})
+    config = config.model_copy(update={"models": {**config.models, "wikiformer-srr": model}})
+    scores = _scores(tmp_path, flat_rows("squad", {"wikiformer-srr": 0.35, "wikiformer-srr-100": 0.1}))
+    figure = load_published(WIKIFORMER_YAML).figures["figure4"]
+    assert list(series_points(figure, config, scores, PAIR, "zero-shot")) == [100]
+
+
 def test_both_regimes_of_a_series_have_panels(config_of, tmp_path: Path) -> None:
     levels = {"php-anchors-15": 0.3, "php-anchors-50": 0.4, "php-anchors-90": 0.2, "php-negatives-4": 0.3}
     scores = _scores(tmp_path, flat_rows("squad", levels, ("zero-shot", "full")))

@@ -164,11 +164,8 @@ def _training(config: Config, name: str) -> Iterator[str]:
     except ValueError as error:
         yield str(error)
     else:
-        if any(task.mlm_weight > 0 for task in tasks) and training.mlm_head_steps >= training.steps:
-            yield (
-                f"{where}: with mlm_head_steps {training.mlm_head_steps} and steps {training.steps} the MLM loss would "
-                "train the MLM head alone, never the encoder; lower mlm_head_steps or raise steps"
-            )
+        if fault := training.head_start_fault(tasks):
+            yield f"{where}: {fault}"
         yield from _tasks(where, tasks, training)
 
 
@@ -191,13 +188,16 @@ def _selection(config: Config, name: str) -> Iterator[str]:
     if selection is None or selection.dataset not in config.datasets:
         return
     try:
-        snapshots = config.training_of(name).snapshots if config.models[name].tasks else []
+        training = config.training_of(name)
     except ValueError:
         return  # another message says what is wrong there
-    if not snapshots:
+    if not training.snapshots or not config.models[name].tasks:
+        instead = (
+            "" if training.epochs is None else f"give models.{name}.training.steps in place of epochs and "
+        )
         yield (
-            f"{where}: {name} keeps no snapshots to choose among; list steps in models.{name}.training.snapshots, "
-            "or leave select_on out"
+            f"{where}: {name} keeps no snapshots to choose among; {instead}list steps in "
+            f"models.{name}.training.snapshots, or leave select_on out"
         )
     choosing = config.datasets[selection.dataset]
     for experiment_name, experiment in active_experiments(config).items():

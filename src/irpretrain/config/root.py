@@ -77,9 +77,15 @@ class Config(Section):
         return narrowed.model_copy(update={"experiments": active_experiments(narrowed)})
 
     def training_of(self, model: str) -> PretrainingConfig:
-        """Return the pre-training options of one model: `pretraining` with the model's own keys merged in."""
+        """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.
+
+        A model's own length, in steps or epochs, replaces that of `pretraining`, whichever it is in.
+        """
         from irpretrain.config.load import deep_merge, explain
 
         own = self.models[model].training
-        merged = deep_merge(self.pretraining.model_dump(), own)
+        inherited = self.pretraining.model_dump()
+        if any(own.get(name) is not None for name in ("steps", "epochs")):
+            inherited |= {"steps": None, "epochs": None}
+        merged = deep_merge(inherited, own)
         return explain(PretrainingConfig, merged, f"models.{model}.training")

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 NEEDS = frozenset({"positions", "graph"})
 
+UNUSED = (
+    "of_skipped_documents",
+    "to_short_documents",
+    "above_positives_per_document",
+    "without_other_documents",
+)
+"""Why an edge of the configured kind gives no group."""
+
 
 class Options(Section):
     """Which links count, and what stands against the linked article."""
@@ -79,7 +87,12 @@ def build_groups(
 ) -> dict[str, Any]:
     """Write the LTM groups of a corpus shard: one query, an article; several whole documents.
 
-    Args and returns as for `irpretrain.objectives.hyperlink_prediction.build_groups`, without anchors and D1 to D5.
+    Args as for `irpretrain.objectives.hyperlink_prediction.build_groups`, without anchors.
+
+    Returns:
+        Counts: documents, skipped by reason, documents with groups, groups, sequences, negatives_repeated; edges of
+        the shard's documents, by kind: those used, each in one group, and those of the configured kind that were not,
+        by reason.
     """
     from irpretrain.objectives.articles import write_groups
     from irpretrain.objectives.draws import RandomDocuments, stream_of
@@ -89,26 +102,39 @@ def build_groups(
     source = LinkSource.open(graph, documents)
     others = RandomDocuments(source.drawable, options.minimum_words)
     extra: Counter[str] = Counter()
+    unused = Counter(dict.fromkeys(UNUSED, 0))
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
         own = source.node(article)
         adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
         query = query_span(article, options.query_ends_at_see_also)
         if article.length < options.minimum_words or query is None:
-            skipped["short"] += 1
+            skipped["no_text_before_see_also" if article.length >= options.minimum_words else "short"] += 1
+            unused["of_skipped_documents"] += len(adjacent)
             return
         linked = [node for node in adjacent if source.words[node] >= options.minimum_words]
         rng = stream_of(seed, options.type, article.document_id)
         choices = choose(own, linked, others, options, rng)
-        if not choices:
-            skipped["no_links" if not linked else "no_other_documents"] += 1
+        unused["to_short_documents"] += len(adjacent) - len(linked)
+        if choices:
+            unused["above_positives_per_document"] += len(linked) - len(choices)
+        else:
+            reason = "no_other_documents" if linked else "short_links" if adjacent else "no_links"
+            skipped[reason] += 1
+            unused["without_other_documents"] += len(linked)
         for sample, choice in enumerate(choices):
             spans = [Span(source.document_id(node)) for node in (choice.positive, *choice.negatives)]
             extra["negatives_repeated"] += choice.repeated
             yield group(article.place, [query], spans, sample=sample)
 
     counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    return {**counts, "negatives_repeated": extra["negatives_repeated"]}
+    used = {kind: counts["groups"] if kind == options.links else 0 for kind in ("see-also", "symmetric")}
+    return {
+        **counts,
+        "negatives_repeated": extra["negatives_repeated"],
+        "edges_used": used,
+        "edges_not_used": dict(unused),
+    }
 
 
 def query_span(article: Article, ends_at_see_also: bool) -> Span | None:

@@ -91,7 +91,7 @@ def build_groups(
         ]
         choices = choose(tree, usable, options, stream_of(seed, options.type, article.document_id))
         if not choices:
-            skipped["no_section_with_another_query"] += 1
+            skipped["no_section_with_another_query" if usable else "no_section_with_text"] += 1
         for sample, choice in enumerate(choices):
             lacking["negatives_lacking"] += options.negatives - len(choice.negatives)
             span = spans[choice.node]

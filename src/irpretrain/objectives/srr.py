@@ -99,7 +99,8 @@ def build_groups(
         output: GROUPS table; written whole or not at all.
 
     Returns:
-        Counts: documents, skipped by reason, groups, sequences.
+        Counts: documents, skipped by reason, groups not made of others by reason, documents with groups, groups,
+        sequences.
     """
     from irpretrain.objectives.articles import write_groups
     from irpretrain.objectives.draws import stream_of
@@ -116,7 +117,8 @@ def build_groups(
         rng = stream_of(seed, options.type, article.document_id)
         choices = choose(tree, article.levels, competes, options, rng)
         if not choices:
-            skipped["too_few_sections"] += 1
+            few = len(tree.nodes) - 1 < max(options.minimum_sections, 1)
+            skipped["too_few_sections" if few else "too_few_candidates"] += 1
         for sample, choice in enumerate(choices):
             yield group(
                 article.place,

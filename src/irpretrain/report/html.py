@@ -22,6 +22,7 @@ from irpretrain.report.lineage import Lineage
 from irpretrain.report.published import load_published
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
+from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import build_tables
 from irpretrain.report.verdicts import MEANINGS
@@ -49,9 +50,9 @@ def write_report(
         scores: `results/scores/<experiment>.csv`.
         per_query: `results/per_query/<experiment>.parquet`.
         verdicts: `results/verdicts/<paper>.csv`.
-        results: the results directory: `figures/<paper>_<figure>.svg`, and the sidecars `*.meta.json` of all stages,
-            of which those count that lead to the scores, verdicts or a figure; others are left from other
-            configurations.
+        results: the results directory: `figures/<paper>_<figure>.svg`, `metrics/selected/`, and the sidecars
+            `*.meta.json` of all stages, of which those count that lead to the scores, verdicts or a figure; others are
+            left from other configurations.
         dag: SVG of the rule graph.
         manifest: `resources/embedded.yaml`, for the licences.
         output: the HTML file.
@@ -79,6 +80,7 @@ def write_report(
         figures=figures,
         verdicts=outcomes,
         meanings=MEANINGS,
+        selections=selections(config, lineage, results),
         dag=svg_uri(Path(dag)),
         stages=run_views.stages(lineage),
         environments=run_views.environments(lineage),
