@@ -87,7 +87,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--",
         *models,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=os.environ)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=580, env=os.environ)
     assert done.returncode == 0, done.stderr[-4000:]
     return folder / "results"
 
@@ -98,7 +98,7 @@ def steps(results: Path, model: str) -> list[dict]:
 
 
 @pytest.mark.workflow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_weighted_losses_are_added_in_every_step(trained):
     found = steps(trained, "rop-srr")
     assert len(found) == STEPS
@@ -110,7 +110,7 @@ def test_weighted_losses_are_added_in_every_step(trained):
 
 
 @pytest.mark.workflow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_tasks_take_turns_in_proportion_to_their_weights(trained):
     turns = [list(step["tasks"]) for step in steps(trained, "rop-srr-in-turn")]
     assert all(len(turn) == 1 for turn in turns)
@@ -120,7 +120,7 @@ def test_tasks_take_turns_in_proportion_to_their_weights(trained):
 
 
 @pytest.mark.workflow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_one_after_the_other_starts_from_the_first_models_weights(trained):
     inputs = json.loads((trained / "models/pretrained/rop-then-srr/seed-1.meta.json").read_text())["inputs"]
     assert any("models/pretrained/prop/seed-1" in name for name in json.dumps(inputs).split('"'))

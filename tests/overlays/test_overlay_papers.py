@@ -25,6 +25,7 @@ from irpretrain.report.series import series_figure, series_points
 PAPERS = {
     paper: load_published(ROOT / f"resources/published/{paper}.yaml") for paper in ("wikiformer", "php")
 }
+PROP = load_published(ROOT / "resources/published/prop.yaml")
 LATER = {"ares-simple"}
 """Models that a row names and no overlay has yet."""
 OTHERS = {
@@ -144,9 +145,8 @@ def test_every_bar_is_drawn_in_both_regimes():
     assert levels == set(data.models["levels"])
 
 
-def names_in_papers(paper: str) -> str:
+def names_in_paper(published: Published) -> str:
     """A pattern of all names of models that a paper's tables and figures look for."""
-    published = PAPERS[paper]
     names = {
         model for table in published.tables.values() for row in table.rows for model in row.models
     } - set(FIRST_STAGES)
@@ -162,10 +162,11 @@ def names_in_papers(paper: str) -> str:
 
 def test_every_model_that_is_run_has_a_place():
     """A name that no table or figure looks for is a misspelt one, unless declared above."""
-    known = "|".join(map(names_in_papers, PAPERS))
+    known = "|".join(names_in_paper(published) for published in (*PAPERS.values(), PROP))
     run = {
         model
-        for config, _ in evaluated().values()
+        for overlay, (config, _) in evaluated().items()
+        if overlay.startswith(tuple(PAPERS))
         for experiment in config.experiments.values()
         for model in experiment.models
     }

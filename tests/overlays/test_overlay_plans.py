@@ -14,7 +14,7 @@ from irpretrain.config import Config
 from irpretrain.config.consistency import used_corpora, used_datasets, used_models
 from irpretrain.corpora.embedded import PREFIX, installed_path, read_manifest
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 
 def lay_out(config: Config, folder: Path) -> None:
@@ -45,7 +45,7 @@ def test_it_gives_a_plan(overlay, tmp_path):
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     command += ["--dry-run", "--quiet", "all", "--cores", "2", "--configfile", *layers(overlay)]
     command += ["--summary"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=os.environ)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=580, env=os.environ)
     assert done.returncode == 0, done.stderr[-4000:]
     # A line of the summary begins with the file that a job makes.
     planned = {line.split("\t")[0] for line in done.stdout.splitlines()}
