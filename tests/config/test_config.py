@@ -30,11 +30,6 @@ def test_the_default_is_valid():
     assert isinstance(load_config(ROOT / "config.yaml"), Config)
 
 
-@pytest.mark.parametrize("overlay", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda path: path.name)
-def test_every_overlay_is_valid(overlay):
-    assert isinstance(load_config(ROOT / "config.yaml", overlay), Config)
-
-
 @pytest.mark.parametrize(
     ("path", "value", "expected"),
     [

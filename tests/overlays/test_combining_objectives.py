@@ -1,0 +1,86 @@
+"""The page on combining objectives is followed: its overlay trains, and its weights are what it says they are."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from overlay_layers import ROOT
+
+from irpretrain.config import load_config
+
+sys.path.append(str(ROOT / "tests/workflow"))
+from tiny import make_project, overlay_config, run_command
+
+PAGE = (ROOT / "docs/tutorials/combining-objectives.md").read_text()
+BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
+STEPS = 9
+
+
+def test_it_is_valid_where_its_command_lays_it(tmp_path):
+    (tmp_path / "combined.yaml").write_text(BLOCKS["yaml"])
+    config = load_config(ROOT / "config.yaml", tmp_path / "combined.yaml")
+    tasks = config.models["rop-srr"].tasks
+    assert [(task.objective, task.weight, task.mlm_weight) for task in tasks] == [
+        ("rop", 1, 1),
+        ("srr", 0.5, 0),
+    ]
+    assert config.training_of("rop-srr").mixing == "sum"
+    assert config.training_of("rop-srr").of_task(tasks[1]).loss == "listwise"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny project after the page's command, for a few steps."""
+    folder = tmp_path_factory.mktemp("combined")
+    make_project(folder)
+    (folder / "combined.yaml").write_text(BLOCKS["yaml"].replace("dataset: squad", "dataset: tiny"))
+    small = overlay_config()
+    models = list(yaml.safe_load(BLOCKS["yaml"])["models"])
+    small["models"] |= {name: {"training": {"steps": STEPS, "mlm_head_steps": 2}} for name in models}
+    (folder / "tiny.yaml").write_text(
+        yaml.safe_dump({**small, "experiments": {"zero-shot-wikiformer": None}})
+    )
+    words = BLOCKS["sh"].replace("runs/combined", str(folder))
+    words = words.replace("combined.yaml", f"{folder / 'combined.yaml'} {folder / 'tiny.yaml'}")
+    made = [f"results/models/pretrained/{name}/seed-1" for name in models]
+    run_command([sys.executable, "-m", *words.split(), "--snakefile", str(ROOT / "Snakefile"), "--", *made])
+    return folder / "results"
+
+
+def steps(results: Path, model: str) -> list[dict]:
+    lines = (results / f"metrics/pretrained/{model}/seed-1.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.workflow
+@pytest.mark.timeout(600)
+def test_weighted_losses_are_added_in_every_step(trained):
+    found = steps(trained, "rop-srr")
+    assert len(found) == STEPS
+    for step in found:
+        rop, srr = step["tasks"]["rop"], step["tasks"]["srr#1"]
+        assert srr["mlm_loss"] is None
+        weighted = rop["ranking_loss"] + rop["mlm_loss"] + 0.5 * srr["ranking_loss"]
+        assert step["loss"] == pytest.approx(weighted, rel=1e-5)
+
+
+@pytest.mark.workflow
+@pytest.mark.timeout(600)
+def test_tasks_take_turns_in_proportion_to_their_weights(trained):
+    turns = [list(step["tasks"]) for step in steps(trained, "rop-srr-in-turn")]
+    assert all(len(turn) == 1 for turn in turns)
+    counts = {name: turns.count([name]) for name in ("rop", "srr#1")}
+    assert sum(counts.values()) == STEPS
+    assert counts["rop"] > counts["srr#1"] > 0
+
+
+@pytest.mark.workflow
+@pytest.mark.timeout(600)
+def test_one_after_the_other_starts_from_the_first_models_weights(trained):
+    inputs = json.loads((trained / "models/pretrained/rop-then-srr/seed-1.meta.json").read_text())["inputs"]
+    assert any("models/pretrained/prop/seed-1" in name for name in json.dumps(inputs).split('"'))
