@@ -54,14 +54,15 @@ def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Pa
 def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path) -> None:
     config = config_of("wikiformer-srr")
     training = config.training_of("wikiformer-srr")
-    rows = flat_rows("squad", {"a": 0.2, "b": 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-100": 0.1})
-    rows = _renamed(_renamed(rows, "a", "wikiformer-srr@20"), "b", "wikiformer-srr@40")
+    rows = flat_rows("squad", {"a": 0.2, "b": 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-10": 0.1})
+    early, late = (f"wikiformer-srr@{training.steps // part}" for part in (4, 2))
+    rows = _renamed(_renamed(rows, "a", early), "b", late)
     figure = load_published(WIKIFORMER_YAML).figures["figure4"]
     points = series_points(figure, config, _scores(tmp_path, rows), PAIR, "zero-shot")
-    steps = (20, 40, training.steps)
-    assert list(points) == [100, *(step * training.batch_groups for step in steps)]
+    steps = (training.steps // 4, training.steps // 2, training.steps)
+    assert list(points) == [10, *(step * training.batch_groups for step in steps)]
     assert [run.model for run in points.values()] == [
-        "wikiformer-srr-100", "wikiformer-srr@20", "wikiformer-srr@40", "wikiformer-srr",
+        "wikiformer-srr-10", early, late, "wikiformer-srr",
     ]  # fmt: skip
 
 
