@@ -5,6 +5,7 @@ Targets: all (default), a paper that `report.papers` names (prop, wikiformer, ph
 
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
@@ -15,6 +16,7 @@ from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
 from irpretrain.errors import IRPretrainError
 
+STARTED = time.time()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 if (workflow.resource_settings.cores or 0) > 1:
@@ -47,10 +49,9 @@ include: "rules/report.smk"
 
 
 onsuccess:
-    if os.path.exists("results/report.html"):
-        from irpretrain.report.headline import print_headline
+    from irpretrain.report.headline import print_headlines
 
-        print_headline("results", called=os.path.relpath("results", os.environ.get("PWD", os.getcwd())))
+    print_headlines("results", STARTED, os.path.relpath("results", os.environ.get("PWD", os.getcwd())))
 
 
 onerror:
@@ -62,8 +63,9 @@ rule all:
     default_target: True
     input:
         "results/report.html",
-        tables(PAPERS),
-        figures(PAPERS),
+        "results/scores.csv",
+        headline_tables(),
+        [path for paper in PAPERS for path in paper_results(paper)(None)],
 
 
 rule prop:

@@ -1,9 +1,11 @@
 """Which files and options belong to which job, from the configuration. Functions only; no rules, no computing."""
 
 from functools import cache
+from itertools import product
+from math import inf
 from pathlib import Path
 
-from irpretrain.config.consistency import most_shots, tested_datasets, trained_on, used_models
+from irpretrain.config.consistency import active_experiments, most_shots, trained_on, used_models, with_starts
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
@@ -13,14 +15,16 @@ from irpretrain.report.published import load_published
 RESOURCES = Path(workflow.basedir) / "resources"
 ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.directory]
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
-LINK_OPTIONS = {"segment_words", "title_case", "see_also", "mentions", "mention_characters", "mention_lower"}
+LINK_OPTIONS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
-CHEAP_CHECKS = 2
+CHEAP_CHECKS = 1000
 """Priority of the jobs that refuse wrong data in seconds, so that nothing costly is started before them."""
-LONG_JOBS = 1
-"""Priority of training: what takes longest starts first, so that short jobs fill the gaps and none is left for the end."""
+RESULTS = 900
+"""Priority of tables and reports: what can be shown is shown before anything else is computed."""
+PREPARATION = 800
+"""Priority of what models wait for; models themselves have priorities by paper, `training_priority`."""
 
 
 wildcard_constraints:
@@ -31,6 +35,8 @@ wildcard_constraints:
     model=r"[a-z0-9-]+",
     dataset=r"[a-z0-9-]+",
     candidates=r"[a-z0-9-]+",
+    experiment=r"[a-z0-9-]+",
+    paper=r"[a-z]+",
     shard=r"\d+",
     seed=r"\d+",
     fold=r"\d+",
@@ -40,6 +46,39 @@ wildcard_constraints:
 def dump(section):
     """A section of the configuration as plain values, so that a change of any of them reruns what depends on it."""
     return section.model_dump(mode="json")
+
+
+@cache
+def paper_places():
+    """Paper → its place when models are trained: the paper that needs the fewest steps first, so that the first tables
+    appear early."""
+    steps = {
+        paper: sum(
+            last_step(model) or inf  # of epochs, whose steps are not known yet, a paper waits for the others
+            for model in used_models(CFG.of_papers([paper]))
+            if CFG.models[model].tasks
+        )
+        for paper in PAPERS
+    }
+    return {paper: place for place, paper in enumerate(sorted(PAPERS, key=steps.get))}
+
+
+@cache
+def model_place(model):
+    """The first place of the papers that need a model."""
+    places = [
+        place for paper, place in paper_places().items() if model in used_models(CFG.of_papers([paper]))
+    ]
+    return min(places, default=len(PAPERS))
+
+
+def training_priority(wildcards):
+    """Within a paper what takes longest starts first, so that short jobs fill the gaps and none is left for the end."""
+    return ranking_priority(wildcards) + 1
+
+
+def ranking_priority(wildcards):
+    return 10 * (len(PAPERS) - model_place(wildcards.model))
 
 
 def memory(megabytes):
@@ -149,6 +188,12 @@ def objective_graph(wildcards):
 def objective_collection(wildcards):
     """All documents of the collection, for objectives that draw words of documents in other shards."""
     return collection_documents(wildcards) if "collection" in needed(wildcards.objective) else []
+
+
+def objective_collection_tokens(wildcards):
+    """The token stores of all shards of the collection, for objectives that take passages of other documents."""
+    corpora = CFG.collections[wildcards.collection]
+    return tokens_of(corpora) if "collection_tokens" in needed(wildcards.objective) else []
 
 
 def objective_anchor_texts(wildcards):
@@ -289,11 +334,6 @@ def fold_numbers(dataset):
     return range(1, count_folds(CFG.datasets[dataset]) + 1)
 
 
-def cross_validated():
-    """The tested data sets that are cut into folds."""
-    return [name for name in tested_datasets(CFG) if not CFG.datasets[name].train_on]
-
-
 def training_tokens(wildcards):
     return tokens_of([CFG.datasets[trained_on(CFG, wildcards.dataset)].corpus])
 
@@ -358,6 +398,7 @@ def model_with_snapshots(wildcards):
 
 
 def last_step(model):
+    """The last step of a pre-training; None for one by epochs, of which no step can be asked for by its number."""
     return CFG.training_of(model).steps
 
 
@@ -399,25 +440,15 @@ def selection_measure(wildcards):
     return CFG.models[wildcards.model].select_on.measure
 
 
-def cells():
-    """Every (dataset, candidates, model, regime, seed) that some experiment asks for, once, in a fixed order."""
+def cells(experiment):
+    """Every (dataset, candidates, model, regime, seed) that an experiment asks for, once, in a fixed order."""
+    asked = CFG.experiments[experiment]
     found = {}
-    for experiment in CFG.experiments.values():
-        for model in experiment.models:
-            for regime in experiment.regimes:
-                for seed in experiment.seeds:
-                    found[experiment.dataset, experiment.candidates, model, regime, seed] = None
-                    if regime == "zero-shot":
-                        for step in snapshot_steps(model):
-                            found[
-                                experiment.dataset, experiment.candidates, f"{model}@{step}", regime, seed
-                            ] = None
+    for model, regime, seed in product(asked.models, asked.regimes, asked.seeds):
+        steps = snapshot_steps(model) if regime == "zero-shot" else []
+        for name in (model, *(f"{model}@{step}" for step in steps)):
+            found[asked.dataset, asked.candidates, name, regime, seed] = None
     return list(found)
-
-
-def first_stages():
-    """Every (dataset, method) that is searched: the candidates asked for, and both baselines."""
-    return [(dataset, method) for dataset in tested_datasets(CFG) for method in ("bm25", "ql")]
 
 
 def run_files(dataset, candidates, model, regime, seed):
@@ -431,32 +462,70 @@ def first_stage_run(dataset, method):
     return f"results/runs/{dataset}/{method}/first-stage.run.gz"
 
 
-def all_runs():
-    """Description of every run that is evaluated, for evaluation.evaluate."""
+def experiment_runs(experiment):
+    """Description of every run of an experiment, both first stages among them, for evaluation.evaluate."""
     keys = ("dataset", "candidates", "model", "regime", "seed")
+    dataset = CFG.experiments[experiment].dataset
     runs = [
         dict(zip(keys, (dataset, method, method, "first-stage", 0)), paths=[first_stage_run(dataset, method)])
-        for dataset, method in first_stages()
+        for method in ("bm25", "ql")
     ]
-    return runs + [dict(zip(keys, cell), paths=run_files(*cell)) for cell in cells()]
+    return runs + [dict(zip(keys, cell), paths=run_files(*cell)) for cell in cells(experiment)]
+
+
+def experiment_run_files(wildcards):
+    return [path for run in experiment_runs(wildcards.experiment) for path in run["paths"]]
+
+
+def experiment_qrels(wildcards):
+    return f"results/datasets/{CFG.experiments[wildcards.experiment].dataset}/qrels.txt"
+
+
+def experiment_folds(wildcards):
+    """The folds of the experiment's data set, where it is cut into folds."""
+    dataset = CFG.experiments[wildcards.experiment].dataset
+    return [] if CFG.datasets[dataset].train_on else f"results/datasets/{dataset}/folds.json"
+
+
+def experiment_dataset(wildcards):
+    """Name, measures and whether it is cut into folds."""
+    dataset = CFG.experiments[wildcards.experiment].dataset
+    return {dataset: [CFG.datasets[dataset].measures, CFG.datasets[dataset].train_on is None]}
 
 
 # Report
 
 
-def trained_models():
+def experiments_of(papers):
+    return list(active_experiments(CFG.of_papers(papers)))
+
+
+def scores_of(papers):
+    return [f"results/scores/{experiment}.csv" for experiment in experiments_of(papers)]
+
+
+def per_query_of(papers):
+    return [f"results/per_query/{experiment}.parquet" for experiment in experiments_of(papers)]
+
+
+def verdicts(papers):
+    return [f"results/verdicts/{paper}.csv" for paper in papers]
+
+
+def trained_models(papers):
     """(model, seed) of every model with a learning curve behind a cell."""
-    pairs = dict.fromkeys((model.partition("@")[0], seed) for _, _, model, _, seed in cells())
+    asked = [cell for experiment in experiments_of(papers) for cell in cells(experiment)]
+    pairs = dict.fromkeys((model.partition("@")[0], seed) for _, _, model, _, seed in asked)
     return [(model, seed) for model, seed in pairs if CFG.models[model].tasks]
 
 
-def training_metrics():
-    return [f"results/metrics/pretrained/{model}/seed-{seed}.jsonl" for model, seed in trained_models()]
+def training_metrics(papers):
+    return [f"results/metrics/pretrained/{model}/seed-{seed}.jsonl" for model, seed in trained_models(papers)]
 
 
-def sampling_counts():
+def sampling_counts(papers):
     """Sidecars of the shards of ranking groups behind every trained model."""
-    models = [CFG.models[model] for model, _ in trained_models()]
+    models = [CFG.models[model] for model, _ in trained_models(papers)]
     pairs = dict.fromkeys((model.collection, task.objective) for model in models for task in model.tasks)
     return [f"{shard}.meta.json" for pair in pairs for shard in shards_of_groups(*pair)]
 
@@ -472,14 +541,27 @@ def paper_results(paper):
     def request(wildcards):
         if paper not in PAPERS:
             raise WorkflowError(f"report.papers of the configuration does not name {paper}; add it there")
-        return ["results/report.html", *tables([paper]), *figures([paper])]
+        return [f"results/reports/{paper}.html", *tables([paper]), *figures([paper])]
 
     return request
 
 
+def headline_tables():
+    return formats(["headline"])
+
+
 def tables(papers):
-    names = [f"{paper}_{table}" for paper in papers for table in load_published(PUBLISHED[paper]).tables]
-    return expand("results/tables/{name}.{format}", name=["headline", *names], format=["md", "csv", "tex"])
+    """Each paper's headline table and its own tables."""
+    names = [
+        f"{paper}_{table}"
+        for paper in papers
+        for table in ("headline", *load_published(PUBLISHED[paper]).tables)
+    ]
+    return formats(names)
+
+
+def formats(names):
+    return expand("results/tables/{name}.{format}", name=names, format=["md", "csv", "tex"])
 
 
 def figures(papers):

@@ -12,6 +12,7 @@ rule read_corpus:
         "results/logs/corpora/{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/read_corpus/{corpus}-{shard}.tsv"
+    priority: PREPARATION
     resources:
         mem_mb=memory(2000),
         runtime=240,

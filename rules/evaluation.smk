@@ -3,25 +3,23 @@
 
 rule evaluate:
     input:
-        runs=[path for run in all_runs() for path in run["paths"]],
-        qrels=expand("results/datasets/{dataset}/qrels.txt", dataset=tested_datasets(CFG)),
-        folds=expand("results/datasets/{dataset}/folds.json", dataset=cross_validated()),
+        runs=experiment_run_files,
+        qrels=experiment_qrels,
+        folds=experiment_folds,
     output:
-        per_query="results/per_query.parquet",
-        scores="results/scores.csv",
-        meta="results/per_query.parquet.meta.json",
+        per_query="results/per_query/{experiment}.parquet",
+        scores="results/scores/{experiment}.csv",
+        meta="results/per_query/{experiment}.parquet.meta.json",
     log:
-        "results/logs/evaluate.log",
+        "results/logs/evaluate/{experiment}.log",
     benchmark:
-        "results/benchmarks/evaluate.tsv"
+        "results/benchmarks/evaluate/{experiment}.tsv"
+    priority: RESULTS
     resources:
         mem_mb=memory(4000),
         runtime=60,
     params:
-        runs=all_runs(),
-        datasets={
-            name: [CFG.datasets[name].measures, CFG.datasets[name].train_on is None]
-            for name in tested_datasets(CFG)
-        },
+        runs=lambda wildcards: experiment_runs(wildcards.experiment),
+        datasets=experiment_dataset,
     script:
         "../scripts/evaluate.py"

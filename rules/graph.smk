@@ -13,6 +13,7 @@ rule extract_links:
         "results/logs/links/{collection}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/extract_links/{collection}-{corpus}-{shard}.tsv"
+    priority: PREPARATION
     resources:
         mem_mb=memory(2000),
         runtime=120,
@@ -35,6 +36,7 @@ rule build_graph:
         "results/logs/graphs/{collection}.log",
     benchmark:
         "results/benchmarks/build_graph/{collection}.tsv"
+    priority: PREPARATION
     threads: CFG.graph.threads
     resources:
         mem_mb=memory(CFG.graph.memory_mb + 1000),

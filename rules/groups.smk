@@ -12,6 +12,7 @@ rule list_anchor_texts:
         "results/logs/anchors/{collection}.log",
     benchmark:
         "results/benchmarks/list_anchor_texts/{collection}.tsv"
+    priority: PREPARATION
     threads: CFG.graph.threads
     resources:
         mem_mb=memory(CFG.graph.memory_mb + 1000),
@@ -29,6 +30,7 @@ rule build_groups:
         statistics=objective_statistics,
         graph=objective_graph,
         collection=objective_collection,
+        collection_tokens=objective_collection_tokens,
         anchor_texts=objective_anchor_texts,
     output:
         groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",
@@ -37,6 +39,7 @@ rule build_groups:
         "results/logs/groups/{collection}-{objective}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/build_groups/{collection}-{objective}-{corpus}-{shard}.tsv"
+    priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=120,
@@ -59,6 +62,7 @@ rule merge_groups:
         "results/logs/groups/{collection}-{objective}.log",
     benchmark:
         "results/benchmarks/merge_groups/{collection}-{objective}.tsv"
+    priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=120,

@@ -11,6 +11,7 @@ rule materialise_file:
         "results/benchmarks/materialise/{asset}.tsv"
     wildcard_constraints:
         asset="|".join(ASSET_FILES),
+    priority: PREPARATION
     resources:
         mem_mb=memory(500),
         runtime=10,

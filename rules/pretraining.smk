@@ -15,7 +15,7 @@ rule pretrain:
         "results/logs/pretrain/{model}-{seed}.log",
     benchmark:
         "results/benchmarks/pretrain/{model}-{seed}.tsv"
-    priority: LONG_JOBS
+    priority: training_priority
     threads: model_threads
     resources:
         mem_mb=memory(8000),

@@ -1,50 +1,56 @@
-"""Scores → tables, figures, and one HTML report."""
+"""Scores → tables, figures, and HTML reports: of each paper as soon as its experiments are done, then of the whole run."""
 
+# A paper's tables and figures have names of their own, so each paper has rules of its own.
+for paper in PAPERS:
 
-rule make_tables:
-    """The papers' tables, ours beside the published numbers, and the headline table."""
-    input:
-        scores="results/scores.csv",
-        per_query="results/per_query.parquet",
-        published=published(PAPERS),
-    output:
-        verdicts="results/verdicts.csv",
-        tables=tables(PAPERS),
-        meta="results/verdicts.csv.meta.json",
-    log:
-        "results/logs/make_tables.log",
-    benchmark:
-        "results/benchmarks/make_tables.tsv"
-    resources:
-        mem_mb=memory(2000),
-        runtime=30,
-    params:
-        config=dump(CFG),
-    script:
-        "../scripts/make_tables.py"
+    rule:
+        name:
+            f"make_tables_{paper}"
+        input:
+            scores=scores_of([paper]),
+            per_query=per_query_of([paper]),
+            published=published([paper]),
+        output:
+            verdicts=f"results/verdicts/{paper}.csv",
+            tables=tables([paper]),
+            meta=f"results/verdicts/{paper}.csv.meta.json",
+        log:
+            f"results/logs/make_tables/{paper}.log",
+        benchmark:
+            f"results/benchmarks/make_tables/{paper}.tsv"
+        priority: RESULTS
+        resources:
+            mem_mb=memory(2000),
+            runtime=30,
+        params:
+            config=dump(CFG.of_papers([paper])),
+        script:
+            "../scripts/make_tables.py"
 
-
-rule make_figures:
-    input:
-        scores="results/scores.csv",
-        per_query="results/per_query.parquet",
-        published=published(PAPERS),
-        metrics=training_metrics(),
-        groups=sampling_counts(),
-    output:
-        figures=figures(PAPERS),
-        meta=f"{figures(PAPERS)[0]}.meta.json",
-    log:
-        "results/logs/make_figures.log",
-    benchmark:
-        "results/benchmarks/make_figures.tsv"
-    resources:
-        mem_mb=memory(2000),
-        runtime=30,
-    params:
-        config=dump(CFG),
-    script:
-        "../scripts/make_figures.py"
+    rule:
+        name:
+            f"make_figures_{paper}"
+        input:
+            scores=scores_of([paper]),
+            per_query=per_query_of([paper]),
+            published=published([paper]),
+            metrics=training_metrics([paper]),
+            groups=sampling_counts([paper]),
+        output:
+            figures=figures([paper]),
+            meta=f"{figures([paper])[0]}.meta.json",
+        log:
+            f"results/logs/make_figures/{paper}.log",
+        benchmark:
+            f"results/benchmarks/make_figures/{paper}.tsv"
+        priority: RESULTS
+        resources:
+            mem_mb=memory(2000),
+            runtime=30,
+        params:
+            config=dump(CFG.of_papers([paper])),
+        script:
+            "../scripts/make_figures.py"
 
 
 rule draw_dag:
@@ -65,14 +71,69 @@ rule draw_dag:
         "../scripts/draw_dag.py"
 
 
-rule write_report:
+rule write_paper_report:
+    """The report of one paper."""
     input:
-        tables=tables(PAPERS),
-        verdicts="results/verdicts.csv",
-        figures=figures(PAPERS),
+        tables=lambda wildcards: tables([wildcards.paper]),
+        verdicts=lambda wildcards: verdicts([wildcards.paper]),
+        figures=lambda wildcards: figures([wildcards.paper]),
         dag="results/figures/dag.svg",
+        scores=lambda wildcards: scores_of([wildcards.paper]),
+        per_query=lambda wildcards: per_query_of([wildcards.paper]),
+        published=lambda wildcards: published([wildcards.paper]),
+        manifest=RESOURCES / "embedded.yaml",
+    output:
+        report="results/reports/{paper}.html",
+        meta="results/reports/{paper}.html.meta.json",
+    log:
+        "results/logs/write_paper_report/{paper}.log",
+    benchmark:
+        "results/benchmarks/write_paper_report/{paper}.tsv"
+    priority: RESULTS
+    resources:
+        mem_mb=memory(2000),
+        runtime=30,
+    params:
+        config=lambda wildcards: dump(CFG.of_papers([wildcards.paper])),
+    script:
+        "../scripts/write_report.py"
+
+
+rule write_overview:
+    """The scores of all experiments and the verdicts of all papers in one file each, and the headline table."""
+    input:
+        scores=scores_of(PAPERS),
+        per_query=per_query_of(PAPERS),
+        verdicts=verdicts(PAPERS),
+    output:
         scores="results/scores.csv",
         per_query="results/per_query.parquet",
+        verdicts="results/verdicts.csv",
+        tables=headline_tables(),
+        meta="results/scores.csv.meta.json",
+    log:
+        "results/logs/write_overview.log",
+    benchmark:
+        "results/benchmarks/write_overview.tsv"
+    resources:
+        mem_mb=memory(2000),
+        runtime=30,
+    params:
+        config=dump(CFG),
+    script:
+        "../scripts/write_overview.py"
+
+
+rule write_report:
+    """The report of the whole run."""
+    input:
+        tables=tables(PAPERS),
+        headline=headline_tables(),
+        verdicts=verdicts(PAPERS),
+        figures=figures(PAPERS),
+        dag="results/figures/dag.svg",
+        scores=scores_of(PAPERS),
+        per_query=per_query_of(PAPERS),
         published=published(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:

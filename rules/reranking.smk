@@ -14,6 +14,7 @@ rule rerank:
         "results/logs/rerank/{dataset}-{candidates}-{model}-{seed}.log",
     benchmark:
         "results/benchmarks/rerank/{dataset}-{candidates}-{model}-{seed}.tsv"
+    priority: ranking_priority
     threads: CFG.reranking.compute.threads
     resources:
         mem_mb=memory(6000),
@@ -68,7 +69,7 @@ rule finetune:
         "results/benchmarks/finetune/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.tsv"
     wildcard_constraints:
         regime=r"full|few-shot-\d+",
-    priority: LONG_JOBS
+    priority: training_priority
     threads: CFG.finetuning.compute.threads
     resources:
         mem_mb=memory(6000),
@@ -98,6 +99,7 @@ rule select_model:
         "results/logs/select/{model}-{seed}.log",
     benchmark:
         "results/benchmarks/select_model/{model}-{seed}.tsv"
+    priority: RESULTS
     resources:
         mem_mb=memory(1000),
         runtime=30,

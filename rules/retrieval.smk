@@ -11,6 +11,7 @@ rule index_corpus:
         "results/logs/index/{corpus}.log",
     benchmark:
         "results/benchmarks/index_corpus/{corpus}.tsv"
+    priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
@@ -35,6 +36,7 @@ rule search:
         "results/benchmarks/search/{dataset}-{candidates}.tsv"
     wildcard_constraints:
         candidates="bm25|ql",
+    priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),

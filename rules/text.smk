@@ -11,6 +11,7 @@ rule count_words:
         "results/logs/words/{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/count_words/{corpus}-{shard}.tsv"
+    priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=120,
@@ -30,6 +31,7 @@ rule merge_counts:
         "results/logs/statistics/{collection}.log",
     benchmark:
         "results/benchmarks/merge_counts/{collection}.tsv"
+    priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=120,
@@ -48,6 +50,7 @@ rule store_tokens:
         "results/logs/tokens/{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/store_tokens/{corpus}-{shard}.tsv"
+    priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=240,

@@ -9,6 +9,8 @@ with stage(snakemake) as done:
     extra = {}
     if snakemake.input.collection:
         extra["collection"] = snakemake.input.collection
+    if snakemake.input.collection_tokens:
+        extra["collection_tokens"] = list(snakemake.input.collection_tokens)
     if snakemake.input.anchor_texts:
         extra["anchor_texts"] = snakemake.input.anchor_texts
     done(

@@ -11,8 +11,8 @@ with stage(snakemake) as done:
         make_figures(
             list(snakemake.input.published),
             Config(**snakemake.params.config),
-            snakemake.input.scores,
-            snakemake.input.per_query,
+            list(snakemake.input.scores),
+            list(snakemake.input.per_query),
             list(snakemake.input.metrics),
             list(snakemake.input.groups),
             Path(snakemake.output.figures[0]).parent,

@@ -11,8 +11,8 @@ with stage(snakemake) as done:
         make_tables(
             list(snakemake.input.published),
             Config(**snakemake.params.config),
-            snakemake.input.scores,
-            snakemake.input.per_query,
+            list(snakemake.input.scores),
+            list(snakemake.input.per_query),
             Path(snakemake.output.tables[0]).parent,
             snakemake.output.verdicts,
         )

@@ -9,8 +9,9 @@ with stage(snakemake) as done:
         write_report(
             config=Config(**snakemake.params.config),
             published=list(snakemake.input.published),
-            scores=snakemake.input.scores,
-            per_query=snakemake.input.per_query,
+            scores=list(snakemake.input.scores),
+            per_query=list(snakemake.input.per_query),
+            verdicts=list(snakemake.input.verdicts),
             results="results",
             dag=snakemake.input.dag,
             manifest=snakemake.input.manifest,

@@ -89,7 +89,7 @@ def make_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path
 @pytest.fixture
 def make_store(tmp_path: Path, tiny_encoder: Path) -> Callable[..., Path]:
     """Return a function that writes a token store of {document id: text}."""
-    from irpretrain.text.word_pieces import write_token_store
+    from irpretrain.text.store_tokens import write_token_store
 
     def make(documents: dict[str, str], name: str = "store", positions: bool = False, **options: Any) -> Path:
         rows = [

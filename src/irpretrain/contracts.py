@@ -183,7 +183,7 @@ def _list(kind: pa.DataType) -> pa.DataType:
     return pa.list_(pa.field("item", kind, nullable=False))
 
 
-SECTION = _record(level=pa.int16(), heading=pa.string(), start=pa.int32(), end=pa.int32())
+SECTION = _record(level=pa.int16(), heading=pa.string(), start=pa.int32(), end=pa.int32(), role=pa.string())
 LINK = _record(target=pa.string(), fragment=pa.string(), start=pa.int32(), end=pa.int32(), section=pa.int16())
 
 DOCUMENTS = Contract(
@@ -198,8 +198,9 @@ DOCUMENTS = Contract(
         Column(
             "sections",
             _list(SECTION),
-            "level (0: the lead section, 2: ==x==, …), heading, and where its own text starts and ends in the body, in "
-            "order; empty for a text without known structure: one lead section",
+            "level (0: the lead section, 2: ==x==, …), heading, where its own text starts and ends in the body, and "
+            "what its heading says of it (role: see-also, boilerplate, or empty), in order; empty for a text without "
+            "known structure: one lead section",
             "characters",
             default=[],
         ),

@@ -60,6 +60,31 @@ def test_the_default_is_valid():
             ["models.prop: with mlm_head_steps 7 and steps 7", "never the encoder"],
         ),
         ("pretraining.snapshots", [5, 5], ["pretraining: snapshots: 5 is listed twice"]),
+        ("pretraining.steps", None, ["pretraining: neither steps nor epochs are given"]),
+        ("pretraining.epochs", 2, ["pretraining: both steps 160 and epochs 2 are given; set one of them"]),
+        ("pretraining.epochs", 0, ["pretraining.epochs", "greater than 0"]),
+        (
+            "models.prop.training",
+            {"steps": 7, "epochs": 1.5},
+            ["models.prop.training: both steps 7 and epochs 1.5 are given"],
+        ),
+        (
+            "models.prop-rop.training",
+            {"epochs": 1, "snapshots": [40]},
+            [
+                "models.prop-rop.training: snapshots: counts in steps",
+                "epochs 1",
+                "set it to [], or give steps",
+            ],
+        ),
+        (
+            "models.prop.training",
+            {"epochs": 1, "optimiser": {"decay": "step", "later_rate": 1e-6, "later_from": 9}},
+            [
+                "models.prop.training: optimiser.later_from: counts in steps",
+                "set it to null and decay to linear",
+            ],
+        ),
         ("models.prop.collection", None, ["has tasks but no collection"]),
         (
             "models.prop.tasks",
@@ -176,6 +201,11 @@ def test_a_model_may_be_chosen_on_held_out_queries(given):
             "models.prop-rop.select_on: prop-rop keeps no snapshots to choose among",
         ),
         (
+            {"models": {"prop-rop": {"training": {"snapshots": [], "epochs": 2}}}},
+            "prop-rop keeps no snapshots to choose among; give models.prop-rop.training.steps in place of epochs and "
+            "list steps in models.prop-rop.training.snapshots",
+        ),
+        (
             {"models": {"untrained": {"select_on": {"dataset": "squad-train"}}}},
             "untrained keeps no snapshots",
         ),
@@ -289,6 +319,21 @@ def test_a_models_training_is_merged_into_pretraining(given):
     assert own.optimiser.learning_rate == 0.5
     assert own.optimiser.warmup == 0.1
     assert own.steps == given["pretraining"]["steps"]
+
+
+def test_a_models_own_length_replaces_the_common_one(given):
+    given["models"]["prop"]["training"] = {"epochs": 1}
+    own = parse_config(given).training_of("prop")
+    assert (own.steps, own.epochs) == (None, 1)
+    given["pretraining"] |= {"steps": None, "epochs": 0.5}
+    given["models"] |= dict.fromkeys(("prop-rop", "prop-random"))
+    given["models"]["prop"]["training"] = {"steps": 70}
+    given["experiments"]["zero-shot"]["models"] = ["prop", "prop-mlm"]
+    parsed = parse_config(given)
+    assert [(t.steps, t.epochs) for t in map(parsed.training_of, ("prop", "prop-mlm"))] == [
+        (70, None),
+        (None, 0.5),
+    ]
 
 
 def test_missing_and_broken_files(tmp_path):

@@ -51,12 +51,11 @@ def test_the_example(tmp_path, monkeypatch):
     assert counts["queries_written"] == 3
 
 
-def test_the_msmarco_lines_are_valid():
-    (block,) = re.findall(r"```yaml\n(corpora:.*?)```", GUIDE, flags=re.DOTALL)
-    assert [CorpusConfig(**given).format for given in yaml.safe_load(block)["corpora"].values()] == [
-        "tsv",
-        "tsv",
-    ]
+def test_the_other_corpora_are_valid():
+    blocks = re.findall(r"```yaml\n(corpora:.*?)```", GUIDE, flags=re.DOTALL)
+    found = [CorpusConfig(**given) for block in blocks for given in yaml.safe_load(block)["corpora"].values()]
+    assert [corpus.format for corpus in found] == ["tsv", "tsv", "wikipedia-dump"]
+    assert found[2].options["names"]["see_also"] == ["Vidu ankaŭ"]
 
 
 def test_the_tables_name_every_format_option_and_asset():

@@ -16,7 +16,9 @@ from irpretrain.contracts import GROUPS
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import load_objective, needs, read_options
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.word_pieces import TokenStore, load_tokenizer, write_token_store
+from irpretrain.text.store_tokens import write_token_store
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.wikipedia.anchor_texts import write_anchor_texts
 
 TEXT = TextConfig(words="alphanumeric")
@@ -59,6 +61,8 @@ class Made:
         extra: dict[str, Any] = {}
         if "collection" in wanted:
             extra["collection"] = self.every
+        if "collection_tokens" in wanted:
+            extra["collection_tokens"] = [self._tokens(path) for path in self.every]
         if "anchor_texts" in wanted:
             extra["anchor_texts"] = self.anchor_texts
         self.counts: list[dict[str, Any]] = []
@@ -116,6 +120,11 @@ class Made:
         tokens = self.store.tokens(int(number))
         places = range(start, len(tokens) if end < 0 else end)
         return " ".join(self.tokenizer.token(int(tokens[n])) for n in places if not gap[0] <= n < gap[1])
+
+    def word_starts(self, document_id: str) -> list[bool]:
+        """Return which word pieces of a document begin a word."""
+        [number] = self.store.rows([document_id])
+        return self.store.word_starts(int(number)).tolist()
 
     def _tokens(self, path: Path) -> Path:
         return path.with_suffix(".tokens")

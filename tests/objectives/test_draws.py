@@ -55,13 +55,6 @@ def test_every_document_is_drawn_equally_often(size: int) -> None:
     assert stats.chisquare(counts[1:]).pvalue > 1e-4
 
 
-def test_a_place_leaves_enough_words_behind_it() -> None:
-    documents, rng = RandomDocuments(np.array([10, 3], np.int32)), np.random.default_rng(1)
-    assert {documents.place(rng, 0, 4, None) for _ in range(200)} == set(range(7))
-    assert {documents.place(rng, 0, 4, 6) for _ in range(200)} == {0, 1, 2}
-    assert {documents.place(rng, 1, 4, None) for _ in range(20)} == {0}
-
-
 def test_streams_differ_by_document_objective_and_seed() -> None:
     drawn = {
         stream_of(*name).integers(1 << 62)

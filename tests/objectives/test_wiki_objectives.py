@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from irpretrain.contracts import GROUPS
 from irpretrain.objectives.registry import OBJECTIVES
 
 WIKI_TYPES = [name for name in OBJECTIVES if name != "rop"]
-ALL = {"boilerplate": []}
+ALL = {"boilerplate": "keep"}
 
 
 def words(*numbers: int) -> str:
@@ -65,9 +66,15 @@ def test_srr_reads_the_titles_on_the_path_and_the_texts_of_siblings(tree: Made) 
     assert tree.counts[0] == {
         "documents": 3,
         "skipped": {"disambiguation": 1, "too_few_sections": 1},
+        "groups_not_made": {},
+        "documents_with_groups": 1,
         "groups": 2,
         "sequences": 4,
     }
+    tree.groups("srr", minimum_candidates=3)
+    assert tree.counts[0]["skipped"] == {"disambiguation": 1, "too_few_candidates": 1, "too_few_sections": 1}
+    tree.groups("srr", minimum_sections=6)
+    assert tree.counts[0]["skipped"] == {"disambiguation": 1, "too_few_sections": 2}
 
 
 def test_srr_with_boilerplate(tree: Made) -> None:
@@ -89,7 +96,8 @@ def test_rwi_writes_queries_as_long_as_the_path(tree: Made) -> None:
         assert len(found["queries"]) == 3
         assert len({tuple(sorted(query.split())) for query in found["queries"]}) == 3
         assert {len(query.split()) for query in found["queries"]} == {len(found["queries"][0].split())}
-    assert tree.counts[0]["skipped"] == {"disambiguation": 1, "no_section_with_another_query": 1}
+    assert tree.counts[0]["skipped"] == {"disambiguation": 1, "no_section_with_text": 1}
+    assert tree.counts[0]["negatives_lacking"] == sum(3 - len(found["queries"]) for found in groups) == 0
 
 
 def test_ati_prefers_the_abstract_for_the_title(tree: Made) -> None:
@@ -135,6 +143,55 @@ def test_ltm_prefers_what_see_also_names_and_does_not_read_the_list(linked: Made
     assert linked.counts[0]["negatives_repeated"] == 0
     linked.groups("ltm", negatives=3)
     assert linked.counts[0]["negatives_repeated"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "used", "reason", "unused", "skipped"),
+    [
+        ({}, {"see-also": 2, "symmetric": 0}, "", 0, {"no_links": 4}),
+        ({"links": "symmetric"}, {"see-also": 0, "symmetric": 2}, "", 0, {"no_links": 3}),
+        (
+            {"positives_per_document": 1},
+            {"see-also": 1, "symmetric": 0},
+            "above_positives_per_document",
+            1,
+            {"no_links": 4},
+        ),
+        # Document 1 has one word, document 2 two, the others, but for the first, one.
+        (
+            {"minimum_words": 2, "links": "symmetric"},
+            {"see-also": 0, "symmetric": 0},
+            "without_other_documents",
+            2,
+            {"no_other_documents": 2, "short": 3},
+        ),
+        (
+            {"minimum_words": 3},
+            {"see-also": 0, "symmetric": 0},
+            "to_short_documents",
+            2,
+            {"short": 4, "short_links": 1},
+        ),
+        ({"minimum_words": 99}, {"see-also": 0, "symmetric": 0}, "of_skipped_documents", 2, {"short": 5}),
+    ],
+)
+def test_ltm_says_what_became_of_every_edge(
+    linked: Made,
+    options: dict[str, Any],
+    used: dict[str, int],
+    reason: str,
+    unused: int,
+    skipped: dict[str, int],
+) -> None:
+    linked.build("ltm", **options)
+    [counts] = linked.counts
+    assert counts["edges_used"] == used
+    assert {name: number for name, number in counts["edges_not_used"].items() if number} == (
+        {reason: unused} if reason else {}
+    )
+    assert counts["skipped"] == {"disambiguation": 1, **skipped}
+    whole, _ = linked.groups("ltm", query_ends_at_see_also=False)
+    assert whole["queries"][0].endswith(f" {words(12)} [UNK] [UNK] {words(1, 2)}")
 
 
 def test_ltm_by_symmetric_links(linked: Made) -> None:
@@ -187,10 +244,16 @@ def test_the_three_stages_of_php(php: Made) -> None:
     assert php.counts[0] == {
         "documents": 6,
         "skipped": {"disambiguation": 0, "no_links": 2, "no_segment_with_both": 2, "short": 1},
+        "groups_not_made": {},
+        "documents_with_groups": 1,
         "groups": 4,
         "sequences": 12,
         "negatives_repeated": 4,
         # Segments that link any: two of d0, the one of d1 and the second of d2; d0 links both from its first.
+        "segments": 4,
+        "segments_without_preferred": 0,
+        "segments_without_others": 2,
+        "segments_beyond_token_store": 0,
         "D1": 3,
         "D2": 1,
         "D3": 2,
@@ -201,6 +264,8 @@ def test_the_three_stages_of_php(php: Made) -> None:
         (first, "d1", Counter({"d3": 1}), [words(1), words(3)]),
         (first, "d2", Counter({"d3": 1}), [words(2), words(3)]),
     ]
+    names = ("segments", "segments_without_preferred", "segments_without_others")
+    assert [php.counts[0][name] for name in names] == [4, 1, 2]
     assert told(php.groups("mrds", negatives=1, minimum_words=8)) == [
         (first, "d1", Counter({"d2": 1}), [words(1), words(2)])
     ]
@@ -243,16 +308,17 @@ def test_ict_leaves_the_sentence_out_of_its_passage(prose: Made) -> None:
     title = f"{words(0)} [UNK]"
     passages = {words(10, 11): words(12, 13, 14), words(12, 13): words(10, 11, 14)}
     seen = set()
-    for seed in range(1, 9):
+    for seed in range(1, 17):
         prose.seed = seed
         [found] = prose.groups("ict", minimum_query_words=2, negatives=1, passage_words=6)
         [query] = found["queries"]
         own, other = found["documents"]
         assert own == f"{title} {passages[query]}"  # a passage that begins the body begins with the title
         assert found["ids"] == ["d0", "d1"]
-        assert len(other.split()) >= 6
-        seen.add(query)
-    assert seen == set(passages)
+        # d1 has ten words with its title: two blocks as long as the passage.
+        assert other in {f"{words(1)} [UNK] {words(30, 31, 32)}", words(*range(33, 38))}
+        seen.add((query, other))
+    assert len(seen) == 4
     prose.seed = 1
     [found] = prose.groups("ict", minimum_query_words=2, negatives=1, keep_sentence=1.0)
     assert found["documents"][0] == f"{title} {words(10, 11, 12, 13, 14)}"
@@ -267,6 +333,44 @@ def test_bfs_matches_the_lead_with_passages_of_the_article(prose: Made) -> None:
         rest = " ".join(w for w in words(10, 11, 12, 13, 14).split() if w not in found["queries"][0])
         assert found["documents"][0] in {f"{words(0)} [UNK] {rest}", words(15, 16)}
         assert found["ids"][1:] == ["d1"]
+
+
+def multi_piece_wikis(articles: int) -> list[Wiki]:
+    """Articles of words of one to four pieces, in lines (sentences) of one to five words; the last ones are short."""
+    rng = np.random.default_rng(7)
+
+    def text(count: int) -> str:
+        made = ["".join(rng.choice(list("abcdefghij"), size=int(rng.integers(1, 5)))) for _ in range(count)]
+        return "".join(word + ("\n" if rng.random() < 0.3 else " ") for word in made)
+
+    sizes = [int(rng.integers(20, 60)) for _ in range(articles - 2)] + [1, 2]
+    return [Wiki([Article(words(n), [lead(text(size))]) for n, size in enumerate(sizes)])]
+
+
+@pytest.mark.parametrize("type", ["ict", "bfs"])
+def test_passages_of_other_documents_are_as_many_whole_words(
+    tmp_path: Path, tiny_encoder: Path, type: str
+) -> None:
+    made = Made(multi_piece_wikis(14), tmp_path / "two", tiny_encoder, shards=2)
+    options = {"passage_words": 9, "minimum_query_words": 1, "groups_per_document": None, "negatives": 3}
+    groups = made.groups(type, **options)
+    positions, cut = set(), 0
+    for own, *others in (found["raw"]["documents"] for found in groups):
+        [begins, *following] = ([*made.word_starts(d["document_id"]), True] for d in (own, *others))
+        read = sum(begins[own["start"] : own["end"]]) - sum(begins[own["gap_start"] : own["gap_end"]])
+        for span, starts in zip(others, following, strict=True):
+            assert starts[span["start"]]
+            assert starts[span["end"]]
+            assert (span["gap_start"], span["gap_end"]) == (0, 0)
+            length, before = (sum(starts[a:b]) for a, b in ((span["start"], span["end"]), (0, span["start"])))
+            assert before % read == 0
+            assert length == min(read, sum(starts) - 1)
+            positions.add(before // read)
+            cut += length < read
+    assert {0, 1, 2, 3} <= positions
+    assert cut > 0  # the short ones were drawn, too
+    one = Made(multi_piece_wikis(14), tmp_path / "one", tiny_encoder)
+    assert one.build(type, **options).read_bytes() == made.build(type, **options).read_bytes()
 
 
 # Each line is a sentence. "word70" leads to word01 in one article and to word02 in another.
@@ -307,6 +411,7 @@ def test_rqp_prefers_the_anchor_with_its_surroundings_to_words_of_the_page(harp:
     assert harp.counts[0] == {
         "documents": 5,
         "skipped": {"disambiguation": 0, "no_links": 3},
+        "groups_not_made": {},
         "groups": 3,
         "sequences": 6,
         "documents_without_words": 0,
@@ -436,6 +541,35 @@ def test_any_number_of_shards_gives_the_same_bytes(sharded: list[Made], type: st
     assert GROUPS.count(sharded[0].folder / f"{type}.parquet") > 0
     totals = [sum(count["groups"] for count in made.counts) for made in sharded]
     assert len(set(totals)) == 1
+
+
+@pytest.mark.parametrize("type", WIKI_TYPES)
+def test_counts_balance_and_do_not_depend_on_shards(sharded: list[Made], type: str) -> None:
+    options = {"minimum_words": 3} if type in {"hp", "shp", "mrds", "ltm"} else {}
+    sums = []
+    for made in sharded:
+        made.build(type, **options)
+        outputs = [p for corpus in range(2) for p in sorted(made.folder.glob(f"{type}-{corpus}-*.parquet"))]
+        for counts, output in zip(made.counts, outputs, strict=True):
+            rows = GROUPS.read(output).to_pylist()
+            assert counts["groups"] == len(rows)
+            assert counts["sequences"] == sum(max(len(r["queries"]), len(r["documents"])) for r in rows)
+            if "documents_with_groups" in counts:
+                used = len({(row["part"], row["position"]) for row in rows})
+                assert counts["documents_with_groups"] == used
+                assert counts["documents"] == used + sum(counts["skipped"].values())
+        sums.append(sum((Counter(dict(numbers(counts))) for counts in made.counts), Counter[str]()))
+    assert sums[0] == sums[1] == sums[2]
+    assert sums[0]["documents"] == 24
+
+
+def numbers(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, int]]:
+    """All counts of a shard by their names, those of nested ones too."""
+    for name, value in counts.items():
+        if isinstance(value, dict):
+            yield from numbers(value, f"{prefix}{name}: ")
+        else:
+            yield f"{prefix}{name}", value
 
 
 @pytest.mark.parametrize("type", WIKI_TYPES)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config import Config, load_config
+from irpretrain.config.consistency import active_experiments
 from irpretrain.report.scores import Results, RunName, Scores
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,9 +31,16 @@ def load(overlay: Path, *more: Path) -> Config:
     return config
 
 
+def load_both(scale: str, folder: Path) -> Config:
+    """Wikiformer's and PHP's overlays of a scale laid over each other, with the tables of both."""
+    both = folder / f"both-{scale}.yaml"
+    both.write_text("report: {papers: [wikiformer, php]}\n")
+    return load(ROOT / f"configs/wikiformer-{scale}.yaml", *layers(ROOT / f"configs/php-{scale}.yaml"), both)
+
+
 def runs(config: Config) -> Iterator[RunName]:
     """Every run that the experiments ask for, first stages included."""
-    for experiment in config.experiments.values():
+    for experiment in active_experiments(config).values():
         for model in experiment.models:
             for regime in experiment.regimes:
                 yield RunName(experiment.dataset, experiment.candidates, model, regime)

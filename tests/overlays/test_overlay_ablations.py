@@ -149,9 +149,9 @@ def test_every_stage_masks_as_many_anchors_as_the_name_says(php):
 
 
 def test_nothing_but_mlm_is_left_out(php):
-    for model in ("php", "php-hp", "php-shp-only", "php-mrds-only"):
-        bare = {"php-hp": "php-hp-only"}.get(model, model) + "-without-mlm"
-        compare_stages(php, bare, model, {"tasks.{stage}.mlm_weight": 0}, masked=False)
+    for model in ("php", "php-hp-only", "php-shp-only", "php-mrds-only"):
+        changed = {"tasks.{stage}.mlm_weight": 0}
+        compare_stages(php, f"{model}-without-mlm", model, changed, masked=False)
 
 
 def test_rop_is_added_to_the_last_stage(php):

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from overlay_layers import OVERLAYS, ROOT, layers, load, made_scores
+from overlay_layers import ROOT, load_both, made_scores
 
 from irpretrain.config import Config
+from irpretrain.config.consistency import active_experiments
 from irpretrain.report.drawing import short_label
 from irpretrain.report.few_shot import query_curves
 from irpretrain.report.naming import FIRST_STAGES, regime_label
@@ -50,14 +53,14 @@ SERIES = [
 
 @cache
 def evaluated() -> dict[str, tuple[Config, Scores]]:
-    """Every overlay that makes tables of one of these papers, as if run; few draws, as no value matters."""
+    """The overlays of both papers at each scale, as if run; few draws, as no value matters."""
     found = {}
-    for overlay in OVERLAYS:
-        config = load(overlay)
-        if not set(PAPERS).isdisjoint(config.report.papers):
-            few = config.evaluation.model_copy(update={"bootstrap": 100, "permutations": 100})
-            config = config.model_copy(update={"evaluation": few})
-            found[overlay.stem] = (config, made_scores(config))
+    for scale in ("ablations", "paper"):
+        with TemporaryDirectory() as folder:
+            config = load_both(scale, Path(folder))
+        few = config.evaluation.model_copy(update={"bootstrap": 100, "permutations": 100})
+        config = config.model_copy(update={"evaluation": few})
+        found[scale] = (config, made_scores(config))
     return found
 
 
@@ -165,18 +168,8 @@ def test_every_model_that_is_run_has_a_place():
     known = "|".join(names_in_paper(published) for published in (*PAPERS.values(), PROP))
     run = {
         model
-        for overlay, (config, _) in evaluated().items()
-        if overlay.startswith(tuple(PAPERS))
-        for experiment in config.experiments.values()
+        for config, _ in evaluated().values()
+        for experiment in active_experiments(config).values()
         for model in experiment.models
     }
     assert {model for model in run if not re.fullmatch(known, model)} == OTHERS
-
-
-def test_the_overlays_of_both_papers_can_be_laid_over_each_other():
-    for scale in ("ablations", "paper"):
-        both = [ROOT / f"configs/{paper}-{scale}.yaml" for paper in PAPERS]
-        config = load(both[0], *layers(both[1]))
-        assert {"wikiformer", "php", "harp"} <= {
-            model for e in config.experiments.values() for model in e.models
-        }

@@ -36,6 +36,6 @@ def config_of():
 
 
 @pytest.fixture(scope="session")
-def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], list[Path]]:
     """scores.csv and per_query.parquet of the small run on `squad`."""
     return write_results(tmp_path_factory.mktemp("results"), rows_of("squad"))

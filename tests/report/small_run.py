@@ -86,8 +86,8 @@ def flat_rows(
     ]  # fmt: skip
 
 
-def write_results(directory: Path, rows: list[dict]) -> tuple[Path, Path]:
-    """Write scores.csv and per_query.parquet as the evaluation does; return their paths."""
+def write_results(directory: Path, rows: list[dict]) -> tuple[list[Path], list[Path]]:
+    """Write scores.csv and per_query.parquet as the evaluation of one experiment does; return both kinds of files."""
     per_query, scores = directory / "per_query.parquet", directory / "scores.csv"
     PER_QUERY.write(per_query, rows)
     keys = ("dataset", "candidates", "model", "regime", "seed", "measure")
@@ -101,4 +101,4 @@ def write_results(directory: Path, rows: list[dict]) -> tuple[Path, Path]:
         )
         for key, values in sorted(groups.items()):
             writer.writerow((*key[:5], 0, key[5], sum(values) / len(values), len(values)))
-    return scores, per_query
+    return [scores], [per_query]

@@ -10,6 +10,7 @@ from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_o
 from test_figures import group_sidecar, metrics
 
 from irpretrain.config import Config
+from irpretrain.config.experiments import ModelConfig
 from irpretrain.errors import InputError
 from irpretrain.report.dag import write_dag
 from irpretrain.report.figures import make_figures
@@ -61,6 +62,36 @@ def sidecars(
     return [*made, sidecar(directory, "evaluate", per_query, [*runs, *extra])]
 
 
+SCORES = {40: 0.25, 100: 0.4125, 160: 0.4}
+"""Step → score of the snapshots that were compared."""
+
+
+def selecting_models(config: Config, *names: str) -> dict[str, ModelConfig]:
+    """The models of a configuration, of which some are chosen on training questions."""
+    choosing = {"dataset": "squad-train", "measure": "RR@10"}
+    chosen = {n: ModelConfig(**{**config.models[n].model_dump(), "select_on": choosing}) for n in names}
+    return {**config.models, **chosen}
+
+
+def choose(folder: Path, model: str, seed: int = 1, chosen: int = 100) -> Path:
+    """Write what the stage writes: scores, and a sidecar that names model and scores."""
+    name = f"selected/{model}/seed-{seed}"
+    scores = folder / "results" / "metrics" / f"{name}.json"
+    scores.parent.mkdir(parents=True, exist_ok=True)
+    scores.write_text(
+        json.dumps(
+            {
+                "measure": "RR@10",
+                "queries": 1500,
+                "chosen": {"step": chosen, "score": SCORES[chosen]},
+                "scores": [{"step": step, "score": score} for step, score in SCORES.items()],
+            }
+        )
+    )
+    outputs = {f"results/models/{name}": "0" * 64, f"results/metrics/{name}.json": "0" * 64}
+    return sidecar(folder, "select_model", f"results/models/{name}", [], outputs=outputs)
+
+
 @pytest.fixture(scope="module")
 def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """The report of the small results, with hostile strings wherever a user's text can stand."""
@@ -68,7 +99,7 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     hostile = config.model_copy(
         update={
             "models": {
-                **config.models,
+                **selecting_models(config, "prop-rop"),
                 "prop-mlm": config.models["prop-mlm"].model_copy(update={"label": HOSTILE}),
             },
             "report": config.report.model_copy(update={"notes": [*config.report.notes, HOSTILE]}),
@@ -82,10 +113,11 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
     sidecar(base, "stale", "results/of/another/configuration", [])
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
-    sidecars(base, str(results[1]), ("results/odd", sampled))
+    choose(base, "prop-rop")
+    sidecars(base, str(results[1][0]), ("results/odd", sampled, "results/models/selected/prop-rop/seed-1"))
     made = [
         write_report(
-            hostile, [PROP_YAML], *results, base / "results", base / "dag.svg", MANIFEST, base / name
+            hostile, [PROP_YAML], *results, [], base / "results", base / "dag.svg", MANIFEST, base / name
         )
         for name in ("report.html", "again.html")
     ]
@@ -202,7 +234,7 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
     with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
-        write_report(config, [PROP_YAML], *results, tmp_path, dag, MANIFEST, page)
+        write_report(config, [PROP_YAML], *results, [], tmp_path, dag, MANIFEST, page)
     broken = tmp_path / "x.meta.json"
     broken.write_text("{")
     with pytest.raises(InputError, match=r"x\.meta\.json: this is not a sidecar"):
@@ -215,7 +247,7 @@ def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) 
     make_figures([PROP_YAML], config, *results, [], [], tmp_path / "figures")
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
-    counts = write_report(config, [PROP_YAML], *results, tmp_path, dag, MANIFEST, page)
+    counts = write_report(config, [PROP_YAML], *results, [], tmp_path, dag, MANIFEST, page)
     assert counts["verdicts"]["reproduced"] == 0
     assert page.stat().st_size < 1_000_000
 
@@ -225,7 +257,7 @@ def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> 
     make_figures(papers, config, *results, [], [], tmp_path / "figures")
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
-    counts = write_report(config, papers, *results, tmp_path, dag, MANIFEST, page)
+    counts = write_report(config, papers, *results, [], tmp_path, dag, MANIFEST, page)
     assert (counts["tables"], counts["figures"]) == (1 + 4 + 4 + 2, 5 + 1 + 4)
     text = page.read_text(encoding="utf-8")
     assert _Page(text).open == []
@@ -236,7 +268,7 @@ def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> 
         "doi:10.1609/aaai.v38i17.29869",
         "doi:10.48550/arXiv.2209.06583",
         "Section 4.5.4. The paper&#39;s curves are printed as pictures only",
-        "model php is not in this configuration",
+        "model harp is not in this configuration",
     ):
         assert wanted in text, wanted
 

@@ -216,3 +216,21 @@ def test_markdown_and_latex_hold_every_printed_number(run, paper: Path, name: st
             if cell is not None:
                 assert cell.printed in text
                 assert re.search(rf"(?<![0-9]){re.escape(cell.number)}", tex)
+
+
+def test_a_table_says_what_stands_in_for_links(config, tmp_path: Path) -> None:
+    def notes(*models: str, settings=config) -> str:
+        rows = flat_rows("squad", dict.fromkeys(models, 0.3))
+        folder = tmp_path / "-".join((*models, settings.graph.mentions))
+        folder.mkdir()
+        return " ".join(_table((settings, write_results(folder, rows)), WIKIFORMER_YAML, "table2").notes)
+
+    mentions, symmetric = "exact mentions of other documents' titles", "in place of See Also links"
+    assert mentions in notes("wikiformer")
+    assert symmetric in notes("untrained", "wikiformer")
+    # PROP needs no links; PHP does, but is not in this table; nor is a model that only other tables show.
+    for models in (("prop",), ("untrained", "php")):
+        assert mentions not in notes(*models)
+    hyperlinks = config.model_copy(update={"graph": config.graph.model_copy(update={"mentions": "none"})})
+    assert mentions not in notes("wikiformer", settings=hyperlinks)
+    assert symmetric in notes("wikiformer", "prop", settings=hyperlinks)

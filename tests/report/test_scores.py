@@ -33,13 +33,14 @@ def test_a_data_set_that_nothing_re_ranks_still_counts(tmp_path: Path) -> None:
 
 def test_means_of_another_run_are_refused(tmp_path: Path) -> None:
     scores, per_query = write_results(tmp_path, rows_of("squad"))
-    text = scores.read_text().replace(
+    [file] = scores
+    text = file.read_text().replace(
         "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.5", "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.6"
     )
-    scores.write_text(text)
+    file.write_text(text)
     with pytest.raises(IntegrityError, match="different runs"):
         Scores.read(per_query, scores)
-    scores.write_text(text.replace(",prop,zero-shot,", ",prop,few-shot-7,"))
+    file.write_text(text.replace(",prop,zero-shot,", ",prop,few-shot-7,"))
     with pytest.raises(IntegrityError, match="no per-query values"):
         Scores.read(per_query, scores)
 

@@ -54,15 +54,25 @@ def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Pa
 def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path) -> None:
     config = config_of("wikiformer-srr")
     training = config.training_of("wikiformer-srr")
-    rows = flat_rows("squad", {"a": 0.2, "b": 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-100": 0.1})
-    rows = _renamed(_renamed(rows, "a", "wikiformer-srr@40"), "b", "wikiformer-srr@80")
+    rows = flat_rows("squad", {"a": 0.2, "b": 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-10": 0.1})
+    early, late = (f"wikiformer-srr@{training.steps // part}" for part in (4, 2))
+    rows = _renamed(_renamed(rows, "a", early), "b", late)
     figure = load_published(WIKIFORMER_YAML).figures["figure4"]
     points = series_points(figure, config, _scores(tmp_path, rows), PAIR, "zero-shot")
-    steps = (40, 80, training.steps)
-    assert list(points) == [100, *(step * training.batch_groups for step in steps)]
+    steps = (training.steps // 4, training.steps // 2, training.steps)
+    assert list(points) == [10, *(step * training.batch_groups for step in steps)]
     assert [run.model for run in points.values()] == [
-        "wikiformer-srr-100", "wikiformer-srr@40", "wikiformer-srr@80", "wikiformer-srr",
+        "wikiformer-srr-10", early, late, "wikiformer-srr",
     ]  # fmt: skip
+
+
+def test_a_model_trained_by_epochs_has_no_number_of_pairs(config_of, tmp_path: Path) -> None:
+    config = config_of("wikiformer-srr")
+    model = config.models["wikiformer-srr"].model_copy(update={"training": {"epochs": 1}})
+    config = config.model_copy(update={"models": {**config.models, "wikiformer-srr": model}})
+    scores = _scores(tmp_path, flat_rows("squad", {"wikiformer-srr": 0.35, "wikiformer-srr-100": 0.1}))
+    figure = load_published(WIKIFORMER_YAML).figures["figure4"]
+    assert list(series_points(figure, config, scores, PAIR, "zero-shot")) == [100]
 
 
 def test_both_regimes_of_a_series_have_panels(config_of, tmp_path: Path) -> None:
@@ -121,12 +131,18 @@ def test_bars_with_and_without(config_of, tmp_path: Path) -> None:
     heights = [round(bar.get_height(), 6) for bar in axis.patches]
     assert heights == [0.3, 0.4, 0.37]  # with: HP alone and PHP; without: PHP
     assert [text.get_text().strip() for text in axis.texts] == ["not run"] * 5
-    # Models of the configuration by their labels, which are their names in capitals here.
-    assert [tick.get_text() for tick in axis.get_xticklabels()] == [
-        "Php-Hp-Only", "php-\nshp-only", "php-\nmrds-only", "Php",
-    ]  # fmt: skip
     assert axis.lines[-1].get_ydata()[0] == pytest.approx(0.35)  # HARP
     assert QUERIES == 20
+
+
+def test_bars_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
+    config = config_of(*PHP)
+    models = {name: model for name, model in config.models.items() if name != "php-shp-only"}
+    scores, paper = _scores(tmp_path, flat_rows("squad", PHP)), load_published(PHP_YAML)
+    (axis,) = paired_bars(paper, "figure6", config.model_copy(update={"models": models}), scores).axes
+    labels = [models[name].label for name in ("php-hp-only", "php-mrds-only", "php")]
+    labels.insert(1, "php-\nshp-only")  # not in the configuration
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == labels
 
 
 @pytest.fixture(scope="module")

@@ -266,7 +266,7 @@ def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tm
         for run in ("one", "two")
     ]
     names = sorted(p.name for p in (tmp_path / "one" / "tables").iterdir())
-    tables = ["headline", "prop_table2", "prop_table3", "prop_table4", "prop_table5"]
+    tables = ["prop_headline", "prop_table2", "prop_table3", "prop_table4", "prop_table5"]
     assert names == sorted(f"{t}.{suffix}" for t in tables for suffix in ("md", "csv", "tex"))
     for path in (tmp_path / "one").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()

@@ -20,7 +20,8 @@ from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.retrieval.rerank import Pair, batch_by_length, rerank, rerank_run, score_pairs
-from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 
 OPTIONS = RerankingConfig(max_length=24, query_length=6, batch_tokens=512)

@@ -1,8 +1,7 @@
-"""The token store: what is in it is what the tokenizer says, in any number of shards."""
+"""The encoder's tokenizer: its vocabulary is checked, and it says where word pieces begin."""
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -14,104 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import InputError, IntegrityError
-from irpretrain.provenance import sha256
-from irpretrain.text.compose import body_start
-from irpretrain.text.word_pieces import TokenStore, load_tokenizer, write_token_store
-
-MakeStore = Callable[..., Path]
-
-
-def words(store: TokenStore, tokenizer_directory: Path, row: int) -> str:
-    tokenizer = load_tokenizer(tokenizer_directory)
-    return " ".join(tokenizer.token(int(number)) for number in store.tokens(row))
-
-
-def test_store_holds_word_pieces_and_word_starts(make_store: MakeStore, tiny_encoder: Path) -> None:
-    store = TokenStore.open([make_store({"d1": "cab word07", "d2": "", "d3": "Bad xyz"})])
-    assert words(store, tiny_encoder, 0) == "c ##a ##b word07"
-    assert store.word_starts(0).tolist() == [True, False, False, True]
-    assert store.lengths.tolist() == [4, 0, 4]
-    assert len(store.tokens(1)) == 0
-    assert words(store, tiny_encoder, 2) == "b ##a ##d [UNK]"
-    assert store.tokens(0).dtype == np.uint16
-    assert store.vocabulary_size == 105
-
-
-def test_no_special_token_gets_in_by_text(make_store: MakeStore, tiny_encoder: Path) -> None:
-    store = TokenStore.open([make_store({"d1": "a [MASK] b [SEP]"})])
-    found = set(store.tokens(0).tolist())
-    tokenizer = load_tokenizer(tiny_encoder)
-    assert not found & {tokenizer.mask_token_id, tokenizer.sep_token_id}
-
-
-def test_rows_go_through_shards_in_order(make_store: MakeStore) -> None:
-    first = make_store({"d1": "a", "d2": "a b"}, "first")
-    second = make_store({"d3": "a b c"}, "second")
-    store = TokenStore.open([first, second])
-    assert len(store) == 3
-    assert store.rows(["d3", "d1", "d2", "d3"]).tolist() == [2, 0, 1, 2]
-    assert store.find(["d9", "d2"]).tolist() == [-1, 1]
-    assert [len(store.tokens(row)) for row in range(3)] == store.lengths.tolist() == [1, 2, 3]
-    with pytest.raises(IndexError):
-        store.tokens(3)
-
-
-def test_unknown_document_is_named(make_store: MakeStore) -> None:
-    store = TokenStore.open([make_store({"d1": "a"})])
-    with pytest.raises(InputError, match=r"2 documents are not in the token store, such as d7, d8"):
-        store.rows(["d1", "d7", "d8"])
-
-
-def test_a_document_in_two_stores_is_refused(make_store: MakeStore) -> None:
-    stores = [make_store({"d1": "a"}, "one"), make_store({"d1": "b"}, "two")]
-    with pytest.raises(IntegrityError, match="1 document identifiers occur twice"):
-        TokenStore.open(stores)
-
-
-def test_cap_keeps_the_first_pieces(make_store: MakeStore, tiny_encoder: Path) -> None:
-    path = make_store({"d1": "cab word07", "d2": "a"}, max_word_pieces=2)
-    store = TokenStore.open([path])
-    assert words(store, tiny_encoder, 0) == "c ##a"
-    record = json.loads((path / "store.json").read_text())
-    assert (record["documents"], record["truncated"], record["word_pieces"]) == (2, 1, 3)
-
-
-def test_spans_of_characters_become_spans_of_word_pieces(make_store: MakeStore, tiny_encoder: Path) -> None:
-    #       0   4      11     18
-    text = "cab word01 word02  jib"
-    store = TokenStore.open([make_store({"d0": "a", "d1": text}, positions=True)])
-    assert words(store, tiny_encoder, 1) == "c ##a ##b word01 word02 j ##i ##b"
-    spans = {
-        (0, 3): (0, 3),
-        (4, 17): (3, 5),
-        (1, 5): (1, 4),
-        (5, 12): (4, 5),
-        (17, 19): (5, 5),
-        (18, 99): (5, 8),
-    }
-    assert {given: store.span(1, *given) for given in spans} == spans
-    assert store.span(0, 0, 1) == (0, 1)
-    assert store.span(1, 3, 2) == (3, 3)
-    cut = TokenStore.open([make_store({"d1": text}, "cut", positions=True, max_word_pieces=4)])
-    assert [cut.span(0, *given) for given in ((0, 17), (11, 17))] == [(0, 4), (4, 4)]
-
-
-def test_positions_change_nothing_else_and_are_kept_only_when_asked_for(make_store: MakeStore) -> None:
-    plain, known = (make_store({"d1": "cab word01"}, name, name == "known") for name in ("plain", "known"))
-    assert {path.name for path in known.iterdir()} - {path.name for path in plain.iterdir()} == {
-        "char_starts.npy"
-    }
-    for name in ("tokens.npy", "word_starts.npy", "offsets.npy"):
-        assert (plain / name).read_bytes() == (known / name).read_bytes()
-    assert TokenStore.open([plain]).fingerprint != TokenStore.open([known]).fingerprint
-    with pytest.raises(IntegrityError, match="does not know at which characters"):
-        TokenStore.open([plain]).span(0, 0, 1)
-    (known / "char_starts.npy").unlink()
-    with pytest.raises(IntegrityError, match="not a token store"):
-        TokenStore.open([known])
+from irpretrain.errors import InputError
+from irpretrain.text.word_pieces import load_tokenizer
 
 
 @given(
@@ -133,55 +36,6 @@ def test_a_word_piece_begins_at_its_first_character(
         for match in re.finditer(r"[^ \n\t]+", text):
             inside = (firsts >= match.start()) & (firsts < match.end())
             assert (pieces[inside] == tokenizer.encode([match[0]])[0]).all()
-
-
-def test_anchors_of_the_body_are_found_behind_the_title(
-    make_store: MakeStore, tmp_path: Path, tiny_encoder: Path
-) -> None:
-    body = "  cab word03 jib\nword04 word05 "
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": title, "url": "", "body": body}
-        for i, title in enumerate((" word01 ", ""))
-    ]
-    DOCUMENTS.write(tmp_path / "documents.parquet", rows)
-    text = TextConfig(words="alphanumeric")
-    write_token_store(tmp_path / "documents.parquet", tiny_encoder, text, tmp_path / "store", positions=True)
-    store = TokenStore.open([tmp_path / "store"])
-    start = body.index("jib")
-    found = []
-    for row, document in enumerate(rows):
-        shift = body_start(document, text)
-        first, last = store.span(row, start + shift, start + shift + len("jib\nword04"))
-        found.append(" ".join(words(store, tiny_encoder, row).split()[first:last]))
-    assert found == ["j ##i ##b word04"] * 2
-
-
-def test_empty_shard(make_store: MakeStore) -> None:
-    store = TokenStore.open([make_store({}, "none"), make_store({"d1": "a b"}, "one")])
-    assert store.rows(["d1"]).tolist() == [0]
-    assert len(TokenStore.open([make_store({}, "none")])) == 0
-
-
-def test_equal_documents_give_equal_bytes(make_store: MakeStore) -> None:
-    documents = {f"d{i}": " ".join(["cab", "word01"] * (i % 7)) for i in range(1500)}
-    assert sha256(make_store(documents, "one")) == sha256(make_store(documents, "two"))
-
-
-def test_stores_of_different_tokenizers_do_not_mix(make_store: MakeStore) -> None:
-    first, second = make_store({"d1": "a"}, "one"), make_store({"d2": "b"}, "two")
-    record = json.loads((second / "store.json").read_text())
-    (second / "store.json").write_text(json.dumps({**record, "tokenizer": "another"}))
-    with pytest.raises(IntegrityError, match="another tokenizer"):
-        TokenStore.open([first, second])
-
-
-def test_broken_store_is_named(make_store: MakeStore, tmp_path: Path) -> None:
-    with pytest.raises(IntegrityError, match="not a token store"):
-        TokenStore.open([tmp_path / "nothing"])
-    path = make_store({"d1": "a b"})
-    np.save(path / "word_starts.npy", np.zeros(1, dtype=bool))
-    with pytest.raises(IntegrityError, match="do not fit together"):
-        TokenStore.open([path])
 
 
 def test_vocabulary_size_is_checked(tiny_encoder: Path) -> None:
@@ -213,17 +67,8 @@ def test_bare_vocabulary_loads_the_same_tokenizer(
     assert [a.tolist() for a in bare.encode(texts)] == [b.tolist() for b in whole.encode(texts)]
 
 
-def test_store_equals_the_hugging_face_tokenizer(make_store: MakeStore, tiny_encoder: Path) -> None:
-    from transformers import AutoTokenizer
-
-    texts = {"d1": "cab word07, bad.", "d2": "WORD11 jig   fab"}
-    store = TokenStore.open([make_store(texts)])
-    reference = AutoTokenizer.from_pretrained(tiny_encoder)
-    for row, text in enumerate(texts.values()):
-        assert store.tokens(row).tolist() == reference(text, add_special_tokens=False)["input_ids"]
-
-
-def test_reading_word_pieces_imports_no_torch() -> None:
-    code = "import sys, irpretrain.text.word_pieces as m; import tokenizers; print('torch' in sys.modules)"
+def test_word_pieces_import_no_torch() -> None:
+    names = "irpretrain.text.word_pieces, irpretrain.text.store_tokens, irpretrain.text.token_store"
+    code = f"import sys, {names}, tokenizers; print('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"

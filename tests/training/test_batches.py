@@ -13,7 +13,8 @@ from irpretrain.contracts import GROUPS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.objectives.groups import Span as Named
 from irpretrain.objectives.groups import group
-from irpretrain.text.word_pieces import TokenStore, load_tokenizer
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import Batch, BatchBuilder, Group, Span
 from irpretrain.training.group_table import GroupTable
 

@@ -20,7 +20,7 @@ from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
-from irpretrain.text.word_pieces import TokenStore
+from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.batches import Span
 from irpretrain.training.finetune import Topics, finetune

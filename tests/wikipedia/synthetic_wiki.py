@@ -26,6 +26,8 @@ class To:
 
 
 Piece = str | To
+ROLES = {"see also": "see-also", "references": "boilerplate", "external links": "boilerplate"}
+"""What the dump's parser says of sections, by their heading in small letters."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,10 @@ def row(article: Article) -> dict[str, Any]:
                 body += anchor
             else:
                 body += piece
-        sections.append({"level": part.level, "heading": part.heading, "start": start, "end": len(body)})
+        role = ROLES.get(part.heading.lower(), "")
+        sections.append(
+            {"level": part.level, "heading": part.heading, "start": start, "end": len(body), "role": role}
+        )
     return {
         "title": article.title,
         "url": "",

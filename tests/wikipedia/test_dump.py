@@ -130,8 +130,8 @@ def test_a_page_that_kills_the_parser_is_left_out_and_named(tmp_path, monkeypatc
     assert error == "page cannot be parsed: 'C' (page id 3): ValueError: an error"
 
 
-def hostile_parser(site):
-    sound = article_parser(site)
+def hostile_parser(language):
+    sound = article_parser(language)
 
     def parse(wikitext):
         while wikitext == "bomb":

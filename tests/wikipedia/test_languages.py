@@ -3,12 +3,12 @@
 import pickle
 
 import pytest
-from pydantic import ValidationError
 
 from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import Names, WikiLanguage, language_code
-from irpretrain.wikipedia.wikitext.templates import FUNCTIONS, Templates
+from irpretrain.wikipedia.languages import WikiLanguage, language_code
+from irpretrain.wikipedia.names import Names
+from irpretrain.wikipedia.wikitext.templates import Templates, pattern_fault
 
 ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 
@@ -51,12 +51,9 @@ def test_language_code(database, base, code):
 )
 def test_headings(database, see_also, boilerplate):
     language = WikiLanguage.of(SiteInfo(database))
-    assert language.is_see_also(see_also)
-    assert language.is_see_also(see_also.upper() + ":")
-    assert language.is_boilerplate(boilerplate)
-    assert not language.is_see_also(boilerplate)
-    assert not language.is_boilerplate(see_also)
-    assert not language.is_boilerplate("History")
+    assert language.role(see_also) == language.role(f" {see_also.upper()} :") == "see-also"
+    assert language.role(boilerplate) == language.role(f"{boilerplate}：") == "boilerplate"
+    assert language.role("History") == language.role("") == ""
 
 
 def test_namespaces_come_from_the_dump_too():
@@ -92,16 +89,17 @@ def test_disambiguation_pages(wikitext, expected):
 
 def test_names_of_a_user():
     more = Names(
-        see_also=("Cross_References",), disambiguation=("Several*",), namespaces=("Lab",), link_trail="0-9"
+        see_also=["Cross_References", "sources"],
+        disambiguation=["Several*"],
+        namespaces=["Lab"],
+        link_trail="0-9",
     )
     language = WikiLanguage.of(SiteInfo("enwiki"), more)
-    assert language.is_see_also("cross references")
-    assert language.is_see_also("See also")
+    assert language.role("cross references") == language.role("See also") == "see-also"
+    assert language.role("Sources") == "see-also"  # boilerplate in English, but the user says otherwise
     assert language.is_disambiguation("{{several meanings}}")
     assert "lab" in language.namespaces
     assert language.link_trail == "0-9"
-    with pytest.raises(ValidationError):
-        Names(heading=("x",))
 
 
 def test_a_language_can_go_to_another_process():
@@ -113,7 +111,7 @@ def test_every_pattern_of_the_resource_file_works():
         templates = Templates(patterns)
         for name, pattern in patterns.items():
             assert name == languages.spelt(name)
-            assert not pattern.startswith("@") or pattern[1:] in FUNCTIONS
+            assert pattern_fault(pattern) is None
             shown = templates.show(name.replace("*", "x"), "one|two|text=three")
             assert isinstance(shown, str)
             assert len(shown) < 60

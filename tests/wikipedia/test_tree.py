@@ -15,16 +15,27 @@ from irpretrain.wikipedia.tree import (
     within,
 )
 
+ROLES = {"Lists!": "see-also", "Notes!": "boilerplate"}
+
 
 def sections(*outline: str) -> list[SectionRow]:
-    """Sections of an outline: "== History" has text, "== History -" has none; the lead comes by itself."""
+    """Sections of an outline: "== History" has text, "== History -" has none; the lead comes by itself.
+
+    Headings are in no language: "Lists!" is a See Also section, "Notes!" boilerplate.
+    """
     found = [SectionRow(0, "", 0, 5)]
     for number, line in enumerate(outline, 1):
         marks, _, heading = line.partition(" ")
         start = 10 * number
         empty = heading.endswith("-")
         found.append(
-            SectionRow(len(marks), heading.rstrip("-").strip(), start, start if empty else start + 5)
+            SectionRow(
+                len(marks),
+                heading.rstrip("-").strip(),
+                start,
+                start if empty else start + 5,
+                ROLES.get(heading.rstrip(" -"), ""),
+            )
         )
     return found
 
@@ -87,34 +98,34 @@ def test_an_empty_lead_stays():
 
 
 def test_boilerplate_is_dropped_with_all_below():
-    outline = sections(
-        "== A", "=== references:", "== External  Links", "=== B", "==== C", "== References too"
-    )
-    tree = build_tree("T", outline, boilerplate={"References", "external links"})
-    assert shape(tree) == [("T", "-"), ("A", "T"), ("References too", "T")]
+    outline = sections("== A", "=== Notes!", "== Lists!", "=== B", "==== C", "== Notes too")
+    tree = build_tree("T", outline, drop_boilerplate=True)
+    assert shape(tree) == [("T", "-"), ("A", "T"), ("Notes too", "T")]
+    assert len(build_tree("T", outline).nodes) == 7
+    assert within(outline, ["see-also"]) == [False, False, False, True, True, True, False]
 
 
 def test_text_in_boilerplate_keeps_no_empty_section():
-    tree = build_tree("T", sections("== A -", "=== Notes"), drop_empty=True, boilerplate={"Notes"})
+    tree = build_tree("T", sections("== A -", "=== Notes!"), drop_empty=True, drop_boilerplate=True)
     assert shape(tree) == [("T", "-")]
 
 
 def test_the_lead_is_never_boilerplate():
-    assert within([SectionRow(0, "Notes", 0, 1)], {"Notes", ""}) == [False]
+    assert within([SectionRow(0, "", 0, 1, "boilerplate")], ["boilerplate"]) == [False]
 
 
 def test_rows_of_the_table():
-    row = {"level": 0, "heading": "", "start": 0, "end": 3}
-    assert read_sections([row], "abc def") == [SectionRow(0, "", 0, 3)]
+    row = {"level": 2, "heading": "Notes", "start": 0, "end": 3, "role": "boilerplate"}
+    assert read_sections([row], "abc def") == [SectionRow(2, "Notes", 0, 3, "boilerplate")]
     assert read_sections([], "abc def") == [SectionRow(0, "", 0, 7)]
 
 
 OUTLINES = st.lists(
-    st.tuples(st.integers(1, 7), st.sampled_from(["A", "B", "Notes", "See also"]), st.booleans()), max_size=14
+    st.tuples(st.integers(1, 7), st.sampled_from(["A", "B", "Notes!", "Lists!"]), st.booleans()), max_size=14
 ).map(
     lambda rows: [
         SectionRow(0, "", 0, 1),
-        *(SectionRow(level, name, 9, 9 + full) for level, name, full in rows),
+        *(SectionRow(level, name, 9, 9 + full, ROLES.get(name, "")) for level, name, full in rows),
     ]
 )
 
@@ -128,9 +139,9 @@ def test_parents_are_the_nearest_shallower_sections(outline):
         assert parents[number] == max(shallower)
 
 
-@given(OUTLINES, st.booleans(), st.sets(st.sampled_from(["A", "Notes"])))
-def test_any_tree_is_sound(outline, drop_empty, boilerplate):
-    tree = build_tree("T", outline, drop_empty, boilerplate)
+@given(OUTLINES, st.booleans(), st.booleans())
+def test_any_tree_is_sound(outline, drop_empty, drop_boilerplate):
+    tree = build_tree("T", outline, drop_empty, drop_boilerplate)
     parents = section_parents([section.level for section in outline])
     assert tree.nodes[0].parent == -1
     reached = [0]
@@ -143,9 +154,9 @@ def test_any_tree_is_sound(outline, drop_empty, boilerplate):
         assert tree.nodes[node.parent].section == parents[node.section], "no node changes its parent"
         assert tree.path(number) == (*tree.path(node.parent), node.title)
         assert len(tree.path(number)) == node.depth + 1
-        assert node.title not in boilerplate
+        assert not (drop_boilerplate and node.title in ROLES)
     if drop_empty:
         assert not any(tree.nodes[leaf].empty for leaf in tree.leaves() if leaf)
-    if not drop_empty and not boilerplate:
+    if not drop_empty and not drop_boilerplate:
         assert [node.section for node in tree.nodes] == list(range(len(outline)))
     assert [node.section for node in tree.nodes] == sorted({node.section for node in tree.nodes})

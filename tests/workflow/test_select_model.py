@@ -22,10 +22,12 @@ def test_the_chosen_snapshot_is_what_is_tested_and_started_from(tmp_path):
     overlay = overlay_config()
     chosen = {"select_on": {"dataset": "tiny-unseen", "measure": "RR@10"}, "training": {"snapshots": [2]}}
     overlay["models"]["prop-rop"] = chosen
-    overlay["models"]["prop-further"] |= {"start": "prop-rop"}
+    # 72 documents give 360 pairs, of which a step takes 4.
+    by_epochs = {"steps": None, "epochs": 0.04, "snapshots": []}
+    overlay["models"]["prop-further"] |= {"start": "prop-rop", "training": by_epochs}
     models = ["prop-rop", "prop-further"]
     overlay["experiments"] = {
-        **dict.fromkeys(("fine-tuned", "few-shot", "unseen")),
+        **dict.fromkeys(overlay["experiments"]),
         "zero-shot": {"dataset": "tiny", "models": models, "regimes": ["zero-shot"]},
     }
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
@@ -46,3 +48,5 @@ def test_the_chosen_snapshot_is_what_is_tested_and_started_from(tmp_path):
     assert runs["@2"] != runs["@6"]
     further = json.loads((tmp_path / "results/models/pretrained/prop-further/seed-1.meta.json").read_text())
     assert "results/models/selected/prop-rop/seed-1" in further["inputs"]
+    assert further["counts"]["groups_available"] == {"rop": 360}
+    assert (further["counts"]["steps"], further["counts"]["groups"]) == (4, {"rop": 16})

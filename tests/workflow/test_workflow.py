@@ -29,10 +29,12 @@ from tiny import (
     run_command,
     run_workflow,
 )
+from tiny_wiki import ARTICLES
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
 PROMISED = (
+    "graphs/*/*.parquet",
     "groups/*/*.parquet",
     "runs/**/*.run.gz",
     "tables/*",
@@ -40,7 +42,7 @@ PROMISED = (
     "per_query.parquet",
     "verdicts.csv",
 )
-"""What must have the same bytes whatever the cores, shards and interruptions: pairs, groups, runs, tables."""
+"""What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables."""
 
 
 def promised_bytes(folder: Path) -> dict[str, str]:
@@ -103,6 +105,36 @@ def test_scores_are_there_for_every_cell(finished):
     assert all(0 <= float(row["value"]) <= 1 for row in rows)
     bm25 = next(r for r in rows if (r["model"], r["measure"], r["fold"]) == ("bm25", "RR@10", "0"))
     assert float(bm25["value"]) > 0.9  # two words of its topic find a topic's documents
+
+
+def test_structure_and_links_become_groups(finished):
+    folder, _ = finished
+
+    def counts(objective: str) -> dict[str, int]:
+        path = folder / f"results/groups/articles/{objective}.parquet.meta.json"
+        return json.loads(path.read_text())["counts"]
+
+    # A set of siblings under the root and under each of two sections; an edge of See Also; a root; a node.
+    each = {"srr": 3, "ltm": 1, "ati": 1, "rwi": 1}
+    assert {name: counts(name)["groups"] for name in each} == {name: n * ARTICLES for name, n in each.items()}
+    assert all(counts(name)["groups"] > 0 for name in ("hp", "shp", "mrds"))
+    graph = json.loads((folder / "results/graphs/articles/counts.json").read_text())
+    assert graph["see_also"]["edges"] == ARTICLES
+
+
+def test_a_paper_needs_no_other_papers_runs(finished, tmp_path):
+    folder, _ = finished
+    for name in ("data", "tiny.yaml"):
+        (tmp_path / name).symlink_to(folder / name)
+    plan = run_workflow(tmp_path, "--dry-run", "php").stdout
+    assert "models/pretrained/php/seed-1" in plan
+    for other in ("pretrained/prop", "pretrained/wikiformer", "results/report.html", "results/scores.csv"):
+        assert other not in plan
+    for paper in ("prop", "wikiformer", "php"):
+        assert (folder / f"results/reports/{paper}.html").exists()
+        with open(folder / f"results/tables/{paper}_headline.csv") as handle:
+            models = {row["model"].partition("-")[0] for row in csv.DictReader(handle)} - {""}
+        assert models == {"bm25", "ql", "untrained", paper}
 
 
 def test_counts_reach_the_sidecars(finished):

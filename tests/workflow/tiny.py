@@ -1,4 +1,5 @@
-"""A project small enough to run the whole workflow in about a minute: 72 documents, 24 queries, a 2-layer encoder.
+"""A project small enough to run the whole workflow in two minutes: 72 documents, 24 queries, a 2-layer encoder, and a
+Wikipedia of 36 articles (tiny_wiki).
 
 Everything is made by rule, so that tests know what to expect: document i is about topic i % 12, its text repeats
 the topic's words between common ones; query q asks for two words of topic q % 12 and a common one, and has that
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tiny_wiki import dump
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPICS = (
@@ -25,6 +27,7 @@ TOPICS = (
 )  # fmt: skip
 FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known", "long", "high")
 DOCUMENTS, QUERIES = 72, 24
+PHP = ("php-hp-only", "php-shp", "php")
 ZERO_SHOT = ["untrained", "prop", "prop-rop", "prop-random", "prop-further"]
 
 
@@ -56,6 +59,7 @@ def make_project(folder: Path, **overrides: Any) -> Path:
     for part in range(2):
         rows = [json.dumps(document(i)) for i in range(part * DOCUMENTS // 2, (part + 1) * DOCUMENTS // 2)]
         (data / "documents" / f"part-{part}.jsonl").write_text("\n".join(rows) + "\n")
+    (data / "wiki.xml").write_text(dump([words(topic) for topic in range(len(TOPICS))]))
     (data / "queries.tsv").write_text("".join(f"q{n:02d}\t{query(n)}\n" for n in range(QUERIES)))
     judged = [
         f"q{q:02d} 0 d{d:02d} 1\n" for q in range(QUERIES) for d in range(DOCUMENTS) if q % 12 == d % 12
@@ -107,14 +111,22 @@ def make_encoder(folder: Path) -> None:
 
 def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
     """The overlay on config.yaml: own corpus, few steps, few folds, every kind of job."""
-    corpus = {"format": "jsonl", "path": "data/documents", "shards": shards}
     return {
-        "corpora": {"enwiki-excerpt": None, "squad-train": None, "squad-dev": None, "tiny": corpus},
-        "collections": {"pretraining": ["tiny"], "target": ["tiny"]},
+        "corpora": {
+            "enwiki-excerpt": None,
+            "squad-train": None,
+            "squad-dev": None,
+            "tiny": {"format": "jsonl", "path": "data/documents", "shards": shards},
+            "wiki": {"format": "wikipedia-dump", "path": "data/wiki.xml", "shards": shards},
+        },
+        "collections": {"pretraining": ["tiny"], "target": ["tiny"], "articles": ["wiki"]},
+        "graph": {"segment_words": 16},
         "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
         "objectives": {
             "rop": {"minimum_count": 2, "subsampling_threshold": 0.01},
             "rop-random": {"minimum_count": 2},
+            "ltm": {"links": "see-also"},
+            **{stage: {"minimum_words": 40} for stage in ("hp", "shp", "mrds")},
         },
         "pretraining": {
             "steps": 6,
@@ -128,6 +140,8 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "prop-rop": {"training": {"snapshots": [2]}},
             "prop-random": {"training": {"snapshots": []}},
             "prop-further": {"training": {"steps": 3}},
+            "wikiformer": {"training": {"steps": 4, "batch_groups": 4}},
+            **{name: {"training": {"steps": 4, "mlm_head_steps": 2}} for name in PHP},
         },
         "datasets": {
             "squad": None,
@@ -154,7 +168,9 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "zero-shot": {"dataset": "tiny", "models": ZERO_SHOT},
             "fine-tuned": {"dataset": "tiny", "models": ["prop"]},
             "few-shot": {"dataset": "tiny", "regimes": ["few-shot-2"]},
-            "unseen": {"dataset": "tiny-unseen", "models": ["prop"], "regimes": ["full"]},
+            "unseen": {"dataset": "tiny-unseen", "models": ["prop"], "regimes": ["full"], "papers": ["prop"]},
+            "zero-shot-wikiformer": {"dataset": "tiny", "models": ["untrained", "wikiformer"]},
+            "zero-shot-php": {"dataset": "tiny", "models": ["untrained", "php"]},
         },
         **top,
     }

@@ -41,8 +41,18 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
-    for name, experiment in config.experiments.items():
+    for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
+
+
+def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
+    """Return the experiments that some paper of the report shows; no other is run."""
+    wanted = set(config.report.papers)
+    return {
+        name: experiment
+        for name, experiment in config.experiments.items()
+        if experiment.papers is None or wanted & set(experiment.papers)
+    }
 
 
 def trained_on(config: Config, dataset: str) -> str:
@@ -54,7 +64,7 @@ def most_shots(config: Config, dataset: str) -> tuple[int, int]:
     """Return the largest n of the few-shot-<n> regimes that train on a data set: where its own folds are tested, and
     where another data set is; 0 where there is none."""
     own, other = list[str](), list[str]()
-    for experiment in config.experiments.values():
+    for experiment in active_experiments(config).values():
         if trained_on(config, experiment.dataset) == dataset:
             (own if experiment.dataset == dataset else other).extend(experiment.regimes)
     return _most_shots(own), _most_shots(other)
@@ -68,7 +78,7 @@ def _most_shots(regimes: Iterable[str]) -> int:
 def used_models(config: Config) -> list[str]:
     """Return the models that some experiment needs, those they start from included."""
     return with_starts(
-        config, (name for experiment in config.experiments.values() for name in experiment.models)
+        config, (name for experiment in active_experiments(config).values() for name in experiment.models)
     )
 
 
@@ -84,14 +94,14 @@ def with_starts(config: Config, models: Iterable[str]) -> list[str]:
 
 def tested_datasets(config: Config) -> list[str]:
     """Return the data sets of all experiments."""
-    return list(dict.fromkeys(experiment.dataset for experiment in config.experiments.values()))
+    return list(dict.fromkeys(experiment.dataset for experiment in active_experiments(config).values()))
 
 
 def used_datasets(config: Config) -> list[str]:
     """Return the data sets that some experiment tests or trains on, or that choose among snapshots."""
     training = (
         trained_on(config, experiment.dataset)
-        for experiment in config.experiments.values()
+        for experiment in active_experiments(config).values()
         if any(regime != "zero-shot" for regime in experiment.regimes)
     )
     selections = (config.models[name].select_on for name in used_models(config))
@@ -119,7 +129,7 @@ def longest_sequences(config: Config) -> dict[str, int]:
             for task in config.models[name].tasks:
                 if task.max_length is not None:
                     found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
-    if any(regime != "zero-shot" for e in config.experiments.values() for regime in e.regimes):
+    if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
         found["finetuning.max_length"] = config.finetuning.max_length
     return found
 
@@ -154,11 +164,8 @@ def _training(config: Config, name: str) -> Iterator[str]:
     except ValueError as error:
         yield str(error)
     else:
-        if any(task.mlm_weight > 0 for task in tasks) and training.mlm_head_steps >= training.steps:
-            yield (
-                f"{where}: with mlm_head_steps {training.mlm_head_steps} and steps {training.steps} the MLM loss would "
-                "train the MLM head alone, never the encoder; lower mlm_head_steps or raise steps"
-            )
+        if fault := training.head_start_fault(tasks):
+            yield f"{where}: {fault}"
         yield from _tasks(where, tasks, training)
 
 
@@ -181,16 +188,19 @@ def _selection(config: Config, name: str) -> Iterator[str]:
     if selection is None or selection.dataset not in config.datasets:
         return
     try:
-        snapshots = config.training_of(name).snapshots if config.models[name].tasks else []
+        training = config.training_of(name)
     except ValueError:
         return  # another message says what is wrong there
-    if not snapshots:
+    if not training.snapshots or not config.models[name].tasks:
+        instead = (
+            "" if training.epochs is None else f"give models.{name}.training.steps in place of epochs and "
+        )
         yield (
-            f"{where}: {name} keeps no snapshots to choose among; list steps in models.{name}.training.snapshots, "
-            "or leave select_on out"
+            f"{where}: {name} keeps no snapshots to choose among; {instead}list steps in "
+            f"models.{name}.training.snapshots, or leave select_on out"
         )
     choosing = config.datasets[selection.dataset]
-    for experiment_name, experiment in config.experiments.items():
+    for experiment_name, experiment in active_experiments(config).items():
         tested = config.datasets.get(experiment.dataset)
         if tested is None or name not in with_starts(config, experiment.models):
             continue

@@ -51,8 +51,18 @@ class ModelConfig(Section):
     )
 
 
+Paper = Literal["prop", "wikiformer", "php"]
+"""Papers whose tables and figures are made."""
+
+
 class ExperimentConfig(Section):
     """Cells to fill: every model in every regime, with every seed, on one data set's candidates."""
+
+    papers: Annotated[list[Paper], Field(min_length=1)] | None = Field(
+        None,
+        description="Papers whose tables and figures show it; null: all. An experiment for none of `report.papers` is "
+        "not run.",
+    )
 
     dataset: str = Field(description="Key of `datasets`.")
     candidates: Literal["bm25", "ql"] = Field("bm25", description="First-stage run that is re-ranked.")
@@ -92,8 +102,10 @@ class ReportConfig(Section):
     """Tables, figures and the report."""
 
     title: str = Field("IR-Pretrain", description="Title of the report.")
-    papers: list[Literal["prop", "wikiformer", "php"]] = Field(
-        ["prop"], min_length=1, description="Papers whose tables and figures are made."
+    papers: list[Paper] = Field(
+        ["prop"],
+        min_length=1,
+        description="Papers whose tables and figures are made; each is also a target, `snakemake php`.",
     )
     notes: list[str] = Field(
         default_factory=list, description="Remarks shown at the top of the report and under each table."

@@ -23,9 +23,6 @@ class GraphConfig(Section):
         "first-letter",
         description="Whether the first letter of a title is always a capital (Wikipedia), as siteinfo's `case` says.",
     )
-    see_also: list[str] = Field(
-        ["See also"], description="Headings whose sections, with all below them, hold See Also links."
-    )
     redirect_hops: int = Field(
         4,
         ge=1,

@@ -74,8 +74,11 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
     for kind, formats in FORMATS.items():
         place = places[kind]
         for name, module in formats.items():
-            if import_module(module).Options.model_fields:
-                yield f"{place}.options of format {name}", import_module(module).Options
+            options = import_module(module).Options
+            if options.model_fields:
+                yield f"{place}.options of format {name}", options
+            for child, model in _children("", options):
+                yield f"{place}.options.{child} of format {name}", model
 
 
 def _children(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:

@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import cross_faults
+from irpretrain.config.consistency import active_experiments, cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
-from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, ReportConfig
+from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, Paper, ReportConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
@@ -71,10 +71,21 @@ class Config(Section):
             raise ValueError("\n".join(faults))
         return self
 
+    def of_papers(self, papers: list[Paper]) -> Config:
+        """Return the configuration with the report of these papers alone, and the experiments that they show."""
+        narrowed = self.model_copy(update={"report": self.report.model_copy(update={"papers": papers})})
+        return narrowed.model_copy(update={"experiments": active_experiments(narrowed)})
+
     def training_of(self, model: str) -> PretrainingConfig:
-        """Return the pre-training options of one model: `pretraining` with the model's own keys merged in."""
+        """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.
+
+        A model's own length, in steps or epochs, replaces that of `pretraining`, whichever it is in.
+        """
         from irpretrain.config.load import deep_merge, explain
 
         own = self.models[model].training
-        merged = deep_merge(self.pretraining.model_dump(), own)
+        inherited = self.pretraining.model_dump()
+        if any(own.get(name) is not None for name in ("steps", "epochs")):
+            inherited |= {"steps": None, "epochs": None}
+        merged = deep_merge(inherited, own)
         return explain(PretrainingConfig, merged, f"models.{model}.training")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -175,7 +176,19 @@ class TaskConfig(Section):
 class PretrainingConfig(SequenceConfig):
     """Pre-training; each model may override any of these keys."""
 
-    steps: int = Field(ge=1, description="Optimiser steps.", json_schema_extra={"unit": "steps"})
+    steps: int | None = Field(
+        None,
+        ge=1,
+        description="Optimiser steps; null where `epochs` are given.",
+        json_schema_extra={"unit": "steps"},
+    )
+    epochs: float | None = Field(
+        None,
+        gt=0,
+        description="Length in place of `steps`: the fewest in which every task goes through its ranking groups so "
+        "many times or more (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both of these.",
+        json_schema_extra={"unit": "epochs"},
+    )
     batch_groups: int = Field(
         ge=1,
         description="Ranking groups (for PROP: pairs) in one optimiser step.",
@@ -222,7 +235,29 @@ class PretrainingConfig(SequenceConfig):
     )
 
     @model_validator(mode="after")
+    def _check_length(self) -> Self:
+        if self.steps is None and self.epochs is None:
+            raise ValueError("neither steps nor epochs are given; give one of them")
+        if self.steps is not None and self.epochs is not None:
+            raise ValueError(
+                f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
+            )
+        if self.epochs is not None:
+            for name, given, nothing in (
+                ("snapshots", bool(self.snapshots), "[]"),
+                ("optimiser.later_from", self.optimiser.later_from is not None, "null and decay to linear"),
+            ):
+                if given:
+                    raise ValueError(
+                        f"{name}: counts in steps, and how many of them epochs {self.epochs:g} is will be known only "
+                        f"when the groups are made; set it to {nothing}, or give steps in place of epochs"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _check_snapshots(self) -> Self:
+        if self.steps is None:
+            return self
         if late := [step for step in self.snapshots if not 1 <= step <= self.steps]:
             raise ValueError(
                 f"snapshots: {late[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
@@ -233,13 +268,25 @@ class PretrainingConfig(SequenceConfig):
 
     @model_validator(mode="after")
     def _check_later_rate(self) -> Self:
-        later, rising = self.optimiser.later_from, round(self.optimiser.warmup * self.steps)
-        if later is not None and not rising <= later < self.steps:
+        later = self.optimiser.later_from
+        if later is None or self.steps is None:
+            return self
+        rising = round(self.optimiser.warmup * self.steps)
+        if not rising <= later < self.steps:
             raise ValueError(
                 f"optimiser: later_from {later} is not between the end of warm-up, step {rising}, and the last of "
                 f"{self.steps} steps; change it, or set decay to none"
             )
         return self
+
+    def head_start_fault(self, tasks: Sequence[TaskConfig]) -> str | None:
+        """Return why the MLM head's own steps leave none for the encoder, or None; None if steps are not known."""
+        if self.steps is None or self.mlm_head_steps < self.steps or not any(t.mlm_weight > 0 for t in tasks):
+            return None
+        return (
+            f"with mlm_head_steps {self.mlm_head_steps} and steps {self.steps} the MLM loss would train the MLM head "
+            "alone, never the encoder; lower mlm_head_steps or raise steps"
+        )
 
     def of_task(self, task: TaskConfig) -> Self:
         """Return these options with the task's own lengths, loss and masking laid over them.

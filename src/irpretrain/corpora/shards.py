@@ -81,7 +81,7 @@ def _row(part: int, document: Document) -> dict[str, Any]:
         "url": document.url,
         "body": document.body,
         "sections": [
-            {"level": s.level, "heading": s.heading, "start": s.start, "end": s.end}
+            {"level": s.level, "heading": s.heading, "start": s.start, "end": s.end, "role": s.role}
             for s in document.sections
         ],
         "links": [

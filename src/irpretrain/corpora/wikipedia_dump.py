@@ -17,7 +17,9 @@ from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Ski
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import GuardedParser
+from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.multistream_index import pages_around
+from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, Fault, Page, read_pages
 from irpretrain.wikipedia.parse_worker import Failure, Settings
 from irpretrain.wikipedia.redirect_target import redirect_target
@@ -57,6 +59,11 @@ class Options(Section):
         description="Pages that are skipped and counted, each as <file name>:<record>. For a page that a dump holds "
         "twice: the check of the collection refuses it and names its places.",
     )
+    names: Names = Field(
+        default_factory=Names,
+        description="Names of the wiki that are added to those known of its language and to the namespaces that the "
+        "dump lists; see docs/methods/wikipedia.md.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,8 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     site, faults = _site(path)
     if share.number == 0:
         yield from faults
-    settings = Settings(PARSER, site, options.page_seconds, options.page_memory_mb)
+    language = WikiLanguage.of(site, options.names)
+    settings = Settings(PARSER, language, options.page_seconds, options.page_memory_mb)
     with GuardedParser(settings) as parser:
         for found, parsed in parser.parse(_classified(path, site, options, share), _wikitext):
             yield _record(found, parsed, site) if isinstance(found, _ToParse) else found

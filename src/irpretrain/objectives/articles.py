@@ -17,7 +17,7 @@ from irpretrain.objectives.groups import Span
 from irpretrain.wikipedia.tree import SectionRow, read_sections
 
 if TYPE_CHECKING:
-    from irpretrain.text.word_pieces import TokenStore
+    from irpretrain.text.token_store import TokenStore
 
 ARTICLES_PER_BATCH = 512
 
@@ -82,7 +82,7 @@ def stream_articles(documents: str | Path, tokens: str | Path, text: TextConfig)
     """
     from irpretrain.contracts import DOCUMENTS
     from irpretrain.text.compose import body_start
-    from irpretrain.text.word_pieces import TokenStore
+    from irpretrain.text.token_store import TokenStore
 
     store = TokenStore.open([tokens])
     number = -1
@@ -114,7 +114,7 @@ def stream_articles(documents: str | Path, tokens: str | Path, text: TextConfig)
 Draft = TypeVar("Draft")
 
 Skipped: TypeAlias = "Counter[str]"
-"""Takes the reason where an article gives no group."""
+"""Takes the reason where an article gives no group, or (counted apart) fewer than it could."""
 
 
 def write_groups(
@@ -128,7 +128,8 @@ def write_groups(
     """Write the rows of GROUPS that `groups_of` makes of each article of a shard, in corpus order.
 
     Returns:
-        Counts: documents, skipped (by reason), groups, sequences.
+        Counts: documents, skipped (by reason, each document once), groups_not_made (of others, by reason), documents
+        with groups (all that are not skipped), groups, sequences.
     """
     from irpretrain.contracts import GROUPS
 
@@ -140,7 +141,12 @@ def write_groups(
             yield row
 
     groups = GROUPS.write(output, rows())
-    return {**counts.report(), "groups": groups, "sequences": counts.sequences}
+    return {
+        **counts.report(),
+        "documents_with_groups": counts.used,
+        "groups": groups,
+        "sequences": counts.sequences,
+    }
 
 
 def draft_groups(
@@ -150,18 +156,20 @@ def draft_groups(
     objective: str,
     drafts_of: Callable[[Article, Skipped], Iterator[Draft]],
 ) -> tuple[list[Draft], dict[str, Any]]:
-    """Return what `drafts_of` makes of each article of a shard, in corpus order, and counts: documents, skipped."""
+    """Return what `drafts_of` makes of each article of a shard, in corpus order, and counts: documents, skipped,
+    groups_not_made."""
     counts = Counts()
     drafts = list(counts.over(documents, tokens, text, objective, drafts_of))
     return drafts, counts.report()
 
 
 class Counts:
-    """Goes through the articles of a shard, and counts them and those that are skipped."""
+    """Goes through the articles of a shard, and counts them and those that are skipped, each for its first reason."""
 
     def __init__(self) -> None:
-        self.documents, self.sequences = 0, 0
+        self.documents, self.used, self.sequences = 0, 0, 0
         self.skipped: Skipped = Counter(disambiguation=0)
+        self.not_made: Skipped = Counter()
 
     def over(
         self,
@@ -179,9 +187,21 @@ class Counts:
             self.documents += 1
             if article is None:
                 self.skipped["disambiguation"] += 1
+                continue
+            made, reasons = False, Counter[str]()
+            for draft in made_of(article, reasons):
+                made = True
+                yield draft
+            if made:
+                self.used += 1
+                self.not_made.update(reasons)
             else:
-                yield from made_of(article, self.skipped)
+                self.skipped[next(iter(reasons), "no_groups")] += 1
 
     def report(self) -> dict[str, Any]:
-        """Return documents, and skipped by reason."""
-        return {"documents": self.documents, "skipped": dict(sorted(self.skipped.items()))}
+        """Return documents, skipped by reason, and groups not made of other documents by reason."""
+        return {
+            "documents": self.documents,
+            "skipped": dict(sorted(self.skipped.items())),
+            "groups_not_made": dict(sorted(self.not_made.items())),
+        }

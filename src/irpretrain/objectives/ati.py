@@ -15,7 +15,7 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.boilerplate import BOILERPLATE, boilerplate_field
+from irpretrain.objectives.boilerplate import Boilerplate
 
 if TYPE_CHECKING:
     from irpretrain.objectives.articles import Article
@@ -39,7 +39,7 @@ class Options(Section):
         description="Sections that the abstract is preferred to at most, drawn at random; null for all.",
         json_schema_extra={"unit": "sections"},
     )
-    boilerplate: list[str] = boilerplate_field(BOILERPLATE)
+    boilerplate: Boilerplate = "drop"
 
 
 def build_groups(
@@ -62,7 +62,7 @@ def build_groups(
     from irpretrain.wikipedia.tree import build_tree
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
-        tree = build_tree(article.title, article.sections, boilerplate=options.boilerplate)
+        tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         abstract, *others = (
             article.span(node.start, node.end)
             if article.words(node.start, node.end) >= options.minimum_words

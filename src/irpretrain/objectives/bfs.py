@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from irpretrain.objectives.articles import Article
     from irpretrain.objectives.passages import Passage
 
-NEEDS = frozenset({"positions", "graph"})
+NEEDS = frozenset({"positions", "graph", "collection_tokens"})
 
 
 class Options(PassageOptions):
@@ -39,17 +39,20 @@ def build_groups(
     text: TextConfig,
     seed: int,
     output: str | Path,
+    collection_tokens: Sequence[str | Path],
 ) -> dict[str, Any]:
     """Write the BFS groups of a corpus shard: one query, the span of a sentence; several documents, spans.
 
-    Args and returns as for `irpretrain.objectives.ltm.build_groups`.
+    Args and returns as for `irpretrain.objectives.ict.build_groups`.
     """
     from irpretrain.objectives.own_passages import write_passage_groups
 
     def choices_of(article: Article, found: list[Passage], rng: np.random.Generator) -> list[Choice]:
         return choose(article.body, found, options, rng)
 
-    return write_passage_groups(documents, tokens, graph, options, text, seed, output, choices_of)
+    return write_passage_groups(
+        documents, tokens, graph, options, text, seed, output, collection_tokens, choices_of
+    )
 
 
 def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:

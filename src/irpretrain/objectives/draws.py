@@ -70,13 +70,3 @@ class RandomDocuments:
                 barred.add(number)
                 found.append(number)
         return found, 0
-
-    def place(self, rng: np.random.Generator, number: int, words: int, most_pieces: int | None) -> int:
-        """Return a first word piece from which a document goes on for `words` words or more; 0 in shorter ones.
-
-        A word has at least one word piece, so word piece n of a document with more than n words exists.
-        """
-        length = int(self._words[number])
-        if most_pieces is not None:
-            length = min(length, most_pieces)
-        return int(rng.integers(max(length - words, 0) + 1))

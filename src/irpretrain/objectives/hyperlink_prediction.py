@@ -27,6 +27,14 @@ NEEDS = frozenset({"positions", "graph"})
 RELATIONS = ("D1", "D2", "D3", "D4", "D5")
 """Groups of the documents that an article links, seen from a segment; `irpretrain.wikipedia.graph.Links.groups`."""
 
+SEGMENTS = (
+    "segments",
+    "segments_without_preferred",
+    "segments_without_others",
+    "segments_beyond_token_store",
+)
+"""What is counted of the segments that link any document."""
+
 STAGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hp": (("D1", "D2", "D3"), ("D4",)),
     "shp": (("D1", "D2"), ("D3",)),
@@ -106,8 +114,9 @@ def build_groups(
         output: GROUPS table, with anchors; written whole or not at all.
 
     Returns:
-        Counts: documents, skipped by reason, groups, sequences, negatives_repeated, and linked documents in D1 to D5
-        summed over the segments that link any.
+        Counts: documents, skipped by reason, documents with groups, groups, sequences, negatives_repeated; of documents
+        that are not skipped as short or without links: segments that link any, those of them without documents to
+        prefer, without others, or beyond the token store, and linked documents in D1 to D5 summed over these segments.
     """
     from irpretrain.objectives.articles import write_groups
     from irpretrain.objectives.draws import stream_of
@@ -147,7 +156,7 @@ def build_groups(
             extra["negatives_repeated"] += choice.repeated
 
     counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    return {**counts, **{name: extra[name] for name in ("negatives_repeated", *RELATIONS)}}
+    return {**counts, **{name: extra[name] for name in ("negatives_repeated", *SEGMENTS, *RELATIONS)}}
 
 
 def choose(
@@ -166,7 +175,8 @@ def choose(
         rng: the document's random stream.
         usable: bool [nodes], documents that are long enough.
         readable: of each segment, whether the token store holds it.
-        counts: takes how many usable documents are in D1 to D5, summed over the segments that link any.
+        counts: takes how many segments link any document, how many of them are passed over and why, and how many usable
+            documents are in D1 to D5, summed over them.
     """
     from irpretrain.objectives.draws import as_many, some
 
@@ -182,7 +192,14 @@ def choose(
         counts.update({name: len(nodes) for name, nodes in members.items()})
         positives = [node for name in preferred for node in members[name]]
         negatives = [node for name in others for node in members[name]]
-        if positives and negatives and readable[segment]:
+        counts["segments"] += 1
+        if not positives:
+            counts["segments_without_preferred"] += 1
+        elif not negatives:
+            counts["segments_without_others"] += 1
+        elif not readable[segment]:
+            counts["segments_beyond_token_store"] += 1
+        else:
             found.append((segment, positives, negatives))
     return [
         Choice(segment, positive, *as_many(rng, negatives, options.negatives))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from irpretrain.objectives.passages import Passage
     from irpretrain.text.sentences import Characters
 
-NEEDS = frozenset({"positions", "graph"})
+NEEDS = frozenset({"positions", "graph", "collection_tokens"})
 
 
 class PassageOptions(Section):
@@ -80,17 +80,21 @@ def build_groups(
     text: TextConfig,
     seed: int,
     output: str | Path,
+    collection_tokens: Sequence[str | Path],
 ) -> dict[str, Any]:
     """Write the ICT groups of a corpus shard: one query, the span of a sentence; several documents, spans.
 
-    Args and returns as for `irpretrain.objectives.ltm.build_groups`.
+    Args and returns as for `irpretrain.objectives.ltm.build_groups`, and
+        collection_tokens: token stores of all shards of the collection, for passages of other documents.
     """
     from irpretrain.objectives.own_passages import write_passage_groups
 
     def choices_of(article: Article, found: list[Passage], rng: np.random.Generator) -> list[Choice]:
         return choose(article.body, found, options, rng)
 
-    return write_passage_groups(documents, tokens, graph, options, text, seed, output, choices_of)
+    return write_passage_groups(
+        documents, tokens, graph, options, text, seed, output, collection_tokens, choices_of
+    )
 
 
 def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:

@@ -15,7 +15,6 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.boilerplate import boilerplate_field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +24,14 @@ if TYPE_CHECKING:
     from irpretrain.objectives.groups import Span
 
 NEEDS = frozenset({"positions", "graph"})
+
+UNUSED = (
+    "of_skipped_documents",
+    "to_short_documents",
+    "above_positives_per_document",
+    "without_other_documents",
+)
+"""Why an edge of the configured kind gives no group."""
 
 
 class Options(Section):
@@ -54,7 +61,10 @@ class Options(Section):
         description="Shorter articles are neither queries nor documents.",
         json_schema_extra={"unit": "words"},
     )
-    query_ends_before: list[str] = boilerplate_field(["See also"])
+    query_ends_at_see_also: bool = Field(
+        True,
+        description="Whether the query ends before the first See Also section, whose list names what is preferred.",
+    )
 
 
 class Choice(NamedTuple):
@@ -77,7 +87,12 @@ def build_groups(
 ) -> dict[str, Any]:
     """Write the LTM groups of a corpus shard: one query, an article; several whole documents.
 
-    Args and returns as for `irpretrain.objectives.hyperlink_prediction.build_groups`, without anchors and D1 to D5.
+    Args as for `irpretrain.objectives.hyperlink_prediction.build_groups`, without anchors.
+
+    Returns:
+        Counts: documents, skipped by reason, documents with groups, groups, sequences, negatives_repeated; edges of
+        the shard's documents, by kind: those used, each in one group, and those of the configured kind that were not,
+        by reason.
     """
     from irpretrain.objectives.articles import write_groups
     from irpretrain.objectives.draws import RandomDocuments, stream_of
@@ -87,40 +102,53 @@ def build_groups(
     source = LinkSource.open(graph, documents)
     others = RandomDocuments(source.drawable, options.minimum_words)
     extra: Counter[str] = Counter()
+    unused = Counter(dict.fromkeys(UNUSED, 0))
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
         own = source.node(article)
         adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
-        query = query_span(article, options.query_ends_before)
+        query = query_span(article, options.query_ends_at_see_also)
         if article.length < options.minimum_words or query is None:
-            skipped["short"] += 1
+            skipped["no_text_before_see_also" if article.length >= options.minimum_words else "short"] += 1
+            unused["of_skipped_documents"] += len(adjacent)
             return
         linked = [node for node in adjacent if source.words[node] >= options.minimum_words]
         rng = stream_of(seed, options.type, article.document_id)
         choices = choose(own, linked, others, options, rng)
-        if not choices:
-            skipped["no_links" if not linked else "no_other_documents"] += 1
+        unused["to_short_documents"] += len(adjacent) - len(linked)
+        if choices:
+            unused["above_positives_per_document"] += len(linked) - len(choices)
+        else:
+            reason = "no_other_documents" if linked else "short_links" if adjacent else "no_links"
+            skipped[reason] += 1
+            unused["without_other_documents"] += len(linked)
         for sample, choice in enumerate(choices):
             spans = [Span(source.document_id(node)) for node in (choice.positive, *choice.negatives)]
             extra["negatives_repeated"] += choice.repeated
             yield group(article.place, [query], spans, sample=sample)
 
     counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    return {**counts, "negatives_repeated": extra["negatives_repeated"]}
+    used = {kind: counts["groups"] if kind == options.links else 0 for kind in ("see-also", "symmetric")}
+    return {
+        **counts,
+        "negatives_repeated": extra["negatives_repeated"],
+        "edges_used": used,
+        "edges_not_used": dict(unused),
+    }
 
 
-def query_span(article: Article, ends_before: Sequence[str]) -> Span | None:
-    """Return the article up to the first section with one of some headings, all of it where there is none.
+def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
+    """Return the article, up to its first See Also section where that is to be its end.
 
     A See Also list names the titles of the very documents that are to be preferred, so it must not be read.
     """
     from irpretrain.objectives.groups import Span
-    from irpretrain.wikipedia.tree import within
+    from irpretrain.wikipedia.tree import SEE_ALSO, within
 
     if article.pieces(0, len(article.body)) is None:
         return None
-    inside = within(article.sections, ends_before)
-    if True not in inside:
+    inside = within(article.sections, (SEE_ALSO,))
+    if not ends_at_see_also or True not in inside:
         return Span(article.document_id)
     # The heading itself stands before its section's text, after that of the section before.
     last = article.sections[inside.index(True) - 1].end

@@ -26,6 +26,7 @@ def write_passage_groups(
     text: TextConfig,
     seed: int,
     output: str | Path,
+    collection_tokens: Sequence[str | Path],
     choices_of: Callable[[Article, list[Passage], np.random.Generator], Sequence[Choice]],
 ) -> dict[str, Any]:
     """Write a group for each choice that `choices_of` makes of an article's passages; see `ict.build_groups`."""
@@ -34,9 +35,10 @@ def write_passage_groups(
     from irpretrain.objectives.groups import Span, group
     from irpretrain.objectives.link_source import LinkSource
     from irpretrain.objectives.passages import passages
+    from irpretrain.objectives.word_blocks import WordBlocks
 
     source = LinkSource.open(graph, documents)
-    others = RandomDocuments(source.drawable)
+    others, blocks = RandomDocuments(source.drawable), WordBlocks.open(collection_tokens, source.graph)
     extra: Counter[str] = Counter()
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
@@ -51,15 +53,13 @@ def write_passage_groups(
             if spans is None or not negatives:
                 skipped["no_other_documents" if spans else "beyond_token_store"] += 1
                 continue
-            places = [
-                others.place(rng, number, options.passage_words, text.max_word_pieces) for number in negatives
-            ]
-            rest = [Span(source.document_id(n), place) for n, place in zip(negatives, places, strict=True)]
+            words = count_words(article, spans[1])
+            rest = [Span(source.document_id(node), *blocks.draw(rng, node, words)) for node in negatives]
             yield group(article.place, spans[:1], [spans[1], *rest], sample=made)
             made += 1
             extra["negatives_repeated"] += repeated
         if not made:
-            skipped["no_groups"] += 1
+            skipped["no_passage_with_a_sentence"] += 1
 
     counts = write_groups(documents, tokens, text, output, options.type, groups_of)
     return {**counts, "negatives_repeated": extra["negatives_repeated"]}
@@ -68,8 +68,8 @@ def write_passage_groups(
 def own_spans(article: Article, choice: Choice) -> list[Span] | None:
     """Return the spans of the sentence and of its passage, with a gap where the sentence is left out.
 
-    A passage that begins the body begins with the document's title, as passages of other documents do that are taken
-    from their beginning. None where the token store lacks one of them.
+    A passage that begins the body begins with the document's title, as the first block of another document does. None
+    where the token store lacks one of them.
     """
     from irpretrain.objectives.groups import Span
 
@@ -82,3 +82,9 @@ def own_spans(article: Article, choice: Choice) -> list[Span] | None:
     if gap[1] - gap[0] == passage[1] - passage[0]:
         return None
     return [query, Span(article.document_id, first, passage[1], *gap)]
+
+
+def count_words(article: Article, span: Span) -> int:
+    """Return how many words of the token store begin in a span of an article, its gap left out."""
+    starts = article.store.word_starts(article.row)
+    return int(starts[span.start : span.end].sum() - starts[span.gap_start : span.gap_end].sum())

@@ -26,10 +26,11 @@ OBJECTIVES = {
 }
 """Type of an objective → module with `Options` (its section of the configuration), `NEEDS` and `build_groups`."""
 
-NEEDS = ("statistics", "positions", "graph", "collection", "anchor_texts")
+NEEDS = ("statistics", "positions", "graph", "collection", "collection_tokens", "anchor_texts")
 """What an objective may need beside documents and their word pieces, and is made only where one does: the collection's
 statistics, the characters where word pieces begin, the graph of links, the documents of all shards of the collection,
-the texts of its anchors. The last two are keyword arguments of `build_groups` in the objectives that need them."""
+their token stores, the texts of its anchors. The last three are keyword arguments of `build_groups` in the objectives
+that need them."""
 
 
 def read_options(name: str, given: Any) -> Section:

@@ -206,7 +206,7 @@ def _skip_probabilities(
         raise SetupError(
             "short_document_pieces needs a token store; give one, or set short_document_pieces to 0"
         )
-    from irpretrain.text.word_pieces import TokenStore
+    from irpretrain.text.token_store import TokenStore
 
     store = TokenStore.open([tokens] if isinstance(tokens, str | Path) else list(tokens))
     rows = store.rows(DOCUMENTS.read(documents, columns=["document_id"]).column("document_id"))

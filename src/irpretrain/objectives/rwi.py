@@ -15,7 +15,7 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.boilerplate import BOILERPLATE, boilerplate_field
+from irpretrain.objectives.boilerplate import Boilerplate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ class Options(Section):
         description="Sections with fewer words of their own are not used; their titles are.",
         json_schema_extra={"unit": "words"},
     )
-    boilerplate: list[str] = boilerplate_field(BOILERPLATE)
+    boilerplate: Boilerplate = "drop"
 
 
 class Choice(NamedTuple):
@@ -82,7 +82,7 @@ def build_groups(
     lacking: Counter[str] = Counter()
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
-        tree = build_tree(article.title, article.sections, boilerplate=options.boilerplate)
+        tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         usable = [
             number
@@ -91,7 +91,7 @@ def build_groups(
         ]
         choices = choose(tree, usable, options, stream_of(seed, options.type, article.document_id))
         if not choices:
-            skipped["no_section_with_another_query"] += 1
+            skipped["no_section_with_another_query" if usable else "no_section_with_text"] += 1
         for sample, choice in enumerate(choices):
             lacking["negatives_lacking"] += options.negatives - len(choice.negatives)
             span = spans[choice.node]

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.boilerplate import BOILERPLATE, boilerplate_field
+from irpretrain.objectives.boilerplate import Boilerplate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +66,7 @@ class Options(Section):
         description="Sections that one is preferred to at most, drawn at random; null for all.",
         json_schema_extra={"unit": "sections"},
     )
-    boilerplate: list[str] = boilerplate_field(BOILERPLATE)
+    boilerplate: Boilerplate = "drop"
 
 
 class Choice(NamedTuple):
@@ -99,7 +99,8 @@ def build_groups(
         output: GROUPS table; written whole or not at all.
 
     Returns:
-        Counts: documents, skipped by reason, groups, sequences.
+        Counts: documents, skipped by reason, groups not made of others by reason, documents with groups, groups,
+        sequences.
     """
     from irpretrain.objectives.articles import write_groups
     from irpretrain.objectives.draws import stream_of
@@ -107,7 +108,7 @@ def build_groups(
     from irpretrain.wikipedia.tree import build_tree
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
-        tree = build_tree(article.title, article.sections, boilerplate=options.boilerplate)
+        tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         competes = [
             span is not None and article.words(node.start, node.end) >= options.minimum_words
@@ -116,7 +117,8 @@ def build_groups(
         rng = stream_of(seed, options.type, article.document_id)
         choices = choose(tree, article.levels, competes, options, rng)
         if not choices:
-            skipped["too_few_sections"] += 1
+            few = len(tree.nodes) - 1 < max(options.minimum_sections, 1)
+            skipped["too_few_sections" if few else "too_few_candidates"] += 1
         for sample, choice in enumerate(choices):
             yield group(
                 article.place,

@@ -35,8 +35,8 @@ def figure_names(papers: Sequence[str]) -> list[str]:
 def make_figures(
     papers: Sequence[str | Path],
     config: Config,
-    scores: str | Path,
-    per_query: str | Path,
+    scores: Sequence[str | Path],
+    per_query: Sequence[str | Path],
     metrics: Sequence[str | Path],
     group_sidecars: Sequence[str | Path],
     output_directory: str | Path,
@@ -46,8 +46,8 @@ def make_figures(
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
         config: the configuration.
-        scores: `results/scores.csv`; its means are checked against the per-query values.
-        per_query: `results/per_query.parquet`.
+        scores: `results/scores/<experiment>.csv`; the means are checked against the per-query values.
+        per_query: `results/per_query/<experiment>.parquet`.
         metrics: training metrics, `results/metrics/pretrained/<model>/seed-<n>.jsonl`.
         group_sidecars: sidecars of the groups' shards,
             `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`.

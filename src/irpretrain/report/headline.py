@@ -14,20 +14,36 @@ LABEL = 30
 MEASURES_SHOWN = 2
 
 
-def print_headline(results: str | Path, called: str | Path | None = None) -> None:
-    """Print the headline table of a results directory and the path of its report; see `headline`."""
-    print("\n" + headline(results, called))
-
-
-def headline(results: str | Path, called: str | Path | None = None) -> str:
-    """Return what `print_headline` prints: `WIDTH` columns at most.
+def print_headlines(results: str | Path, since: float, called: str | Path | None = None) -> None:
+    """Print what a run has made: the headline table of the whole run, or else those of the papers it was asked for.
 
     Args:
-        results: the directory with `tables/headline.csv` and `report.html`; a table that is not there yet is
-            passed over.
+        results: the results directory.
+        since: when the run began, seconds since the epoch; reports that are older are not shown.
         called: what the directory is called from where the user stands, if not `results`.
     """
-    table = Path(results) / "tables" / "headline.csv"
+    whole = Path(results) / "report.html"
+    made = [path for path in (Path(results) / "reports").glob("*.html") if path.stat().st_mtime >= since]
+    if whole.exists() and (whole.stat().st_mtime >= since or not made):
+        print("\n" + headline(results, called))
+    else:
+        for path in sorted(made):
+            print("\n" + headline(results, called, path.stem))
+
+
+def headline(results: str | Path, called: str | Path | None = None, paper: str | None = None) -> str:
+    """Return a headline table as plain text, `WIDTH` columns at most, and where the report lies.
+
+    Args:
+        results: the directory with `tables/headline.csv` and `report.html`, or `tables/<paper>_headline.csv` and
+            `reports/<paper>.html`; a table that is not there yet is passed over.
+        called: what the directory is called from where the user stands, if not `results`.
+        paper: the paper whose headline is meant; None for the whole run's.
+    """
+    name, report = (
+        ("headline", "report.html") if paper is None else (f"{paper}_headline", f"reports/{paper}.html")
+    )
+    table = Path(results) / "tables" / f"{name}.csv"
     parts = []
     if table.exists():
         with open(table, encoding="utf-8", newline="") as handle:
@@ -37,7 +53,7 @@ def headline(results: str | Path, called: str | Path | None = None) -> str:
         if rows:
             parts.append("* significantly better than BM25   † than the encoder with a fresh score head")
     shown = Path(called or results)
-    parts.append(f"Report:  {shown / 'report.html'}\nTables:  {shown / 'tables'}")
+    parts.append(f"Report:  {shown / report}\nTables:  {shown / 'tables'}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -23,7 +23,7 @@ REGIMES = ("zero-shot", "full")
 CONTROL_MARK, BM25_MARK = "†", "*"
 
 
-def build_headline(config: Config, scores: Scores) -> Table:
+def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
     """Return the table "zero-shot and fine-tuned on <data set>": first stages, control, all models."""
     statistics = Statistics(config, scores, TableTest.of(config.evaluation))
     pairs = scores.pairs()
@@ -36,7 +36,7 @@ def build_headline(config: Config, scores: Scores) -> Table:
     panels = [_panel(config, scores, pair, planned[pair], statistics) for pair in pairs]
     labels = dict.fromkeys(dataset_label(config, dataset) for dataset, _ in pairs)
     title = f"Zero-shot and fine-tuned on {' and '.join(labels)}" if labels else "Zero-shot and fine-tuned"
-    return Table("headline", "", title, tuple(panels), tuple(headline_notes(config, scores, pairs, MEASURES)))
+    return Table(name, "", title, tuple(panels), tuple(headline_notes(config, scores, pairs, MEASURES)))
 
 
 def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:

@@ -22,6 +22,7 @@ from irpretrain.report.lineage import Lineage
 from irpretrain.report.published import load_published
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
+from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import build_tables
 from irpretrain.report.verdicts import MEANINGS
@@ -33,8 +34,9 @@ PROVENANCE_BYTES = 2_500_000
 def write_report(
     config: Config,
     published: Sequence[str | Path],
-    scores: str | Path,
-    per_query: str | Path,
+    scores: Sequence[str | Path],
+    per_query: Sequence[str | Path],
+    verdicts: Sequence[str | Path],
     results: str | Path,
     dag: str | Path,
     manifest: str | Path,
@@ -45,10 +47,12 @@ def write_report(
     Args:
         config: the configuration.
         published: files of published numbers, `resources/published/<paper>.yaml`.
-        scores: `results/scores.csv`.
-        per_query: `results/per_query.parquet`.
-        results: the results directory: `figures/<paper>_<figure>.svg`, and the sidecars `*.meta.json` of all stages,
-            of which those count that lead to `per_query` or a figure; others are left from other configurations.
+        scores: `results/scores/<experiment>.csv`.
+        per_query: `results/per_query/<experiment>.parquet`.
+        verdicts: `results/verdicts/<paper>.csv`.
+        results: the results directory: `figures/<paper>_<figure>.svg`, `metrics/selected/`, and the sidecars
+            `*.meta.json` of all stages, of which those count that lead to the scores, verdicts or a figure; others are
+            left from other configurations.
         dag: SVG of the rule graph.
         manifest: `resources/embedded.yaml`, for the licences.
         output: the HTML file.
@@ -61,11 +65,11 @@ def write_report(
     tables = build_tables(papers, config, found)
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in figure_views(paper, pictures)]
-    made = [str(per_query), str(Path(results) / "verdicts.csv"), str(dag)]
+    made = [str(path) for path in (*per_query, *verdicts, dag)]
     made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
-    verdicts = _verdict_counts(tables)
+    outcomes = _verdict_counts(tables)
     page = _environment().get_template("report.html.j2").render(
         title=config.report.title,
         config=config,
@@ -74,8 +78,9 @@ def write_report(
         headline=table_view(tables[0], book),
         tables=[table_view(table, book) for table in tables[1:]],
         figures=figures,
-        verdicts=verdicts,
+        verdicts=outcomes,
         meanings=MEANINGS,
+        selections=selections(config, lineage, results),
         dag=svg_uri(Path(dag)),
         stages=run_views.stages(lineage),
         environments=run_views.environments(lineage),
@@ -92,7 +97,7 @@ def write_report(
         "figures": len(figures),
         "sidecars": len(lineage.records),
         "bytes": len(page.encode()),
-        "verdicts": verdicts,
+        "verdicts": outcomes,
     }
 
 

@@ -39,10 +39,16 @@ def _trained(config: Config) -> list[str]:
     corpora = dict.fromkeys(corpus for name in collections for corpus in config.collections[name])
     if not trained:
         return [f"Encoder {encoder_label(config)}, not pre-trained further."]
-    steps = sorted(
-        {config.training_of(name).steps for name in used_models(config) if config.models[name].tasks}
-    )
-    return [
-        f"Encoder {encoder_label(config)}, pre-trained on {', '.join(corpora)} for "
-        f"{' or '.join(f'{number:,}' for number in steps)} steps."
-    ]
+    return [f"Encoder {encoder_label(config)}, pre-trained on {', '.join(corpora)} for {_lengths(config)}."]
+
+
+def _lengths(config: Config) -> str:
+    """Return "50 or 160 steps or 1 epoch"."""
+    used = [config.training_of(name) for name in used_models(config) if config.models[name].tasks]
+    steps = sorted({training.steps for training in used if training.steps is not None})
+    epochs = sorted({training.epochs for training in used if training.epochs is not None})
+    found = [f"{' or '.join(f'{number:,}' for number in steps)} steps"] if steps else []
+    if epochs:
+        unit = "epoch" if epochs == [1] else "epochs"
+        found.append(f"{' or '.join(f'{number:g}' for number in epochs)} {unit}")
+    return " or ".join(found)

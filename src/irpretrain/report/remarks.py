@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
+from irpretrain.config.consistency import with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
+from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import FIRST_STAGES, dataset_label
 from irpretrain.report.published import Published, PublishedTable
@@ -41,6 +43,8 @@ def table_notes(
         measures: measures that the table shows.
     """
     tolerance = published.verdict.tolerance
+    datasets = list(datasets)
+    rows = {model for row in table.rows for model in row.models}
     interval = f"mean [{config.evaluation.confidence:.0%} interval]"
     worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
     return [
@@ -54,6 +58,7 @@ def table_notes(
         f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),
+        *_links(config, scores, datasets, rows),
         *table.remarks,
         *config.report.notes,
     ]
@@ -71,6 +76,7 @@ def headline_notes(
         _intervals(config),
         *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
         *_datasets(config, scores, datasets),
+        *_links(config, scores, datasets),
         *config.report.notes,
     ]
 
@@ -122,6 +128,27 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]
             "models are scored on these candidates alone, so a relevant document outside them counts as not found."
             + _training_queries(config, scores, dataset)
         )
+    return notes
+
+
+def _links(
+    config: Config, scores: Scores, datasets: Iterable[tuple[str, str]], rows: Iterable[str] | None = None
+) -> list[str]:
+    """What stands in for hyperlinks, where a model of the table (of `rows`, if given) was pre-trained on it."""
+    pairs = set(datasets)
+    shown = {n.model.partition("@")[0] for n in scores.names() if (n.dataset, n.candidates) in pairs}
+    models = [
+        config.models[name] for name in with_starts(config, shown if rows is None else shown & set(rows))
+    ]
+    objectives = [config.objectives[task.objective] for model in models for task in model.tasks]
+    notes = []
+    if config.graph.mentions == "titles" and any("graph" in needs(options) for options in objectives):
+        notes.append(
+            "Links of the pre-training text are not only its hyperlinks: exact mentions of other documents' titles "
+            "count as links too (graph.mentions: titles)."
+        )
+    if any(getattr(options, "links", None) == "symmetric" for options in objectives):
+        notes.append("LTM takes articles that link each other in place of See Also links (links: symmetric).")
     return notes
 
 

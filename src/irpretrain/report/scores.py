@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -68,15 +68,18 @@ class Scores:
         self._results = results
 
     @classmethod
-    def read(cls, per_query: str | Path, scores: str | Path | None = None) -> Scores:
-        """Read PER_QUERY, and check the means of `scores.csv` against it where that file is given.
+    def read(cls, per_query: Sequence[str | Path], scores: Sequence[str | Path] = ()) -> Scores:
+        """Read PER_QUERY tables, and check the means of CSV files of scores against them where any are given.
+
+        A run that several experiments share, such as a first stage, stands in each of their tables and counts once.
 
         Raises:
-            IntegrityError: seeds of one run cover different queries, or a mean disagrees with its queries.
+            IntegrityError: seeds of one run cover different queries, two tables disagree about a run, or a mean
+                disagrees with its queries.
         """
         found = cls(dict(_read(per_query)))
-        if scores is not None:
-            found._check_means(Path(scores))
+        for path in scores:
+            found._check_means(Path(path))
         return found
 
     def get(self, name: RunName, measure: str) -> Results | None:
@@ -135,14 +138,23 @@ class Scores:
 _KEYS = ("dataset", "candidates", "model", "regime", "measure")
 
 
-def _read(path: str | Path) -> Iterator[tuple[tuple[RunName, str], Results]]:
-    table = PER_QUERY.read(path).sort_by([(key, "ascending") for key in (*_KEYS, "seed", "query_id")])
+def joined(per_query: Sequence[str | Path]) -> pa.Table:
+    """Return the rows of several PER_QUERY tables, equal ones once, sorted by run, measure, seed and query."""
+    rows = pa.concat_tables([PER_QUERY.read(path) for path in per_query])
+    distinct = rows.group_by(rows.column_names).aggregate([])
+    return distinct.sort_by([(key, "ascending") for key in (*_KEYS, "seed", "query_id")])
+
+
+def _read(per_query: Sequence[str | Path]) -> Iterator[tuple[tuple[RunName, str], Results]]:
+    if not per_query:
+        return
+    table = joined(per_query)
     starts = _starts(table, _KEYS)
     for start, end in pairwise([*starts, table.num_rows]):
         part = table.slice(start, end - start)
         first = {key: part.column(key)[0].as_py() for key in _KEYS}
         name = RunName(*(first[key] for key in _KEYS[:4]))
-        yield (name, first["measure"]), _results(path, name, part)
+        yield (name, first["measure"]), _results(per_query, name, part)
 
 
 def _starts(table: pa.Table, keys: tuple[str, ...]) -> list[int]:
@@ -157,7 +169,7 @@ def _starts(table: pa.Table, keys: tuple[str, ...]) -> list[int]:
     return [int(row) for row in np.flatnonzero(changed)]
 
 
-def _results(path: str | Path, name: RunName, part: pa.Table) -> Results:
+def _results(paths: Sequence[str | Path], name: RunName, part: pa.Table) -> Results:
     seeds = part.column("seed").to_numpy()
     queries = part.column("query_id").to_pylist()
     values = part.column("value").to_numpy()
@@ -165,7 +177,7 @@ def _results(path: str | Path, name: RunName, part: pa.Table) -> Results:
     covered = [[q for q, s in zip(queries, seeds, strict=True) if s == seed] for seed in distinct]
     if any(other != covered[0] for other in covered) or len(set(covered[0])) != len(covered[0]):
         raise IntegrityError(
-            path,
+            ", ".join(str(path) for path in paths),
             f"the seeds of {name} do not cover the same queries once each",
             remedy="Delete the runs of this model and run the workflow again.",
         )

@@ -87,13 +87,15 @@ def series_points(
 
 
 def _own_number(config: Config, model: str, counts: str) -> int | None:
-    """The number of a model that is called like its series, or of its snapshot; None where it has none."""
+    """The number of a model that is called like its series, or of its snapshot; None where it has none, as a model
+    trained for so many epochs has no number of pairs in the configuration."""
     name, _, step = model.partition("@")
     if name not in config.models or not config.models[name].tasks or (step and counts != "pairs"):
         return None
     training = config.training_of(name)
     if counts == "pairs":
-        return (int(step) if step else training.steps) * training.batch_groups
+        steps = int(step) if step else training.steps
+        return None if steps is None else steps * training.batch_groups
     if counts == "negatives":
         options = [config.objectives[task.objective] for task in config.models[name].tasks]
         numbers = {getattr(option, "negatives", None) for option in options}

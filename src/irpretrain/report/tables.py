@@ -16,8 +16,12 @@ from irpretrain.report.scores import Scores
 
 
 def build_tables(published: Sequence[Published], config: Config, scores: Scores) -> list[Table]:
-    """Return the headline table and every table of the papers."""
-    tables = [build_headline(config, scores)]
+    """Return the headline table and every table of the papers; a single paper's headline is called after it."""
+    tables = [
+        build_headline(
+            config, scores, f"{published[0].paper}_headline" if len(published) == 1 else "headline"
+        )
+    ]
     for paper in published:
         tables += [build_table(paper, name, config, scores) for name in paper.tables]
     return tables
@@ -26,8 +30,8 @@ def build_tables(published: Sequence[Published], config: Config, scores: Scores)
 def make_tables(
     papers: Sequence[str | Path],
     config: Config,
-    scores: str | Path,
-    per_query: str | Path,
+    scores: Sequence[str | Path],
+    per_query: Sequence[str | Path],
     output_directory: str | Path,
     verdicts: str | Path,
 ) -> dict[str, Any]:
@@ -36,25 +40,32 @@ def make_tables(
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
         config: the configuration.
-        scores: `results/scores.csv`; its means are checked against the per-query values.
-        per_query: `results/per_query.parquet`.
+        scores: `results/scores/<experiment>.csv`; the means are checked against the per-query values.
+        per_query: `results/per_query/<experiment>.parquet`.
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
-        verdicts: `results/verdicts.csv`.
+        verdicts: CSV, one line each.
     """
-    from irpretrain.report.latex import write_latex
-    from irpretrain.report.longform import write_cells, write_verdicts
-    from irpretrain.report.markdown import write_markdown
+    from irpretrain.report.longform import write_verdicts
 
     published = [load_published(path) for path in papers]
     _check_papers(published)
     tables = build_tables(published, config, Scores.read(per_query, scores))
     for table in tables:
-        base = Path(output_directory) / table.name
-        write_markdown(table, base.with_suffix(".md"))
-        write_cells(table, base.with_suffix(".csv"))
-        write_latex(table, base.with_suffix(".tex"))
+        write_table(table, output_directory)
     counts = write_verdicts(tables, verdicts)
     return {"tables": len(tables), "cells": sum(1 for t in tables for _ in t.cells()), "verdicts": counts}
+
+
+def write_table(table: Table, directory: str | Path) -> None:
+    """Write a table into `directory` as Markdown, CSV and LaTeX."""
+    from irpretrain.report.latex import write_latex
+    from irpretrain.report.longform import write_cells
+    from irpretrain.report.markdown import write_markdown
+
+    base = Path(directory) / table.name
+    write_markdown(table, base.with_suffix(".md"))
+    write_cells(table, base.with_suffix(".csv"))
+    write_latex(table, base.with_suffix(".tex"))
 
 
 def _check_papers(published: Sequence[Published]) -> None:

@@ -19,7 +19,8 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError, TrainingError
 from irpretrain.evaluation.runs import Run, canonical, read_run, top, write_run
 from irpretrain.progress import progress
-from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import SPECIAL_POSITIONS, BatchBuilder, Group, Span
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import numpy as np
 
 from irpretrain.contracts import NO_ANCHOR
 from irpretrain.errors import ConfigError
-from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import WordPieceTokenizer
 
 SPECIAL_POSITIONS = 3
 """[CLS], and [SEP] after query and document."""

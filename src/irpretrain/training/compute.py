@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +13,10 @@ from irpretrain import __version__
 from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError
 
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+"""Parameters of glibc's mallopt, from malloc.h."""
+KEPT = 1 << 30
+"""Bytes of freed memory that the process may keep."""
 NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -25,6 +30,8 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         ConfigError: a GPU is asked for and there is none, or fp16 without a GPU.
     """
     device = choose_device(options)
+    if device.type == "cpu":
+        keep_freed_memory()
     before = (
         torch.get_num_threads(),
         torch.are_deterministic_algorithms_enabled(),
@@ -40,6 +47,16 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         torch.set_num_threads(before[0])
         torch.use_deterministic_algorithms(before[1])
         torch.utils.deterministic.fill_uninitialized_memory = before[2]  # type: ignore[attr-defined]
+
+
+def keep_freed_memory() -> bool:
+    """Keep what tensors free for the next ones, for the rest of the process; return whether the C library can.
+
+    glibc gives large blocks back at once, and the kernel has to map and clear them anew in every step: a quarter of
+    the time of re-ranking here (docs/benchmarks.md). Results do not depend on it; elsewhere it does nothing.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return mallopt is not None and bool(mallopt(M_TRIM_THRESHOLD, KEPT) and mallopt(M_MMAP_MAX, 0))
 
 
 def choose_device(options: ComputeConfig) -> torch.device:

@@ -27,7 +27,8 @@ from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.retrieval.rerank import TAG, read_queries, rerank_run
-from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions

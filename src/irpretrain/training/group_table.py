@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import IntegrityError
 from irpretrain.randomness import generator
-from irpretrain.text.word_pieces import TokenStore
+from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import Group, Span
 
 LITERAL = -1

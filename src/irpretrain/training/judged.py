@@ -11,7 +11,7 @@ import numpy as np
 from irpretrain.evaluation.qrels import Qrels, relevant
 from irpretrain.evaluation.runs import Run
 from irpretrain.randomness import generator
-from irpretrain.text.word_pieces import TokenStore
+from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import Group, Span
 
 

@@ -14,13 +14,16 @@ from typing import Any
 from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import PretrainingConfig, TaskConfig
+from irpretrain.contracts import GROUPS
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
-from irpretrain.text.word_pieces import TokenStore, WordPieceTokenizer, load_tokenizer
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.group_table import GroupTable
+from irpretrain.training.length import resolve_length
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog, StatusLine
 from irpretrain.training.mixing import Mixing
@@ -54,7 +57,7 @@ def pretrain(
         groups: GROUPS tables, one a task.
         tokens: token stores of the collection.
         tasks: objectives and weights. Without tasks the model is saved with its fresh heads.
-        options: steps, batches, loss, head, optimiser, masking, compute.
+        options: length in steps or epochs, batches, loss, head, optimiser, masking, compute.
         encoder_options: layers to keep, and the expected size of the vocabulary.
         seed: of fresh parameters, data order, masking and dropout.
         output: model directory to write, with `snapshots/step-<n>/` inside.
@@ -81,6 +84,9 @@ def pretrain(
             where = "pretraining" if task.max_length is None else f"task {task.objective}"
             model.check_length(options.of_task(task).max_length, f"{where}.max_length")
         store = TokenStore.open(tokens)
+        tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
+        work = _tasks(groups, tasks, options, store, tokenizer, seed)
+        options, steps = resolve_length(options, tasks, [GROUPS.count(path) for path in groups], title)
         job = {
             "stage": "pretrain",
             "from": sha256(start or encoder),
@@ -94,14 +100,12 @@ def pretrain(
             "versions": versions(),
             "output": str(output),
         }
-        tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
-        work = _tasks(groups, tasks, options, store, tokenizer, seed)
         trainer = Trainer(
-            model, options.optimiser, options.compute, device, seed, options.steps, options.accumulation
+            model, options.optimiser, options.compute, device, seed, steps, options.accumulation
         )
         with Checkpoints(checkpoints, job, title) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
-            mixing = Mixing(options.mixing, [task.weight for task in tasks], options.steps, seed)
+            mixing = Mixing(options.mixing, [task.weight for task in tasks], steps, seed)
             counts = _train(trainer, work, mixing, options, folder, log, title)
             _write_model(model, folder.directory / SNAPSHOTS, options.snapshots, Path(output))
             log.publish(metrics)
@@ -168,8 +172,8 @@ def _train(
         trainer.restore(state)
         done, tokens = int(state["step"]), int(state["tokens"])
     log.truncate(done)
-    status = StatusLine(title, options.steps, options.log_every)
-    for step in range(done, options.steps):
+    status = StatusLine(title, trainer.steps, options.log_every)
+    for step in range(done, trainer.steps):
         chosen, batch = mixing.of_step(step)
         measured = trainer.step(step, [tasks[number] for number in chosen], batch)
         tokens += measured.tokens
@@ -178,7 +182,7 @@ def _train(
         done = measured.step
         if done in options.snapshots:
             trainer.model.save(checkpoints.directory / SNAPSHOTS / snapshot_name(done))
-        if done % options.checkpoint_every == 0 or done == options.steps:
+        if done % options.checkpoint_every == 0 or done == trainer.steps:
             log.flush()
             checkpoints.save(done, {**trainer.state(), "tokens": tokens})
     available = {task.name: len(task.source) for task in tasks if isinstance(task.source, GroupTable)}
@@ -187,7 +191,7 @@ def _train(
         for task, batches in zip(tasks, mixing.batches(), strict=True)
     }
     return {
-        "steps": options.steps,
+        "steps": trainer.steps,
         "groups": seen,
         "groups_available": available,
         "epochs": {name: round(seen[name] / size, 4) for name, size in available.items()},

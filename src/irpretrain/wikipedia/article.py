@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["", "see-also", "boilerplate"]
+"""What a heading says of its section: a list of related articles, no prose (references, links, notes), or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +18,14 @@ class Section:
         heading: plain text of the heading, empty for the lead section and where nothing of the heading is prose.
         start, end: characters of `Article.text`: after the heading's line, before the next heading; without line ends
             at either side, start == end where the section has no text.
+        role: what its own heading says of it, in the language of its wiki; nothing of the headings above it.
     """
 
     level: int
     heading: str
     start: int
     end: int
+    role: Role = ""
 
 
 @dataclass(frozen=True, slots=True)

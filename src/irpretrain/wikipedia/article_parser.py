@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 from irpretrain.wikipedia.article import Article, Link, Section
-from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 
@@ -34,7 +33,7 @@ class ParsedPage:
         )
 
 
-_SECTION = attrgetter("level", "heading", "start", "end")
+_SECTION = attrgetter("level", "heading", "start", "end", "role")
 _LINK = attrgetter("target", "fragment", "start", "end", "section")
 
 
@@ -43,9 +42,8 @@ def _unpack(text: str, sections: list[Any], links: list[Any], disambiguation: bo
     return ParsedPage(article, disambiguation)
 
 
-def article_parser(site: SiteInfo) -> Parser:
+def article_parser(language: WikiLanguage) -> Parser:
     """Return the parser of one wiki's pages."""
-    language = WikiLanguage.of(site)
 
     def parse(wikitext: str) -> ParsedPage:
         return ParsedPage(parse_article(wikitext, language), language.is_disambiguation(wikitext))

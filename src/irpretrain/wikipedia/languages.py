@@ -10,40 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from irpretrain.config.base import Section as Settings
 from irpretrain.errors import ConfigError
 from irpretrain.text.stop_words import resources_directory
+from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.names import Names, heading_key
 from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.templates import Templates
 
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
 """Numbers of MediaWiki's namespaces."""
-
-
-class Names(Settings):
-    """Names of one language edition, or names a user adds; letter case does not matter, an underscore is a space."""
-
-    see_also: tuple[str, ...] = Field((), description="Headings of sections that list related articles.")
-    boilerplate: tuple[str, ...] = Field((), description="Headings of sections that are no prose.")
-    disambiguation: tuple[str, ...] = Field(
-        (), description="Templates of disambiguation pages; * at the end: all names that begin so."
-    )
-    file: tuple[str, ...] = Field(
-        (), description="Names of the namespace of files, whose links are not shown."
-    )
-    category: tuple[str, ...] = Field((), description="Names of the namespace of categories.")
-    namespaces: tuple[str, ...] = Field((), description="Names of other namespaces that hold no articles.")
-    wikis: tuple[str, ...] = Field((), description="Prefixes of links to other wikis.")
-    languages: tuple[str, ...] = Field((), description="Prefixes of links to other language editions.")
-    link_trail: str | None = Field(
-        None, description="Letters that belong to the anchor when they follow a link."
-    )
-    templates: dict[str, str] = Field(
-        default_factory=dict, description="Templates that are shown: name to pattern."
-    )
 
 
 @dataclass(frozen=True)
@@ -52,7 +30,7 @@ class WikiLanguage:
 
     Attributes:
         code: of the language edition, such as en; "" where it is not known.
-        see_also, boilerplate: headings.
+        roles: what headings say of their sections, by `heading_key`.
         disambiguation: templates; a name may end in `*`.
         hidden: namespaces whose links are not shown (files, categories).
         namespaces: namespaces that hold no articles, the hidden ones included.
@@ -63,8 +41,7 @@ class WikiLanguage:
     """
 
     code: str
-    see_also: frozenset[str]
-    boilerplate: frozenset[str]
+    roles: Mapping[str, Role] = field(hash=False)
     disambiguation: frozenset[str]
     hidden: frozenset[str]
     namespaces: frozenset[str]
@@ -75,7 +52,10 @@ class WikiLanguage:
 
     @classmethod
     def of(cls, site: SiteInfo, more: Names | None = None) -> WikiLanguage:
-        """Return the language of a dump: the names we know, those of its siteinfo, and those the user adds."""
+        """Return the language of a dump: the names we know, those of its siteinfo, and those the user adds.
+
+        Where the user gives a heading, a link trail or a template that is known, the user's counts.
+        """
         code = language_code(site)
         known = _read_names()
         parts = [known["all"], known.get(code, Names()), more or Names()]
@@ -88,8 +68,7 @@ class WikiLanguage:
         others = [name for number, name in own.items() if number != ARTICLES]
         return cls(
             code=code,
-            see_also=_spelt(_all(parts, "see_also")),
-            boilerplate=_spelt(_all(parts, "boilerplate")),
+            roles={heading: role for part in parts for heading, role in part.roles().items()},
             disambiguation=_spelt(_all(parts, "disambiguation")),
             hidden=hidden,
             namespaces=hidden | _spelt([*others, *_all(parts, "namespaces")]),
@@ -99,13 +78,9 @@ class WikiLanguage:
             templates=_templates(code, more),
         )
 
-    def is_see_also(self, heading: str) -> bool:
-        """Whether sections of this heading list related articles."""
-        return spelt(heading).rstrip(":") in self.see_also
-
-    def is_boilerplate(self, heading: str) -> bool:
-        """Whether sections of this heading are no prose: references, links, notes."""
-        return spelt(heading).rstrip(":") in self.boilerplate
+    def role(self, heading: str) -> Role:
+        """Return what a heading says of its section."""
+        return self.roles.get(heading_key(heading), "")
 
     def is_disambiguation(self, wikitext: str) -> bool:
         """Whether a page is a disambiguation page: it calls one of the templates, or __DISAMBIG__ stands in it."""

@@ -16,7 +16,7 @@ from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
 from irpretrain.progress import progress
 from irpretrain.wikipedia.segments import segments
 from irpretrain.wikipedia.titles import normal_title
-from irpretrain.wikipedia.tree import read_sections, within
+from irpretrain.wikipedia.tree import SEE_ALSO, read_sections, within
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.mentions import TitleFinder
@@ -43,7 +43,7 @@ def extract_links(
 
     Args:
         documents: a DOCUMENTS table, in corpus order.
-        options: segments, case of titles, headings of See Also sections, and whether mentions are links.
+        options: segments, case of titles, and whether mentions are links.
         sources: a LINK_SOURCES table in the order of `documents`.
         links: a LINKS table in the order of `documents`, of each document by the anchors' places.
         titles_of: all shards of the collection, whose titles are looked for where mentions are links.
@@ -113,7 +113,7 @@ class _Rows:
         self, row: dict[str, Any], spans: Sequence[tuple[int, int]], found: Sequence[_Link]
     ) -> None:
         beginnings = [start for start, _ in spans]
-        see_also = within(read_sections(row["sections"], row["body"]), self._options.see_also)
+        see_also = within(read_sections(row["sections"], row["body"]), (SEE_ALSO,))
         columns = self._links
         columns["part"] += [row["part"]] * len(found)
         columns["position"] += [row["position"]] * len(found)

@@ -11,12 +11,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from irpretrain.wikipedia.article import Role
+
 ROOT = 0
 """Number of the root in every tree."""
+SEE_ALSO: Role = "see-also"
+BOILERPLATE: tuple[Role, ...] = (SEE_ALSO, "boilerplate")
+"""Roles of sections that are no text about the article's subject."""
 
 
 class SectionLike(Protocol):
-    """What a tree needs of a section: level (0 for the lead), heading, own text from `start` to `end`."""
+    """What a tree needs of a section: level (0 for the lead), heading, own text from `start` to `end`, role."""
 
     @property
     def level(self) -> int: ...
@@ -26,6 +31,8 @@ class SectionLike(Protocol):
     def start(self) -> int: ...
     @property
     def end(self) -> int: ...
+    @property
+    def role(self) -> Role: ...
 
 
 class SectionRow(NamedTuple):
@@ -35,6 +42,7 @@ class SectionRow(NamedTuple):
     heading: str
     start: int
     end: int
+    role: Role = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ def build_tree(
     title: str,
     sections: Sequence[SectionLike],
     drop_empty: bool = False,
-    boilerplate: Collection[str] = (),
+    drop_boilerplate: bool = False,
 ) -> WikiStructureTree:
     """Return the tree of an article.
 
@@ -99,7 +107,7 @@ def build_tree(
         sections: the article's sections in the order of the text, the lead first.
         drop_empty: leave out sections that have no text, neither their own nor in a section below them. An empty
             section with text below stays (its heading is part of their paths); `Node.empty` tells it.
-        boilerplate: headings of sections that are left out with all below them; compared as `same_heading` does.
+        drop_boilerplate: leave out See Also and boilerplate sections with all below them.
 
     Raises:
         ValueError: there is no lead section.
@@ -107,7 +115,8 @@ def build_tree(
     if not sections:
         raise ValueError("an article has at least its lead section")
     parents = section_parents([section.level for section in sections])
-    kept = _without(sections, parents, within(sections, boilerplate), drop_empty)
+    dropped = within(sections, BOILERPLATE if drop_boilerplate else ())
+    kept = _without(sections, parents, dropped, drop_empty)
     numbers: dict[int, int] = {}
     nodes: list[Node] = []
     for place in kept:
@@ -131,25 +140,19 @@ def section_parents(levels: Sequence[int]) -> list[int]:
     return parents
 
 
-def within(sections: Sequence[SectionLike], headings: Collection[str]) -> list[bool]:
-    """Say of each section whether it or one above it has one of the `headings`; of the lead never."""
-    wanted = {same_heading(heading) for heading in headings}
+def within(sections: Sequence[SectionLike], roles: Collection[Role]) -> list[bool]:
+    """Say of each section whether it or one above it has one of the `roles`; of the lead never."""
     inside: list[bool] = []
     for section, parent in zip(
         sections, section_parents([section.level for section in sections]), strict=True
     ):
-        inside.append(parent >= 0 and (inside[parent] or same_heading(section.heading) in wanted))
+        inside.append(parent >= 0 and (inside[parent] or section.role in roles))
     return inside
-
-
-def same_heading(heading: str) -> str:
-    """Return what headings are compared by: case folded, runs of white space as one space, no colon at the end."""
-    return " ".join(heading.split()).casefold().removesuffix(":").rstrip()
 
 
 def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[SectionRow]:
     """Return the sections of a row of DOCUMENTS; a document without any is one lead section, the whole body."""
-    found = [SectionRow(row["level"], row["heading"], row["start"], row["end"]) for row in rows]
+    found = [SectionRow(*(row[name] for name in SectionRow._fields)) for row in rows]
     return found or [SectionRow(0, "", 0, len(body))]
 
 

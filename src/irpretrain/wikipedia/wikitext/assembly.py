@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 
-from irpretrain.wikipedia.article import Article, Link, Section
+from irpretrain.wikipedia.article import Article, Link, Role, Section
 from irpretrain.wikipedia.wikitext.links import Target
 from irpretrain.wikipedia.wikitext.marks import (
     ANCHOR,
@@ -30,13 +30,19 @@ _LEFT_BEHIND = (("; )", ")"), (", )", ")"), (" , ", ", "), (" . ", ". "), (" .\n
 _SECTION = re.compile(rf"(?:^|\n){HEADING}([1-6]) ?")
 
 
-def assemble(text: str, targets: Sequence[Target]) -> Article:
-    """Return the article of a text whose only markup are the marks (irpretrain.wikipedia.wikitext.marks)."""
+def assemble(text: str, targets: Sequence[Target], role_of: Callable[[str], Role]) -> Article:
+    """Return the article of a text whose only markup are the marks (irpretrain.wikipedia.wikitext.marks).
+
+    Args:
+        text: with a mark before each heading and around each anchor.
+        targets: of the anchors, in their order.
+        role_of: what a heading says of its section.
+    """
     text = text.replace(NOTHING, "").replace(APOSTROPHE, "'").replace(BREAK, "\n")
     text = _EMPTY_START.sub("(", _EMPTY_BRACKETS.sub("", text))
     if _EMPTY_ANCHOR.search(text):
         text, targets = _drop_empty_anchors(text, targets)
-    return _Assembly(targets).article(_tidy(text))
+    return _Assembly(targets, role_of).article(_tidy(text))
 
 
 def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequence[Target]]:
@@ -60,8 +66,8 @@ def _tidy(text: str) -> str:
 class _Assembly:
     """Puts the article together, piece by piece; knows how many characters it has."""
 
-    def __init__(self, targets: Iterable[Target]) -> None:
-        self._targets = iter(targets)
+    def __init__(self, targets: Iterable[Target], role_of: Callable[[str], Role]) -> None:
+        self._targets, self._role_of = iter(targets), role_of
         self._pieces: list[str] = []
         self._length = 0
         self._sections: list[Section] = []
@@ -77,7 +83,8 @@ class _Assembly:
             number = len(self._sections)
             self._lines(heading, number)
             heading = heading.replace(ANCHOR, "").replace(ANCHOR_END, "")
-            self._sections.append(Section(int(level), heading, *self._lines(body, number)))
+            start, end = self._lines(body, number)
+            self._sections.append(Section(int(level), heading, start, end, self._role_of(heading)))
         return Article("".join(self._pieces), tuple(self._sections), tuple(self._links))
 
     def _lines(self, text: str, section: int) -> tuple[int, int]:

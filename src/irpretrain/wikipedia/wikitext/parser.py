@@ -34,4 +34,4 @@ def parse_article(wikitext: str, language: WikiLanguage) -> Article:
     text = remove_line_marks(text)
     text = remove_quotes(text)
     text = decode_entities(text)
-    return assemble(text, targets)
+    return assemble(text, targets, language.role)

@@ -13,6 +13,7 @@ Arguments = dict[str, str]
 
 _SEPARATOR = re.compile(r"(\[\[)|(\]\])|(\|)|=")
 _FIELD = re.compile(r"\{([^{}]*)\}")
+_REST = re.compile(r"[1-9][0-9]?\*")
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 
 
@@ -84,6 +85,23 @@ def split_arguments(text: str) -> Arguments:
                 arguments[str(unnamed)] = text[start : mark.start()].strip()
             start, equal = mark.end(), -1
     return arguments
+
+
+def pattern_fault(pattern: str) -> str | None:
+    """Say in words why `Templates` could not show by a pattern; None where it can."""
+    if pattern.startswith("@"):
+        known = ", ".join(f"@{name}" for name in FUNCTIONS)
+        return None if pattern[1:] in FUNCTIONS else f"is no function; there are {known}"
+    parts = _FIELD.split(pattern)
+    if any(brace in text for text in parts[::2] for brace in "{}"):
+        return "has a brace that is not of a field"
+    names = [name for field in parts[1::2] for name in field.split("|")]
+    rest = [name for name in names if name.endswith("*")]
+    for name in names:
+        if not name or (name in rest and not (name in parts and _REST.fullmatch(name))):
+            return f"has the field {name!r}; fields are {{1}}, {{name}}, {{name|1}} and {{1*}}"
+    again = [name for name in names if rest and name.isdecimal() and int(name) >= int(rest[0][:-1])]
+    return "shows an argument twice" if again or len(rest) > 1 or len(set(names)) < len(names) else None
 
 
 @cache

@@ -1,0 +1,21 @@
+"""Join the scores of all experiments and the verdicts of all papers, and write the headline table."""
+
+from pathlib import Path
+
+from irpretrain.config import Config
+from irpretrain.report.overview import write_overview
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        write_overview(
+            config=Config(**snakemake.params.config),
+            scores=list(snakemake.input.scores),
+            per_query=list(snakemake.input.per_query),
+            verdicts=list(snakemake.input.verdicts),
+            all_scores=snakemake.output.scores,
+            all_per_query=snakemake.output.per_query,
+            all_verdicts=snakemake.output.verdicts,
+            tables=Path(snakemake.output.tables[0]).parent,
+        )
+    )

@@ -1,0 +1,77 @@
+"""What speaks of a whole run: the scores of all experiments in one table, the verdicts of all papers, the headline."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import atomic_file
+from irpretrain.config import Config
+from irpretrain.contracts import PER_QUERY
+from irpretrain.evaluation.evaluate import KEYS
+from irpretrain.report.headline_table import build_headline
+from irpretrain.report.scores import Scores, joined
+from irpretrain.report.tables import write_table
+
+
+def write_overview(
+    config: Config,
+    scores: Sequence[str | Path],
+    per_query: Sequence[str | Path],
+    verdicts: Sequence[str | Path],
+    all_scores: str | Path,
+    all_per_query: str | Path,
+    all_verdicts: str | Path,
+    tables: str | Path,
+) -> dict[str, Any]:
+    """Join what experiments and papers left, each row once, and write the headline table over all of it.
+
+    Args:
+        config: the configuration.
+        scores: `results/scores/<experiment>.csv`.
+        per_query: `results/per_query/<experiment>.parquet`.
+        verdicts: `results/verdicts/<paper>.csv`.
+        all_scores: CSV with the rows of `scores`, sorted by run.
+        all_per_query: PER_QUERY table with the rows of `per_query`, sorted by run, measure, seed and query.
+        all_verdicts: CSV with the rows of `verdicts`, in the order of the papers.
+        tables: where `headline.md`, `.csv` and `.tex` go.
+
+    Returns:
+        Counts: rows of each.
+    """
+    write_table(build_headline(config, Scores.read(per_query, scores)), tables)
+    columns, means = _read(scores)
+    # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
+    means.sort(key=lambda row: _run(dict(zip(columns, row, strict=True))))
+    _write(all_scores, columns, means)
+    table = joined(per_query)
+    PER_QUERY.write(all_per_query, table)
+    heading, lines = _read(verdicts)
+    _write(all_verdicts, heading, lines)
+    return {"scores": len(means), "per_query": table.num_rows, "verdicts": len(lines)}
+
+
+def _run(row: dict[str, str]) -> list[str | int]:
+    return [int(row[key]) if key == "seed" else row[key] for key in KEYS]
+
+
+def _read(paths: Sequence[str | Path]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Heading and distinct rows of CSV files of one kind, in their order."""
+    heading: list[str] = []
+    found: dict[tuple[str, ...], None] = {}
+    for path in paths:
+        heading, *rows = _lines(path)
+        found |= dict.fromkeys(tuple(row) for row in rows)
+    return heading, list(found)
+
+
+def _lines(path: str | Path) -> Iterator[list[str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        yield from csv.reader(file)
+
+
+def _write(path: str | Path, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([heading, *rows])

@@ -1,0 +1,147 @@
+"""Documents → token store: each is cut into word pieces once a corpus, whatever is trained or ranked with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.progress import progress
+from irpretrain.text.compose import stream_texts
+from irpretrain.text.token_store import CHAR_STARTS
+from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
+
+DOCUMENTS_AT_ONCE = 512
+
+
+def write_token_store(
+    documents: str | Path,
+    encoder: str | Path,
+    text: TextConfig,
+    output: str | Path,
+    vocabulary_size: int | None = None,
+    positions: bool = False,
+) -> dict[str, Any]:
+    """Tokenise a corpus shard into a token store (a directory, see docs/architecture.md).
+
+    Args:
+        documents: DOCUMENTS table.
+        encoder: Hugging Face directory whose tokenizer is used.
+        text: fields of a document and the most word pieces kept of it.
+        output: directory to write.
+        vocabulary_size: expected size of the vocabulary; checked when given.
+        positions: also keep the first character of each word piece in the document's text (`TokenStore.span`).
+
+    Returns:
+        Counts: documents, empty documents, truncated documents, word pieces.
+    """
+    tokenizer = load_tokenizer(encoder, vocabulary_size)
+    kind = np.dtype(np.uint16 if tokenizer.size <= 1 << 16 else np.int32)
+    starts_word = tokenizer.word_starts()
+    counts = {"documents": 0, "empty": 0, "truncated": 0, "word_pieces": 0}
+    lengths: list[np.ndarray] = []
+    identifiers: list[pa.Array] = []
+    names = hashlib.sha256()
+    with atomic_directory(output) as folder:
+        with ExitStack() as files:
+            tokens = files.enter_context(_Growing(folder / "tokens.npy", kind))
+            starts = files.enter_context(_Growing(folder / "word_starts.npy", np.dtype(bool)))
+            if positions:
+                characters = files.enter_context(_Growing(folder / CHAR_STARTS, np.dtype(np.int32)))
+            for ids, encoded in _encoded(documents, tokenizer, text, positions):
+                pieces = [piece for piece, _ in encoded]
+                kept = [piece[: text.max_word_pieces] for piece in pieces]
+                lengths.append(np.array([len(piece) for piece in kept], dtype=np.int64))
+                identifiers.append(pa.array(ids, pa.string()))
+                names.update("".join(f"{name}\0" for name in ids).encode())
+                flat = np.concatenate(kept) if kept else np.zeros(0, np.int32)
+                tokens.add(flat.astype(kind))
+                starts.add(starts_word[flat])
+                if positions:
+                    for _, first in encoded:
+                        characters.add(first[: text.max_word_pieces])
+                counts["documents"] += len(kept)
+                counts["empty"] += sum(len(piece) == 0 for piece in kept)
+                counts["truncated"] += sum(len(a) < len(b) for a, b in zip(kept, pieces, strict=True))
+                counts["word_pieces"] += len(flat)
+        offsets = np.zeros(counts["documents"] + 1, dtype=np.int64)
+        np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]), out=offsets[1:])
+        np.save(folder / "offsets.npy", offsets)
+        table = pa.table({"document_id": pa.chunked_array(identifiers, type=pa.string())})
+        pq.write_table(table.combine_chunks(), folder / "documents.parquet", compression="zstd")
+        record = {
+            "vocabulary_size": tokenizer.size,
+            "tokenizer": tokenizer.fingerprint,
+            "text": text.model_dump(),
+            "contents": {
+                "tokens": tokens.sha256(),
+                "offsets": hashlib.sha256(offsets.tobytes()).hexdigest(),
+                "documents": names.hexdigest(),
+                **({"char_starts": characters.sha256()} if positions else {}),
+            },
+            **counts,
+        }
+        (folder / "store.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    return counts
+
+
+def _encoded(
+    documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig, positions: bool
+) -> Iterator[tuple[list[str], list[tuple[np.ndarray, np.ndarray]]]]:
+    """Yield identifiers, and of each document the word pieces and their first characters (none without positions)."""
+    batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
+    title = f"word pieces of {Path(documents).stem}"
+    total = -(-DOCUMENTS.count(documents) // DOCUMENTS_AT_ONCE)
+    none = np.zeros(0, np.int32)
+    for identifiers, texts in progress(batches, title, "batches", total=total):
+        if positions:
+            yield identifiers, tokenizer.encode_with_starts(texts)
+        else:
+            yield identifiers, [(pieces, none) for pieces in tokenizer.encode(texts)]
+
+
+class _Growing:
+    """A one-dimensional `.npy` file that is written piece by piece; its header is completed at the end."""
+
+    def __init__(self, path: Path, kind: np.dtype) -> None:
+        self._path, self._kind, self._length = path, kind, 0
+        self._digest = hashlib.sha256()
+        self._handle: BinaryIO
+
+    def __enter__(self) -> _Growing:
+        self._handle = open(self._path, "wb")
+        self._header()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        # NumPy pads headers so that the length can grow in place.
+        self._handle.seek(0)
+        self._header()
+        self._handle.close()
+
+    def add(self, values: np.ndarray) -> None:
+        data = np.ascontiguousarray(values, dtype=self._kind).tobytes()
+        self._digest.update(data)
+        self._handle.write(data)
+        self._length += len(values)
+
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def _header(self) -> None:
+        header = {
+            "descr": np.lib.format.dtype_to_descr(self._kind),
+            "fortran_order": False,
+            "shape": (self._length,),
+        }
+        np.lib.format.write_array_header_1_0(self._handle, header)

@@ -1,0 +1,52 @@
+"""How long a pre-training is: its steps as given, or those that take so many epochs of its tasks' groups."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+
+from irpretrain.config.training import PretrainingConfig, TaskConfig
+from irpretrain.errors import ConfigError
+
+
+def resolve_length(
+    options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int], title: str
+) -> tuple[PretrainingConfig, int]:
+    """Return the options with `steps` in place of `epochs`, and these steps.
+
+    Args:
+        options: of the training.
+        tasks: its objectives and weights.
+        groups: number of ranking groups of each task.
+        title: what messages call the training.
+
+    Raises:
+        ConfigError: the steps are too few for the MLM head's own, which could not be known before.
+    """
+    if options.steps is not None:
+        return options, options.steps
+    steps = steps_of(options, tasks, groups)
+    known = options.model_copy(update={"steps": steps, "epochs": None})
+    counted = ", ".join(f"{number:,}" for number in groups)
+    told = f"epochs {options.epochs:g} of {counted} groups are steps {steps:,}"
+    if fault := known.head_start_fault(tasks):
+        raise ConfigError(f"{title}: {told}; {fault}")
+    print(f"[{title}] {told}", file=sys.stderr, flush=True)
+    return known, steps
+
+
+def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int]) -> int:
+    """Return the fewest steps in which every task goes through its groups `epochs` times or more.
+
+    With mixing alternate a task has weight / (sum of weights) of the steps; they are enough if the draws keep to that.
+    """
+    total = sum(Fraction(str(task.weight)) for task in tasks)
+    alternate = options.mixing == "alternate" and len(tasks) > 1
+    # Decimals as they were written: in floating point 0.7 epochs of 10 groups would be more than 7 groups.
+    passes = Fraction(str(options.epochs)) / options.batch_groups
+    return max(
+        math.ceil(passes * count / (Fraction(str(task.weight)) / total if alternate else 1))
+        for task, count in zip(tasks, groups, strict=True)
+    )

@@ -1,0 +1,99 @@
+"""Names by which a wiki's pages are read: those of resources/wikipedia/languages.yaml, and those a user adds."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from irpretrain.config.base import Section
+from irpretrain.wikipedia.article import Role
+from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.wikitext.templates import pattern_fault
+
+
+class Names(Section):
+    """Names of one language edition, or names a user adds; letter case does not matter, an underscore is a space."""
+
+    see_also: list[str] = Field(
+        [], description="Headings of sections that list related articles; a colon at the end does not matter."
+    )
+    boilerplate: list[str] = Field(
+        [], description="Headings of sections that are no prose: references, links, notes."
+    )
+    disambiguation: list[str] = Field(
+        [], description="Templates of disambiguation pages; * at the end: all names that begin so."
+    )
+    file: list[str] = Field([], description="Names of the namespace of files, whose links are not shown.")
+    category: list[str] = Field([], description="Names of the namespace of categories.")
+    namespaces: list[str] = Field([], description="Names of other namespaces that hold no articles.")
+    wikis: list[str] = Field([], description="Prefixes of links to other wikis.")
+    languages: list[str] = Field([], description="Prefixes of links to other language editions.")
+    link_trail: str | None = Field(
+        None, description="Letters that belong to the anchor when they follow a link, such as a-zäöü."
+    )
+    templates: dict[str, str] = Field(
+        default_factory=dict,
+        description="Templates that are shown: name to pattern, as in resources/wikipedia/templates.yaml.",
+    )
+
+    @field_validator("see_also", "boilerplate")
+    @classmethod
+    def _check_headings(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if not heading_key(name) or name.strip()[0] == "=":
+                raise ValueError(f"{name!r} is no heading; give its text alone, without equal signs")
+        return names
+
+    @field_validator("disambiguation", "file", "category", "namespaces", "wikis", "languages")
+    @classmethod
+    def _check_names(cls, names: list[str], info: ValidationInfo) -> list[str]:
+        end = r"\*?" if info.field_name == "disambiguation" else ""
+        for name in names:
+            if not re.fullmatch(_NAME + end, name):
+                raise ValueError(f"{name!r} is no name; give the name alone, without brackets and colon")
+        return names
+
+    @field_validator("link_trail")
+    @classmethod
+    def _check_trail(cls, trail: str | None) -> str | None:
+        if not trail:
+            return trail
+        try:
+            if trail[0] == "^" or {"[", "]"} & set(trail):
+                raise ValueError(f"{trail!r} must be letters, and ranges such as a-z, without brackets")
+            re.compile(f"[{trail}]")
+        except re.error as error:
+            raise ValueError(f"{trail!r} must be letters, and ranges such as a-z: {error}") from None
+        return trail
+
+    @field_validator("templates")
+    @classmethod
+    def _check_templates(cls, patterns: dict[str, str]) -> dict[str, str]:
+        for name, pattern in patterns.items():
+            if not re.fullmatch(_NAME + r"[:*]?", name):
+                raise ValueError(f"{name!r} is no template's name; give the name alone, without braces")
+            if fault := pattern_fault(pattern):
+                raise ValueError(f"{name}: the pattern {pattern!r} {fault}")
+        return patterns
+
+    @model_validator(mode="after")
+    def _check_roles(self) -> Names:
+        both = {heading_key(name) for name in self.see_also} & {heading_key(n) for n in self.boilerplate}
+        if both:
+            raise ValueError(f"{min(both)!r} is in see_also and in boilerplate; a heading has one role")
+        return self
+
+    def roles(self) -> dict[str, Role]:
+        """Return what the headings that are named here say of their sections, by `heading_key`."""
+        lists: dict[str, Role] = dict.fromkeys(map(heading_key, self.boilerplate), "boilerplate")
+        return lists | dict.fromkeys(map(heading_key, self.see_also), "see-also")
+
+
+_NAME = r"[^\[\]{}|<>#:*]*[^\[\]{}|<>#:*\s_][^\[\]{}|<>#:*]*"
+"""A name without what no name has, and not of white space alone."""
+
+
+def heading_key(heading: str) -> str:
+    """Return what headings are compared by: as `spelt`, without a colon at the end."""
+    return spelt(heading).rstrip(":： ")

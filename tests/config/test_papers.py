@@ -1,0 +1,60 @@
+"""Which experiments are run for which papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from irpretrain.config import parse_config
+from irpretrain.config.consistency import active_experiments, used_corpora, used_models
+from irpretrain.errors import ConfigError
+
+DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
+
+
+def with_papers(*papers: str, **experiments):
+    return parse_config(
+        {
+            **DEFAULT,
+            "report": {"papers": list(papers)},
+            "experiments": {**DEFAULT["experiments"], **experiments},
+        }
+    )
+
+
+def test_a_paper_needs_its_own_experiments_alone() -> None:
+    everything = with_papers("prop", "wikiformer", "php")
+    assert list(active_experiments(everything)) == list(DEFAULT["experiments"])
+    php = everything.of_papers(["php"])
+    assert php.report.papers == ["php"]
+    assert list(active_experiments(php)) == ["zero-shot-php"]
+    assert "wikiformer" not in used_models(php)
+    # The models that PHP's stages start from, and those compared with it.
+    assert {"php", "php-shp", "php-hp-only", "prop", "untrained"} <= set(used_models(php))
+    assert "squad-dev-passages" not in used_corpora(php)
+    # Narrowed by the function or by the configuration: the same models are needed.
+    assert used_models(with_papers("php")) == used_models(php)
+
+
+def test_an_experiment_without_papers_is_for_all() -> None:
+    own = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}
+    for paper in ("prop", "wikiformer", "php"):
+        assert "own" in active_experiments(with_papers(paper, own=own))
+    assert "own" in active_experiments(with_papers("php", own={**own, "papers": ["prop", "php"]}))
+    assert "own" not in active_experiments(with_papers("php", own={**own, "papers": ["prop"]}))
+
+
+def test_an_experiment_that_is_not_run_may_name_what_is_not_there() -> None:
+    lost = {"dataset": "squad", "models": ["no-such-model"], "regimes": ["zero-shot"], "papers": ["prop"]}
+    assert with_papers("php", lost=lost).experiments["lost"].models == ["no-such-model"]
+    with pytest.raises(ConfigError, match=r"experiments\.lost\.models: 'no-such-model' is not in models"):
+        with_papers("prop", lost=lost)
+
+
+@pytest.mark.parametrize("papers", [[], ["bert"]])
+def test_papers_of_an_experiment_are_checked(papers: list[str]) -> None:
+    own = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"], "papers": papers}
+    with pytest.raises(ConfigError, match=r"experiments\.own\.papers"):
+        with_papers("prop", own=own)

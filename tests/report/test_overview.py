@@ -1,0 +1,78 @@
+"""What joins the experiments and papers of one run."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from small_run import PROP_YAML, rows_of, write_results
+
+from irpretrain.contracts import PER_QUERY
+from irpretrain.errors import IntegrityError
+from irpretrain.report.overview import write_overview
+from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.tables import make_tables
+
+
+def _experiment(
+    directory: Path, models: tuple[str, ...], changed: float = 0.0
+) -> tuple[list[Path], list[Path]]:
+    """Results of an experiment; `changed` is added to the values of BM25, which all experiments share."""
+    directory.mkdir()
+    rows = rows_of("squad", models=models)
+    rows = [{**row, "value": row["value"] + changed * (row["model"] == "bm25")} for row in rows]
+    return write_results(directory, rows)
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_each_row_stands_once(config, tmp_path: Path) -> None:
+    first = _experiment(tmp_path / "first", ("untrained", "prop"))
+    second = _experiment(tmp_path / "second", ("prop", "prop-mlm"))
+    scores, per_query = (one + two for one, two in zip(first, second, strict=True))
+    verdicts = [tmp_path / "prop.csv", tmp_path / "again.csv"]
+    for path in verdicts:
+        make_tables([PROP_YAML], config, scores, per_query, tmp_path / "tables", path)
+    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv")]
+    counts = write_overview(config, scores, per_query, verdicts, *made, tmp_path / "tables")
+
+    rows = _lines(made[0])
+    keys = [tuple(row[k] for k in ("dataset", "candidates", "model", "regime", "measure")) for row in rows]
+    assert len(set(keys)) == len(keys) == counts["scores"]
+    assert {row["model"] for row in rows if row["regime"] == "full"} == {"untrained", "prop", "prop-mlm"}
+    assert [key[:4] for key in keys] == sorted(key[:4] for key in keys)
+    assert PER_QUERY.count(made[1]) == counts["per_query"]
+    assert made[2].read_bytes() == verdicts[0].read_bytes()
+    joined = Scores.read([made[1]], [made[0]])
+    assert joined.names() == Scores.read(per_query).names()
+    assert {row["label"].partition(" ")[0] for row in _lines(tmp_path / "tables" / "headline.csv")} >= {
+        "BM25",
+        "PROP",
+    }
+
+
+def test_the_order_of_experiments_changes_nothing_that_is_measured(config, tmp_path: Path) -> None:
+    first = _experiment(tmp_path / "first", ("untrained", "prop"))
+    second = _experiment(tmp_path / "second", ("prop-mlm",))
+    written = []
+    for place, (one, two) in enumerate(((first, second), (second, first))):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        files = [folder / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv")]
+        write_overview(config, one[0] + two[0], one[1] + two[1], [], *files, folder)
+        written.append([path.read_bytes() for path in files[:2]])
+    assert written[0] == written[1]
+
+
+def test_experiments_must_agree_about_a_run_that_they_share(tmp_path: Path) -> None:
+    _, first = _experiment(tmp_path / "first", ("prop",))
+    _, other = _experiment(tmp_path / "other", ("untrained",), changed=0.1)
+    with pytest.raises(IntegrityError, match="do not cover the same queries once each"):
+        Scores.read(first + other)
+    shared = Scores.read(first + first).get(RunName("squad", "bm25", "bm25", "first-stage"), "RR@10")
+    assert shared is not None
+    assert shared.values.shape == (1, 20)

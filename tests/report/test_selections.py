@@ -1,0 +1,77 @@
+"""The report shows which snapshot became a model, and how the others scored."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from small_run import PROP_YAML
+from test_html import MANIFEST, choose, selecting_models, sidecars
+
+from irpretrain.config import Config
+from irpretrain.errors import InputError
+from irpretrain.report.figures import make_figures
+from irpretrain.report.html import write_report
+from irpretrain.report.lineage import Lineage
+from irpretrain.report.selections import selections
+
+
+@pytest.fixture
+def selecting(config_of) -> Config:
+    """Two models that are chosen on training questions."""
+    config = config_of()
+    models = selecting_models(config, "prop-rop", "prop-random")
+    return config.model_copy(update={"models": models})
+
+
+def test_every_choice_is_listed_with_its_candidates(selecting: Config, tmp_path: Path) -> None:
+    # Written in another order than that of configuration and numbers.
+    files = [
+        choose(tmp_path, *given) for given in (("prop-random", 1, 40), ("prop-rop", 10), ("prop-rop", 2))
+    ]
+    found = selections(selecting, Lineage.read(files), tmp_path / "results")
+    assert [(view["model"].split()[0], view["seed"], view["chosen"]) for view in found] == [
+        ("w/", 2, 100),
+        ("w/", 10, 100),
+        ("random", 1, 40),
+    ]
+    assert {(view["dataset"], view["measure"], view["queries"]) for view in found} == {
+        ("SQuAD 1.1 train", "RR@10", 1500)
+    }
+    assert found[0]["scores"] == [(40, 0.25, False), (100, 0.4125, True), (160, 0.4, False)]
+
+
+def test_only_this_configurations_choices_count(selecting: Config, config: Config, tmp_path: Path) -> None:
+    lineage = Lineage.read([choose(tmp_path, "prop-rop"), choose(tmp_path, "of-another-configuration")])
+    assert len(selections(selecting, lineage, tmp_path / "results")) == 1
+    assert selections(config, lineage, tmp_path / "results") == []
+
+
+def test_a_missing_file_is_named(selecting: Config, tmp_path: Path) -> None:
+    lineage = Lineage.read([choose(tmp_path, "prop-rop")])
+    with pytest.raises(
+        InputError, match=r"elsewhere/metrics/selected/prop-rop/seed-1\.json: this is not the choice"
+    ):
+        selections(selecting, lineage, tmp_path / "elsewhere")
+
+
+def test_the_report_shows_them(selecting: Config, results, tmp_path: Path) -> None:
+    (tmp_path / "dag.svg").write_text("<svg/>")
+    make_figures([PROP_YAML], selecting, *results, [], [], tmp_path / "results" / "figures")
+    pages = []
+    for name in ("without", "with"):
+        if name == "with":
+            choose(tmp_path, "prop-rop")
+        sidecars(tmp_path, str(results[1][0]), ("results/models/selected/prop-rop/seed-1",))
+        page = tmp_path / f"{name}.html"
+        dag = tmp_path / "dag.svg"
+        write_report(selecting, [PROP_YAML], *results, [], tmp_path / "results", dag, MANIFEST, page)
+        pages.append(page.read_text(encoding="utf-8"))
+    without, page = pages
+    assert "Chosen checkpoints" not in without
+    assert '<a href="#selections">' in page
+    [section] = re.findall(r'<section id="selections">.*?</section>', page, re.DOTALL)
+    text = re.sub(r"\s+", " ", re.sub(r"<(?!/?b>)[^>]*>", " ", section))
+    for wanted in ("SQuAD 1.1 train, 1,500 queries", "RR@10", "40 0.250", "100 <b>0.412</b>", "160 0.400"):
+        assert wanted in text, wanted

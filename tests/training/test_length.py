@@ -1,0 +1,158 @@
+"""A pre-training of so many epochs: how many steps they are, and that it is the training of these steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_training import Stop, crash_at, lines, training_options, without_time
+
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import TaskConfig
+from irpretrain.errors import ConfigError
+from irpretrain.provenance import sha256
+from irpretrain.training.length import resolve_length, steps_of
+from irpretrain.training.mixing import Mixing
+from irpretrain.training.pretrain import pretrain
+
+Run = Callable[..., Path]
+
+
+def by_epochs(epochs: float, **changes: Any) -> Any:
+    return training_options(steps=None, epochs=epochs, **changes)
+
+
+def tasks_of(*weights: float) -> list[TaskConfig]:
+    return [TaskConfig(objective="rop", weight=weight) for weight in weights]
+
+
+@pytest.mark.parametrize(
+    ("epochs", "batch", "groups", "mixing", "weights", "steps"),
+    [
+        (1, 10, [100], "sum", [1], 10),
+        (1, 10, [101], "sum", [1], 11),
+        (2, 10, [101], "sum", [1], 21),
+        (0.5, 10, [101], "sum", [1], 6),
+        (0.7, 1, [10], "sum", [1], 7),  # in floating point 7.000000000000001
+        (0.001, 10, [5], "sum", [1], 1),
+        (1, 10, [100, 40, 130], "sum", [1, 5, 0], 13),  # the largest, whatever the weights
+        (1, 10, [100], "alternate", [0.5], 10),  # alone, a task has every turn
+        (1, 10, [100, 100], "alternate", [1, 1], 20),
+        (1, 10, [100, 300], "alternate", [1, 3], 40),
+        (1, 10, [300, 100], "alternate", [0.1, 0.3], 120),  # the large task has a quarter of the turns
+    ],
+)
+def test_steps(
+    epochs: float, batch: int, groups: list[int], mixing: str, weights: list[float], steps: int
+) -> None:
+    options = by_epochs(epochs, batch_groups=batch, mixing=mixing)
+    assert steps_of(options, tasks_of(*weights), groups) == steps
+
+
+@given(
+    st.integers(1, 40).map(lambda tenths: tenths / 10),
+    st.integers(1, 9),
+    st.lists(st.integers(1, 200), min_size=1, max_size=4),
+)
+def test_the_fewest_in_which_every_task_has_its_epochs(epochs: float, batch: int, groups: list[int]) -> None:
+    options, tasks = by_epochs(epochs, batch_groups=batch), tasks_of(*[1] * len(groups))
+    steps = steps_of(options, tasks, groups)
+
+    def enough(steps: int) -> bool:
+        seen = [batch * number for number in Mixing("sum", [1] * len(groups), steps, 1).batches()]
+        # In tenths, so that all is whole numbers.
+        return all(10 * a >= round(10 * epochs) * b for a, b in zip(seen, groups, strict=True))
+
+    assert enough(steps)
+    assert not enough(steps - 1)
+
+
+def test_taking_turns_gives_every_task_about_its_epochs() -> None:
+    groups, weights = [4000, 12000, 9000], [1.0, 3.0, 3.0]
+    options = by_epochs(2, batch_groups=4, mixing="alternate")
+    steps = steps_of(options, tasks_of(*weights), groups)
+    seen = [4 * number for number in Mixing("alternate", weights, steps, 1).batches()]
+    assert [number / size for number, size in zip(seen, groups, strict=True)] == pytest.approx(
+        [2, 2, 8 / 3], rel=0.05
+    )
+
+
+def test_given_steps_are_kept() -> None:
+    options = training_options()
+    assert resolve_length(options, tasks_of(1), [1000], "x") == (options, 6)
+
+
+# `separable` has 180 groups, a step takes 4: a tenth of an epoch is 4.5 steps.
+
+
+def test_epochs_train_as_the_steps_that_they_are(
+    run_pretraining: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, Any] = {"dropout": 0.1, "log_every": 2, "mlm_head_steps": 2}
+    folder = run_pretraining("epochs", by_epochs(0.1, **options), title="tiny model")
+    shown = [line for line in capfd.readouterr().err.splitlines() if line.startswith("[tiny model]")]
+    assert shown[0] == "[tiny model] epochs 0.1 of 180 groups are steps 5"
+    assert [line.split(",")[0].split()[-1] for line in shown[1:]] == ["2/5", "4/5", "5/5"]
+    steps = run_pretraining("steps", training_options(steps=5, **options))
+    assert sha256(folder / "model") == sha256(steps / "model")
+    assert without_time(folder) == without_time(steps)
+    assert [line["step"] for line in lines(folder)] == [1, 2, 3, 4, 5]
+
+
+def test_what_was_seen_is_counted(tmp_path: Path, tiny_encoder: Path, separable: tuple[Path, Path]) -> None:
+    store, groups = separable
+    counts = pretrain(
+        tiny_encoder,
+        None,
+        [groups],
+        [store],
+        tasks_of(1),
+        by_epochs(0.1),
+        EncoderConfig(path="tiny", label="tiny"),
+        1,
+        tmp_path / "model",
+        tmp_path / "metrics.jsonl",
+        tmp_path / "checkpoints",
+    )
+    assert {name: counts[name] for name in ("steps", "groups", "groups_available", "epochs")} == {
+        "steps": 5,
+        "groups": {"rop": 20},
+        "groups_available": {"rop": 180},
+        "epochs": {"rop": 0.1111},
+    }
+
+
+def test_resume_is_exact(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, Any] = {"dropout": 0.2, "checkpoint_every": 2}
+    whole = run_pretraining("whole", by_epochs(0.1, **options))
+    with crash_at(monkeypatch, 3), pytest.raises(Stop):
+        run_pretraining("broken", by_epochs(0.1, **options))
+    resumed = run_pretraining("broken", by_epochs(0.1, **options))
+    assert "resumes after 2" in capfd.readouterr().err
+    assert sha256(resumed / "model") == sha256(whole / "model")
+    assert without_time(resumed) == without_time(whole)
+
+
+def test_other_epochs_are_another_job(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with crash_at(monkeypatch, 4), pytest.raises(Stop):
+        run_pretraining("run", by_epochs(0.1))
+    run_pretraining("run", by_epochs(0.12))
+    assert "resumes" not in capfd.readouterr().err
+
+
+def test_too_few_steps_for_the_mlm_head_are_refused_before_training(
+    run_pretraining: Run, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=r"epochs 0\.1 of 180 groups are steps 5; with mlm_head_steps 5"):
+        run_pretraining("run", by_epochs(0.1, mlm_head_steps=5), title="tiny model")
+    assert not (tmp_path / "run").exists()
+    ranking = TaskConfig(objective="rop", mlm_weight=0)
+    assert len(lines(run_pretraining("run", by_epochs(0.1, mlm_head_steps=5), task=ranking))) == 5

