@@ -10,7 +10,8 @@ import pytest
 from synthetic_dumps import HEAD, dump, page
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.config.graph import GraphConfig
+from irpretrain.contracts import DOCUMENTS, HYPERLINKS, LINKS
 from irpretrain.corpora import wikipedia_dump
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.pieces import read_pieces
@@ -18,7 +19,10 @@ from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Ski
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.wikipedia_dump import Options
 from irpretrain.errors import InputError
+from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.article_parser import article_parser
+from irpretrain.wikipedia.build_graph import build_graph
+from irpretrain.wikipedia.links import extract_links
 from irpretrain.wikipedia.pages import read_pages
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
@@ -141,6 +145,34 @@ def hostile_parser(language):
         return sound(wikitext)
 
     return parse
+
+
+def test_a_page_of_very_many_sections_is_left_out_and_named(tmp_path):
+    def headings(count):
+        return "".join(f"\n=={n}==" for n in range(count)) + "\nSee [[Most]]."
+
+    lead = MOST_SECTIONS - 1
+    (tmp_path / "dump").write_bytes(
+        dump(page(1, "Most", headings(lead)), page(2, "More", headings(lead + 1)), page(3, "Few", "[[Most]]"))
+    )
+    config = CorpusConfig(format="wikipedia-dump", path="x")
+    counts = write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
+    assert counts["skipped"] == {"too many sections": 1}
+    [named] = counts["skipped_examples"]
+    assert named.endswith("too many sections: 'More' (page id 2): 32,768 sections, more than 32,767")
+    options = GraphConfig(memory_mb=256)
+    extract_links(tmp_path / "documents", options, tmp_path / "sources", tmp_path / "links")
+    links = LINKS.read(tmp_path / "links").to_pylist()
+    assert [link["section"] for link in links] == [lead, 0]
+    build_graph(
+        [[tmp_path / "sources"]],
+        [[tmp_path / "links"]],
+        [[tmp_path / "redirects"]],
+        options,
+        tmp_path / "graph",
+    )
+    [edge] = HYPERLINKS.read(tmp_path / "graph/hyperlinks.parquet").to_pylist()
+    assert (edge["source"], edge["target"]) == (1, 0)
 
 
 BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><mediawiki>&c;</mediawiki>'

@@ -65,6 +65,12 @@ def test_an_article_with_sections_and_subsections():
     assert (tree.nodes[4].section, tree.nodes[4].start, tree.nodes[4].end) == (4, 40, 45)
 
 
+def test_children_of_many_sections():
+    tree = build_tree("T", sections(*["== A", "=== B", "=== C"] * 5_000))
+    assert len(tree.children(0)) == 5_000
+    assert all(tree.children(1 + 3 * n) == (2 + 3 * n, 3 + 3 * n) for n in range(5_000))
+
+
 def test_only_a_lead():
     tree = build_tree("Tea", sections())
     assert shape(tree) == [("Tea", "-")]

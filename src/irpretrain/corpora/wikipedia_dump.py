@@ -15,6 +15,7 @@ from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.pieces import Damage, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
+from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 from irpretrain.wikipedia.languages import WikiLanguage
@@ -148,6 +149,9 @@ def _record(found: _ToParse, parsed: Any, site: SiteInfo) -> Document | Skipped:
     page = found.page
     if isinstance(parsed, Failure):
         return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
+    if (count := len(parsed.article.sections)) > MOST_SECTIONS:
+        detail = f"{_name(page)}: {count:,} sections, more than {MOST_SECTIONS:,}"
+        return Skipped(page.position, "too many sections", detail)
     if not parsed.article.text:
         return Skipped(page.position, "empty document")
     return Document(
