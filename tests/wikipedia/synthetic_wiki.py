@@ -149,7 +149,7 @@ class Expected:
     segments: list[int]
 
 
-def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, see_also: str = "See also") -> Expected:
+def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4) -> Expected:
     """The graph of some corpora, found by looking at every pair of documents, with none of the library's code."""
     rows = [row for wiki in wikis for row in wiki.rows]
     pages: dict[str, int] = {}
@@ -181,7 +181,7 @@ def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, see_also: str
             segment = max(n for n, start in enumerate(cuts[source]) if n == 0 or start <= link["start"])
             place = (link["start"], link["end"])
             anchors[source, segment, target] = min(anchors.get((source, segment, target), place), place)
-            if see_also in headings_above(one["sections"], link["section"]):
+            if in_see_also(one["sections"], link["section"]):
                 edges.add((source, target))
     return Expected(anchors, group(anchors, [len(c) for c in cuts]), edges, [len(c) for c in cuts])
 
@@ -222,11 +222,12 @@ def cut(body: str, words: int) -> list[int]:
     return firsts or [0]
 
 
-def headings_above(sections: Sequence[dict[str, Any]], number: int) -> set[str]:
-    """Headings of a section and of all above it."""
-    level, found = 10**6, set()
+def in_see_also(sections: Sequence[dict[str, Any]], number: int) -> bool:
+    """Whether, of a section and those above it, the nearest whose heading says anything is a See Also section."""
+    level = 10**6
     for section in reversed(sections[: number + 1]):
         if section["level"] < level:
             level = section["level"]
-            found.add(section["heading"])
-    return found
+            if says := ROLES.get(section["heading"].lower()):
+                return says == "see-also"
+    return False

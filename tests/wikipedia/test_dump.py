@@ -100,6 +100,21 @@ def test_compressed_and_multistream(tmp_path, pack):
     ]
 
 
+def test_french_appendices_below_see_also_are_no_list_of_articles(tmp_path):
+    text = (
+        "[[A]]\n== Voir aussi ==\n[[B]]\n=== Bibliographie ===\n[[C]]\n=== Articles connexes ===\n* [[D]]\n"
+        "==== Par pays ====\n* [[E]]\n=== Liens externes ===\n* [[F]]\n==== Presse ====\n* [[G]]"
+    )
+    french = dump(page(1, text=text)).replace(b"testwiki", b"frwiki")
+    (tmp_path / "dump").write_bytes(french)
+    config = CorpusConfig(format="wikipedia-dump", path="x")
+    write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
+    extract_links(tmp_path / "documents", GraphConfig(), tmp_path / "sources", tmp_path / "links")
+    links = LINKS.read(tmp_path / "links").to_pylist()
+    assert "".join(link["target"] for link in links) == "ABCDEFG"
+    assert [link["target"] for link in links if link["see_also"]] == ["B", "D", "E"]
+
+
 def test_broken_xml_is_named_with_its_byte(tmp_path):
     broken = page(2).replace("</ns>", "</n>")
     first, fault, last = read(tmp_path, dump(page(1), broken, page(3)))

@@ -143,6 +143,8 @@ def test_see_also_sections_with_those_below_and_no_others(tmp_path):
             lead(To("B")),
             Part(2, "See also", [To("C"), To("c")]),
             Part(3, "Lists", [To("D")]),
+            Part(3, "External links", [To("E")]),
+            Part(4, "Lists", [To("E")]),
             Part(2, "See also too", [To("E")]),
             Part(3, "see also", [To("B")]),
         ],

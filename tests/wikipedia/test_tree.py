@@ -111,6 +111,19 @@ def test_boilerplate_is_dropped_with_all_below():
     assert within(outline, ["see-also"]) == [False, False, False, True, True, True, False]
 
 
+def test_the_nearest_role_decides():
+    outline = sections(
+        "== Lists!", "=== A", "=== Notes!", "==== B", "==== Lists!", "=== C", "== Notes!", "=== Lists!"
+    )
+    within_lists = [
+        section.heading
+        for section, inside in zip(outline, within(outline, ["see-also"]), strict=True)
+        if inside
+    ]
+    assert within_lists == ["Lists!", "A", "Lists!", "C", "Lists!"]
+    assert all(within(outline, ["see-also", "boilerplate"])[1:])
+
+
 def test_text_in_boilerplate_keeps_no_empty_section():
     tree = build_tree("T", sections("== A -", "=== Notes!"), drop_empty=True, drop_boilerplate=True)
     assert shape(tree) == [("T", "-")]

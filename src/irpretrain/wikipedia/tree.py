@@ -150,13 +150,17 @@ def section_parents(levels: Sequence[int]) -> list[int]:
 
 
 def within(sections: Sequence[SectionLike], roles: Collection[Role]) -> list[bool]:
-    """Say of each section whether it or one above it has one of the `roles`; of the lead never."""
-    inside: list[bool] = []
+    """Say of each section whether it counts as one of the `roles`; the lead never does.
+
+    A section's own role counts; where it has none, that of the nearest section above that has one: an external links
+    section below a See Also section is none.
+    """
+    counted: list[Role] = []
     for section, parent in zip(
         sections, section_parents([section.level for section in sections]), strict=True
     ):
-        inside.append(parent >= 0 and (inside[parent] or section.role in roles))
-    return inside
+        counted.append("" if parent < 0 else section.role or counted[parent])
+    return [role in roles for role in counted]
 
 
 def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[SectionRow]:
