@@ -293,6 +293,11 @@ HYPERLINKS = Contract(
         Column("end", pa.int32(), "its end", "characters"),
         Column("symmetric", pa.bool_(), "whether the target links the source, from whichever segment"),
         Column("back_segment", pa.int16(), "first segment of the target that links the source, -1 for none"),
+        Column(
+            "strong",
+            pa.bool_(),
+            "whether the target's first anchor of the source is in its first segment, as graph.first_segment has it",
+        ),
         Column("section", pa.int16(), "section of the source that holds the first anchor"),
     ),
 )
