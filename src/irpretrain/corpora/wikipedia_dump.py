@@ -83,7 +83,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     language = WikiLanguage.of(site, options.names)
     settings = Settings(PARSER, language, options.page_seconds, options.page_memory_mb)
     with GuardedParser(settings) as parser:
-        for found, parsed in parser.parse(_classified(path, site, options, share), _wikitext):
+        for found, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
             yield _record(found, parsed, site) if isinstance(found, _ToParse) else found
 
 
@@ -105,14 +105,16 @@ def _beginning(path: Path) -> Iterator[bytes]:
         yield piece.text
 
 
-def _classified(path: Path, site: SiteInfo, options: Options, share: Share) -> Iterator[Record | _ToParse]:
+def _classified(
+    path: Path, site: SiteInfo, language: WikiLanguage, options: Options, share: Share
+) -> Iterator[Record | _ToParse]:
     for page in read_pages(read_pieces(path, share), options.longest_page):
         if isinstance(page, Fault):
             yield _malformed(path, page)
         elif f"{path.name}:{page.position}" in options.leave_out:
             yield Skipped(page.position, "left out by the configuration", _name(page))
         else:
-            yield _classify(page, site, options)
+            yield _classify(page, site, language, options)
 
 
 def _malformed(path: Path, fault: Fault) -> Malformed:
@@ -122,12 +124,12 @@ def _malformed(path: Path, fault: Fault) -> Malformed:
     return Malformed(fault.position, fault.reason, detail, place=place_in_words(path, fault.position))
 
 
-def _classify(page: Page, site: SiteInfo, options: Options) -> Record | _ToParse:
+def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Options) -> Record | _ToParse:
     if page.namespace is None or not page.page_id.isdigit() or not page.title:
         return Malformed(page.position, "page without title, id or namespace", repr(page.title[:80]))
     if page.namespace != 0:
         return Skipped(page.position, "not in the article namespace")
-    if (target := redirect_target(page.text, page.redirect)) is not None:
+    if (target := redirect_target(page.text, page.redirect, language.redirects)) is not None:
         if not target[0]:
             return Skipped(page.position, "redirect without a target")
         return Redirect(page.position, clean_line(page.title), *map(clean_line, target))
