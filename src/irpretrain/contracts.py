@@ -223,7 +223,8 @@ DOCUMENTS = Contract(
 
 REDIRECTS = Contract(
     "redirects",
-    "Redirects of a corpus shard, in corpus order; without rows for formats that have none.",
+    "Redirects of a corpus shard, in corpus order; without rows for formats that have none. The file's metadata "
+    "`title_case` is what dumps say of the case of titles.",
     (
         *_PLACE,
         Column("title", pa.string(), "title of the page that redirects"),

@@ -190,6 +190,39 @@ def test_a_page_of_very_many_sections_is_left_out_and_named(tmp_path):
     assert (edge["source"], edge["target"]) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("said", "option", "complaint"),
+    [
+        ("case-sensitive", "first-letter", "refused"),
+        ("case-sensitive", "case-sensitive", None),
+        ("first-letter", "first-letter", None),
+        ("first-letter", "case-sensitive", "said"),
+        ("sideways", "first-letter", None),
+        (None, "first-letter", None),
+    ],
+)
+def test_case_of_titles_as_the_dump_says(tmp_path, capsys, said, option, complaint):
+    plain = dump(page(1, "polish", "[[Polish]]"), page(2, "Polish"))
+    case = f"<case>{said}</case><namespaces>" if said else "<namespaces>"
+    (tmp_path / "dump").write_bytes(plain.replace(b"<namespaces>", case.encode(), 1))
+    config = CorpusConfig(format="wikipedia-dump", path="x", shards=2)
+    options = GraphConfig(memory_mb=256, title_case=option)
+    tables = {name: [tmp_path / f"{name}-{n}" for n in range(2)] for name in ("d", "r", "s", "l")}
+    for n, (documents, redirects, sources, links) in enumerate(zip(*tables.values(), strict=True)):
+        write_shard(config, tmp_path / "dump", n, documents, redirects)
+        extract_links(documents, options, sources, links)
+    output = tmp_path / "graph"
+    capsys.readouterr()
+    if complaint == "refused":
+        with pytest.raises(InputError, match=r"Set graph\.title_case: case-sensitive"):
+            build_graph([tables["s"]], [tables["l"]], [tables["r"]], options, output)
+        assert not output.exists()
+        return
+    counts = build_graph([tables["s"]], [tables["l"]], [tables["r"]], options, output)
+    assert counts["links"]["used"] == (option == "case-sensitive")
+    assert ("small first letter" in capsys.readouterr().err) == (complaint == "said")
+
+
 BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><mediawiki>&c;</mediawiki>'
 
 

@@ -24,6 +24,7 @@ from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, Fault, Page, read_pages
 from irpretrain.wikipedia.parse_worker import Failure, Settings
 from irpretrain.wikipedia.redirect_target import redirect_target
+from irpretrain.wikipedia.titles import TITLE_CASE
 
 SUFFIXES = (".xml",)
 PARSER = "irpretrain.wikipedia.article_parser:article_parser"
@@ -85,6 +86,12 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     with GuardedParser(settings) as parser:
         for found, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
             yield _record(found, parsed, site) if isinstance(found, _ToParse) else found
+
+
+def facts(path: Path) -> dict[str, str]:
+    """Return what a dump says of its wiki that later stages must know: how titles are compared."""
+    case = _site(path)[0].case
+    return {TITLE_CASE: case} if case else {}
 
 
 def _site(path: Path) -> tuple[SiteInfo, list[Malformed]]:

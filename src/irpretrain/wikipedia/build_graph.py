@@ -31,7 +31,7 @@ from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
 from irpretrain.wikipedia.graph import SEGMENT_WORDS
 from irpretrain.wikipedia.graph_database import GraphDatabase, database, parquet
-from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, resolve_redirects
+from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, check_case, resolve_redirects
 
 NO_PAGE = -3
 """In place of a node: no page and no redirect has the title."""
@@ -55,9 +55,11 @@ def build_graph(
         The counts, which docs/methods/wikipedia-graph.md explains.
 
     Raises:
-        InputError: there is no document, or there are more than a node number can count.
+        InputError: there is no document, or there are more than a node number can count, or a dump says of itself
+            that its titles cannot be compared as `options` have it.
         SetupError: memory was too small.
     """
+    check_case(redirects, options.title_case)
     with atomic_directory(output) as folder:
         scratch = folder / "scratch"
         scratch.mkdir()
