@@ -63,6 +63,12 @@ def test_the_default_is_valid():
         ("pretraining.steps", None, ["pretraining: neither steps nor epochs are given"]),
         ("pretraining.epochs", 2, ["pretraining: both steps 160 and epochs 2 are given; set one of them"]),
         ("pretraining.epochs", 0, ["pretraining.epochs", "greater than 0"]),
+        ("pretraining.epochs_of", "rop", ["pretraining: epochs_of rop: has no use with steps; give epochs"]),
+        (
+            "models.prop.training",
+            {"epochs": 2, "epochs_of": "rpo"},
+            ["models.prop: epochs_of: 'rpo' is not in models.prop.tasks; did you mean rop?"],
+        ),
         (
             "models.prop.training",
             {"steps": 7, "epochs": 1.5},
@@ -325,14 +331,14 @@ def test_a_models_own_length_replaces_the_common_one(given):
     given["models"]["prop"]["training"] = {"epochs": 1}
     own = parse_config(given).training_of("prop")
     assert (own.steps, own.epochs) == (None, 1)
-    given["pretraining"] |= {"steps": None, "epochs": 0.5}
+    given["pretraining"] |= {"steps": None, "epochs": 0.5, "epochs_of": "rop"}
     given["models"] |= dict.fromkeys(("prop-rop", "prop-random"))
     given["models"]["prop"]["training"] = {"steps": 70}
     given["experiments"]["zero-shot"]["models"] = ["prop", "prop-mlm"]
     parsed = parse_config(given)
-    assert [(t.steps, t.epochs) for t in map(parsed.training_of, ("prop", "prop-mlm"))] == [
-        (70, None),
-        (None, 0.5),
+    assert [(t.steps, t.epochs, t.epochs_of) for t in map(parsed.training_of, ("prop", "prop-mlm"))] == [
+        (70, None, None),
+        (None, 0.5, "rop"),
     ]
 
 

@@ -170,6 +170,9 @@ def _training(config: Config, name: str) -> Iterator[str]:
 
 
 def _tasks(where: str, tasks: list[TaskConfig], training: PretrainingConfig) -> Iterator[str]:
+    if tasks and training.epochs_of is not None:
+        known = dict.fromkeys(task.objective for task in tasks)
+        yield from _unknown(f"{where}: epochs_of", [training.epochs_of], known, f"{where}.tasks")
     for task in tasks:
         try:
             training.of_task(task)
