@@ -48,19 +48,20 @@ def dump(section):
     return section.model_dump(mode="json")
 
 
+def training_groups(model):
+    """Ranking groups that a model is trained on: what its training costs, as far as it is known before there are any."""
+    training, tasks = CFG.training_of(model), CFG.models[model].tasks
+    at_once = 1 if training.mixing == "alternate" else len(tasks)
+    # Of epochs, whose steps are not known yet, a paper waits for the others.
+    return (training.steps or inf) * training.batch_groups * at_once if tasks else 0
+
+
 @cache
 def paper_places():
-    """Paper → its place when models are trained: the paper that needs the fewest steps first, so that the first tables
+    """Paper → its place when models are trained: the paper with the least to pre-train first, so that the first tables
     appear early."""
-    steps = {
-        paper: sum(
-            last_step(model) or inf  # of epochs, whose steps are not known yet, a paper waits for the others
-            for model in used_models(CFG.of_papers([paper]))
-            if CFG.models[model].tasks
-        )
-        for paper in PAPERS
-    }
-    return {paper: place for place, paper in enumerate(sorted(PAPERS, key=steps.get))}
+    cost = {paper: sum(map(training_groups, used_models(CFG.of_papers([paper])))) for paper in PAPERS}
+    return {paper: place for place, paper in enumerate(sorted(PAPERS, key=cost.get))}
 
 
 @cache

@@ -41,9 +41,7 @@ def lay_out(config: Config, folder: Path) -> None:
 
 def told_jobs(overlay: Path) -> list[int]:
     """The pre-trainings, re-rankings and fine-tunings that an overlay says it makes; nothing where it says none."""
-    told = re.search(
-        r"# Not timed: (\d+) pre-trainings, (\d+) re-rankings and (\d+) fine-tunings", overlay.read_text()
-    )
+    told = re.search(r"# (\d+) pre-trainings, (\d+) re-rankings and (\d+) fine-tunings", overlay.read_text())
     return [int(number) for number in told.groups()] if told else []
 
 

@@ -98,10 +98,21 @@ def test_few_and_many_queries_have_panels_of_their_own(config_of, tmp_path: Path
     few, many = query_curves(
         load_published(PHP_YAML), "figure4", config, _scores(tmp_path, _few_shot_rows())
     ).axes
-    assert list(few.lines[0].get_xdata()) == [0, 1, 2]
+    assert [round(x) for x in few.lines[0].get_xdata()] == [0, 1, 2]
     assert [tick.get_text() for tick in few.get_xticklabels()] == ["0", "16", "128"]
     assert list(few.lines[0].get_ydata()) == pytest.approx([0.4, 0.5, 0.5])
     assert [tick.get_text() for tick in many.get_xticklabels()] == ["8,000", "64,000"]
+
+
+def test_intervals_of_several_curves_stand_side_by_side(config_of, tmp_path: Path) -> None:
+    rows = flat_rows("squad", {"php": 0.4, "harp": 0.35}, ("few-shot-16", "few-shot-32"))
+    scores = _scores(tmp_path, rows)
+    few, _ = query_curves(load_published(PHP_YAML), "figure4", config_of("php", "harp"), scores).axes
+    php, harp = few.lines
+    assert php.get_xdata()[0] != harp.get_xdata()[0]
+    (first, *_), _ = (bars.get_segments() for bars in few.collections)
+    assert first[0][0] == first[1][0] == php.get_xdata()[0]
+    assert first[0][1] < php.get_ydata()[0] < first[1][1]
 
 
 def test_a_panel_without_runs_says_so(config_of, tmp_path: Path) -> None:
@@ -120,6 +131,10 @@ def test_bars_with_and_without(config_of, tmp_path: Path) -> None:
     heights = [round(bar.get_height(), 6) for bar in axis.patches]
     assert heights == [0.3, 0.4, 0.37]  # with: HP alone and PHP; without: PHP
     assert [text.get_text().strip() for text in axis.texts] == ["not run"] * 5
+    # Models of the configuration by their labels, which are their names in capitals here.
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == [
+        "Php-Hp-Only", "php-\nshp-only", "php-\nmrds-only", "Php",
+    ]  # fmt: skip
     assert axis.lines[-1].get_ydata()[0] == pytest.approx(0.35)  # HARP
     assert QUERIES == 20
 

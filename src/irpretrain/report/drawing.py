@@ -51,12 +51,13 @@ def draw_with_interval(
     config: Config,
     scores: Scores,
     runs: Sequence[RunName],
-    places: Sequence[int],
+    places: Sequence[float],
     measure: str,
     colour: int,
     label: str,
+    bars: bool = False,
 ) -> None:
-    """Draw a line through the means of `runs` at `places`, with the band of their confidence intervals."""
+    """Draw a line through the means of `runs` at `places`, with their confidence intervals as a band, or as bars."""
     found = [scores.get(run, measure) for run in runs]
     known = [
         (place, results, run) for place, results, run in zip(places, found, runs, strict=True) if results
@@ -71,17 +72,14 @@ def draw_with_interval(
         for _, results, run in known
     ]
     x = [place for place, _, _ in known]
+    means = [results.mean for _, results, _ in known]
     style = {"color": COLOURS[colour % len(COLOURS)]}
-    axis.plot(
-        x,
-        [results.mean for _, results, _ in known],
-        marker=MARKERS[colour % len(MARKERS)],
-        label=label,
-        **style,
-    )
-    axis.fill_between(
-        x, [low for low, _ in bounds], [high for _, high in bounds], alpha=0.15, linewidth=0, **style
-    )
+    axis.plot(x, means, marker=MARKERS[colour % len(MARKERS)], label=label, **style)
+    low, high = [bound for bound, _ in bounds], [bound for _, bound in bounds]
+    if bars:
+        axis.vlines(x, low, high, linewidth=1, **style)
+    else:
+        axis.fill_between(x, low, high, alpha=0.15, linewidth=0, **style)
 
 
 def draw_level(

@@ -31,6 +31,8 @@ from irpretrain.report.scores import RunName, Scores
 FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
 LARGE_SCALE = 1_000
 """From so many training queries on, fine-tuning counts as large-scale."""
+SPREAD = 0.05
+"""Distance in ticks between two curves' points at one number of queries: their intervals stand side by side."""
 SCALES = ("few queries", "many queries")
 
 
@@ -133,11 +135,11 @@ def _draw_scale(
         return
     for colour, (model, queries) in enumerate(curves.items()):
         runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
-        places = [ticks.index(number) for number in queries]
+        aside = SPREAD * (colour - (len(curves) - 1) / 2)
+        places = [ticks.index(number) + aside for number in queries]
         if queries:
-            draw_with_interval(
-                axis, config, scores, runs, places, measure, colour, short_label(config, model)
-            )
+            label = short_label(config, model)
+            draw_with_interval(axis, config, scores, runs, places, measure, colour, label, bars=True)
     axis.set_xlabel("training queries")
     axis.set_ylabel(measure)
     axis.set_xticks(range(len(ticks)), [f"{number:,}" for number in ticks])

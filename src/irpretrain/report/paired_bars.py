@@ -53,6 +53,11 @@ def paired_bars(published: Published, name: str, config: Config, scores: Scores)
     return figure
 
 
+def _tick(config: Config, model: str) -> str:
+    """The model's label; for one that the configuration lacks its name, broken so that neighbours keep apart."""
+    return config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
+
+
 def _known(scores: Scores, pair: tuple[str, str], regime: str, model: str) -> bool:
     return RunName(*pair, model, regime) in scores.names()
 
@@ -89,7 +94,7 @@ def _draw(
         draw_level(
             axis, scores, RunName(*pair, model, regime), measure, short_label(config, model), ":", COLOURS[1]
         )
-    axis.set_xticks(range(len(models)), [model.replace("-", "-\n", 1) for model in models], fontsize=9)
+    axis.set_xticks(range(len(models)), [_tick(config, model) for model in models], fontsize=9)
     axis.grid(axis="x", visible=False)
     axis.set_ylabel(measure)
     title = f"{dataset_label(config, *pair)}, {regime_label(regime)}, {queries_text(scores, pair[0])}"
