@@ -130,6 +130,19 @@ def test_the_default_is_valid():
             ["finetuning: optimiser.decay: step has one later_rate"],
         ),
         ("models.prop.tasks", [{"objective": "rop", "weight": 0, "mlm_weight": 0}], ["nothing is learned"]),
+        (
+            "graph.segment_words",
+            31,
+            [
+                "models.php.tasks: mrds reads query_length 30 word pieces of segments of graph.segment_words 31",
+                "lower graph.segment_words or raise query_length",
+            ],
+        ),
+        (
+            "models.php-shp.tasks",
+            [{"objective": "shp", "query_length": 23}],
+            ["models.php-shp.tasks: shp reads query_length 23 word pieces", "graph.segment_words 24 words"],
+        ),
         ("preset", "papers", ["preset", "'paper' or 'released'"]),
         ("pretraining.query_length", 61, ["query_length 61", "max_length 64", "lower query_length or raise"]),
         ("reranking.query_length", 96, ["reranking: query_length 96", "max_length 96"]),
