@@ -5,11 +5,12 @@ from pathlib import Path
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.retrieval.rerank import rerank
 from irpretrain.stage import stage
+from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 
 with stage(snakemake) as done:
     model = Path(snakemake.input.model)
     if snakemake.params.snapshot is not None:
-        model = model / "snapshots" / f"step-{snakemake.params.snapshot:06d}"
+        model = model / SNAPSHOTS / snapshot_name(snakemake.params.snapshot)
     done(
         rerank(
             model,

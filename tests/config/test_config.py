@@ -63,6 +63,12 @@ def test_the_default_is_valid():
         ("pretraining.steps", None, ["pretraining: neither steps nor epochs are given"]),
         ("pretraining.epochs", 2, ["pretraining: both steps 160 and epochs 2 are given; set one of them"]),
         ("pretraining.epochs", 0, ["pretraining.epochs", "greater than 0"]),
+        ("pretraining.epochs_of", "rop", ["pretraining: epochs_of rop: has no use with steps; give epochs"]),
+        (
+            "models.prop.training",
+            {"epochs": 2, "epochs_of": "rpo"},
+            ["models.prop: epochs_of: 'rpo' is not in models.prop.tasks; did you mean rop?"],
+        ),
         (
             "models.prop.training",
             {"steps": 7, "epochs": 1.5},
@@ -124,6 +130,19 @@ def test_the_default_is_valid():
             ["finetuning: optimiser.decay: step has one later_rate"],
         ),
         ("models.prop.tasks", [{"objective": "rop", "weight": 0, "mlm_weight": 0}], ["nothing is learned"]),
+        (
+            "graph.segment_words",
+            31,
+            [
+                "models.php.tasks: mrds reads query_length 30 word pieces of segments of graph.segment_words 31",
+                "lower graph.segment_words or raise query_length",
+            ],
+        ),
+        (
+            "models.php-shp.tasks",
+            [{"objective": "shp", "query_length": 23}],
+            ["models.php-shp.tasks: shp reads query_length 23 word pieces", "graph.segment_words 24 words"],
+        ),
         ("preset", "papers", ["preset", "'paper' or 'released'"]),
         ("pretraining.query_length", 61, ["query_length 61", "max_length 64", "lower query_length or raise"]),
         ("reranking.query_length", 96, ["reranking: query_length 96", "max_length 96"]),
@@ -325,14 +344,14 @@ def test_a_models_own_length_replaces_the_common_one(given):
     given["models"]["prop"]["training"] = {"epochs": 1}
     own = parse_config(given).training_of("prop")
     assert (own.steps, own.epochs) == (None, 1)
-    given["pretraining"] |= {"steps": None, "epochs": 0.5}
+    given["pretraining"] |= {"steps": None, "epochs": 0.5, "epochs_of": "rop"}
     given["models"] |= dict.fromkeys(("prop-rop", "prop-random"))
     given["models"]["prop"]["training"] = {"steps": 70}
     given["experiments"]["zero-shot"]["models"] = ["prop", "prop-mlm"]
     parsed = parse_config(given)
-    assert [(t.steps, t.epochs) for t in map(parsed.training_of, ("prop", "prop-mlm"))] == [
-        (70, None),
-        (None, 0.5),
+    assert [(t.steps, t.epochs, t.epochs_of) for t in map(parsed.training_of, ("prop", "prop-mlm"))] == [
+        (70, None, None),
+        (None, 0.5, "rop"),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,27 @@ def lay_out(config: Config, folder: Path) -> None:
         (folder / config.encoder.path).symlink_to(installed_path(encoder))
 
 
+def told_jobs(overlay: Path) -> list[int]:
+    """The pre-trainings, re-rankings and fine-tunings that an overlay says it makes; nothing where it says none."""
+    told = re.search(r"# (\d+) pre-trainings, (\d+) re-rankings and (\d+) fine-tunings", overlay.read_text())
+    return [int(number) for number in told.groups()] if told else []
+
+
+def jobs(config: Config, planned: set[str]) -> list[int]:
+    """The planned pre-trainings, re-rankings and fine-tunings; an encoder with fresh heads is not trained."""
+    trained = re.compile(r"results/models/pretrained/([^/]+)/seed-\d+")
+    found = [match[1] for path in planned if (match := trained.fullmatch(path))]
+    rankings = r"results/runs/.+/zero-shot/seed-\d+\.run\.gz", r"results/runs/.+/fold-\d+\.run\.gz"
+    return [
+        sum(bool(config.models[model].tasks) for model in found),
+        *(sum(bool(re.fullmatch(pattern, path)) for path in planned) for pattern in rankings),
+    ]
+
+
+def test_overlays_that_were_not_timed_count_their_jobs() -> None:
+    assert {path.stem for path in OVERLAYS if told_jobs(path)} == {"php-ablations", "wikiformer-ablations"}
+
+
 @pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
 def test_it_gives_a_plan(overlay, tmp_path):
     config = load(overlay)
@@ -47,8 +69,10 @@ def test_it_gives_a_plan(overlay, tmp_path):
     command += ["--summary"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=580, env=os.environ)
     assert done.returncode == 0, done.stderr[-4000:]
-    # A line of the summary begins with the file that a job makes.
+    # A line of the summary begins with a file that a job makes.
     planned = {line.split("\t")[0] for line in done.stdout.splitlines()}
+    if told := told_jobs(overlay):
+        assert told == jobs(config, planned)
     for model in used_models(config):
         assert any(path.startswith(f"results/models/pretrained/{model}/") for path in planned), model
     assert "results/report.html" in planned

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.errors import IntegrityError, SetupError
-from irpretrain.text.stop_words import load_stop_words, resources_directory
+from irpretrain.resources import resources_directory
+from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words
 
 

@@ -53,6 +53,25 @@ def test_steps(
     assert steps_of(options, tasks_of(*weights), groups) == steps
 
 
+@pytest.mark.parametrize(
+    ("mixing", "groups", "steps"),
+    [("sum", [40, 900], 8), ("sum", [900, 40], 180), ("alternate", [40, 900], 32)],
+)
+def test_one_objective_decides(mixing: str, groups: list[int], steps: int) -> None:
+    tasks = [TaskConfig(objective="mrds"), TaskConfig(objective="rop", weight=3)]
+    options = by_epochs(2, batch_groups=10, mixing=mixing, epochs_of="mrds")
+    assert steps_of(options, tasks, groups) == steps
+
+
+def test_what_one_objective_decides_is_told_and_settled(capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = [TaskConfig(objective="mrds"), TaskConfig(objective="rop")]
+    known, steps = resolve_length(
+        by_epochs(2, batch_groups=10, epochs_of="rop"), tasks, [40, 9000], "tiny model"
+    )
+    assert capsys.readouterr().err == "[tiny model] epochs 2 of 9,000 groups of rop are steps 1,800\n"
+    assert (known.steps, known.epochs, known.epochs_of) == (steps, None, None)
+
+
 @given(
     st.integers(1, 40).map(lambda tenths: tenths / 10),
     st.integers(1, 9),

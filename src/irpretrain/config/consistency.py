@@ -166,10 +166,14 @@ def _training(config: Config, name: str) -> Iterator[str]:
     else:
         if fault := training.head_start_fault(tasks):
             yield f"{where}: {fault}"
+        yield from _segments(config, name, training)
         yield from _tasks(where, tasks, training)
 
 
 def _tasks(where: str, tasks: list[TaskConfig], training: PretrainingConfig) -> Iterator[str]:
+    if tasks and training.epochs_of is not None:
+        known = dict.fromkeys(task.objective for task in tasks)
+        yield from _unknown(f"{where}: epochs_of", [training.epochs_of], known, f"{where}.tasks")
     for task in tasks:
         try:
             training.of_task(task)
@@ -179,6 +183,20 @@ def _tasks(where: str, tasks: list[TaskConfig], training: PretrainingConfig) -> 
             yield (
                 f"{where}.tasks: {task.objective} has weight 0, so with mixing alternate it never has its turn; give "
                 "it a weight, or set mixing to sum"
+            )
+
+
+def _segments(config: Config, name: str, training: PretrainingConfig) -> Iterator[str]:
+    """Faults of tasks that read less of a query than a segment of the graph has; a word is a word piece or more."""
+    words = config.graph.segment_words
+    for task in config.models[name].tasks:
+        options = config.objectives.get(task.objective)
+        read = training.query_length if task.query_length is None else task.query_length
+        if getattr(options, "queries_are_segments", False) and read < words:
+            yield (
+                f"models.{name}.tasks: {task.objective} reads query_length {read} word pieces of segments of "
+                f"graph.segment_words {words} words, so anchors beyond them would decide unread; lower "
+                "graph.segment_words or raise query_length"
             )
 
 

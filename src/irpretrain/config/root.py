@@ -79,13 +79,14 @@ class Config(Section):
     def training_of(self, model: str) -> PretrainingConfig:
         """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.
 
-        A model's own length, in steps or epochs, replaces that of `pretraining`, whichever it is in.
+        A model's own length, in steps or epochs (of one objective or of all), replaces that of `pretraining`, whichever
+        it is in.
         """
         from irpretrain.config.load import deep_merge, explain
 
         own = self.models[model].training
         inherited = self.pretraining.model_dump()
         if any(own.get(name) is not None for name in ("steps", "epochs")):
-            inherited |= {"steps": None, "epochs": None}
+            inherited |= {"steps": None, "epochs": None, "epochs_of": None}
         merged = deep_merge(inherited, own)
         return explain(PretrainingConfig, merged, f"models.{model}.training")

@@ -189,6 +189,11 @@ class PretrainingConfig(SequenceConfig):
         "many times or more (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both of these.",
         json_schema_extra={"unit": "epochs"},
     )
+    epochs_of: str | None = Field(
+        None,
+        description="Objective among the model's tasks whose groups `epochs` counts, whatever the others have; null: "
+        "every task's.",
+    )
     batch_groups: int = Field(
         ge=1,
         description="Ranking groups (for PROP: pairs) in one optimiser step.",
@@ -241,6 +246,10 @@ class PretrainingConfig(SequenceConfig):
         if self.steps is not None and self.epochs is not None:
             raise ValueError(
                 f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
+            )
+        if self.epochs_of is not None and self.epochs is None:
+            raise ValueError(
+                f"epochs_of {self.epochs_of}: has no use with steps; give epochs, or set epochs_of to null"
             )
         if self.epochs is not None:
             for name, given, nothing in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -45,6 +45,9 @@ STAGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 class Options(Section):
     """Which segments become queries, and which linked documents stand against each other."""
+
+    queries_are_segments: ClassVar[bool] = True
+    """The whole segment must be read: its anchors say which documents are preferred."""
 
     type: Literal["hp", "shp", "mrds"] = Field(
         description="Stage. hp: documents linked from the segment before those linked from others; shp: those that "

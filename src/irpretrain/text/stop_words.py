@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import Literal
 
 from irpretrain.errors import IntegrityError, SetupError
+from irpretrain.resources import resources_directory
 from irpretrain.text.words import find_words
 
 StopList = Literal["none", "inquery", "nltk+inquery"]
 ENTRIES = {"inquery": 418, "nltk": 179}
 """Number of entries that each file must have."""
-
-
-def resources_directory() -> Path:
-    """Return `resources/` of the source tree that this package was installed from."""
-    return Path(__file__).resolve().parents[3] / "resources"
 
 
 def load_stop_words(name: StopList, resources: str | Path | None = None) -> frozenset[str]:

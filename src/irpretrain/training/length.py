@@ -1,4 +1,4 @@
-"""How long a pre-training is: its steps as given, or those that take so many epochs of its tasks' groups."""
+"""How long a pre-training is: its steps as given, or those that take so many epochs of one task's groups or of all."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def resolve_length(
     if options.steps is not None:
         return options, options.steps
     steps = steps_of(options, tasks, groups)
-    known = options.model_copy(update={"steps": steps, "epochs": None})
-    counted = ", ".join(f"{number:,}" for number in groups)
-    told = f"epochs {options.epochs:g} of {counted} groups are steps {steps:,}"
+    known = options.model_copy(update={"steps": steps, "epochs": None, "epochs_of": None})
+    counted = ", ".join(f"{groups[place]:,}" for place in _deciding(options, tasks))
+    of = "" if options.epochs_of is None else f" of {options.epochs_of}"
+    told = f"epochs {options.epochs:g} of {counted} groups{of} are steps {steps:,}"
     if fault := known.head_start_fault(tasks):
         raise ConfigError(f"{title}: {told}; {fault}")
     print(f"[{title}] {told}", file=sys.stderr, flush=True)
@@ -38,7 +39,7 @@ def resolve_length(
 
 
 def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int]) -> int:
-    """Return the fewest steps in which every task goes through its groups `epochs` times or more.
+    """Return the fewest steps in which every task (or `epochs_of`) goes through its groups `epochs` times or more.
 
     With mixing alternate a task has weight / (sum of weights) of the steps; they are enough if the draws keep to that.
     """
@@ -46,7 +47,10 @@ def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Se
     alternate = options.mixing == "alternate" and len(tasks) > 1
     # Decimals as they were written: in floating point 0.7 epochs of 10 groups would be more than 7 groups.
     passes = Fraction(str(options.epochs)) / options.batch_groups
-    return max(
-        math.ceil(passes * count / (Fraction(str(task.weight)) / total if alternate else 1))
-        for task, count in zip(tasks, groups, strict=True)
-    )
+    shares = [Fraction(str(task.weight)) / total if alternate else Fraction(1) for task in tasks]
+    return max(math.ceil(passes * groups[place] / shares[place]) for place in _deciding(options, tasks))
+
+
+def _deciding(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:
+    """Return the places of the tasks whose epochs count."""
+    return [i for i, task in enumerate(tasks) if options.epochs_of in (None, task.objective)]

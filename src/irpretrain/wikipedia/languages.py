@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from irpretrain.errors import ConfigError
-from irpretrain.text.stop_words import resources_directory
+from irpretrain.resources import resources_directory
 from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.names import Names, heading_key
