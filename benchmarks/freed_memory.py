@@ -2,8 +2,9 @@
 
     python benchmarks/freed_memory.py
 
-The default's encoder with random weights scores batches, and is trained on them, each time in a process of its own, with
-and without, in turn. Prints the medians of wall, user and system time, the peak memory, and the ratios of wall time.
+The default's encoder with random weights scores batches, and is trained on them, each time in a process of its own,
+with and without, in turn. Prints the medians of wall, user and system time, the peak memory, and the ratios of wall
+time.
 """
 
 from __future__ import annotations
