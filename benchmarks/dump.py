@@ -3,11 +3,12 @@
     python benchmarks/dump.py
 
 A dump as Wikimedia makes them (bzip2, a stream of its own for every 100 pages) of the embedded excerpt of the English
-Wikipedia again and again up to --megabytes of its articles' wikitext, read by `irpretrain.corpora.shards.write_shard`:
-decompressed, cut into pages, parsed in the guarded process, written as Parquet; as one shard on one core, then as two
-shards in two jobs at a time on two cores. Once with the excerpt's articles, which are long, and once with the same text in pages of the mean
-length of the English Wikipedia. A job's processor time and peak memory are those of its two processes together: the
-reader, which also writes, and the parser. Times by the clock mean something on an idle machine only.
+Wikipedia again and again up to --megabytes of its articles' wikitext, read by
+`irpretrain.corpora.shards.write_shard`: decompressed, cut into pages, parsed in the guarded process, written as
+Parquet; as one shard on one core, then as two shards in two jobs at a time on two cores. Once with the excerpt's
+articles, which are long, and once with the same text in pages of the mean length of the English Wikipedia. A job's
+processor time and peak memory are those of its two processes together: the reader, which also writes, and the parser.
+Times by the clock mean something on an idle machine only.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def write_dump(path: Path, pages: Sequence[tuple[str, str]], repeats: int) -> No
 
 
 def job(dump: Path, shard: int, shards: int, folder: Path) -> dict[str, Any]:
-    """Write one shard on as many cores as there are shards; return the processor seconds and peak megabytes of the reader and of the parser."""
+    """Write one shard, on as many cores as there are shards; return seconds and memory of the reader and the parser."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:shards])
     config = CorpusConfig(format="wikipedia-dump", path=str(dump), shards=shards)
     before = time.process_time()
@@ -164,8 +165,8 @@ def measure(name: str, pages: Sequence[tuple[str, str]], megabytes: float, folde
     used = [sum(shard["reader"] + shard["parser"] for shard in found) for found, _ in (one, two)]
     text = sum(len(piece.text) for piece in read_pieces(dump, everything) if isinstance(piece, Piece)) / 1e6
     print(
-        f"\n{name}: two shards on two cores do {one[1] / two[1]:.2f} times as much as one on one by the clock, and take "
-        f"{used[1] / used[0]:.2f} times its processor time; decompressing and finding pages alone "
+        f"\n{name}: two shards on two cores do {one[1] / two[1]:.2f} times as much as one on one by the clock, and "
+        f"take {used[1] / used[0]:.2f} times its processor time; decompressing and finding pages alone "
         f"{text / pages_alone(dump):.1f} MB of XML/s per core\n",
         flush=True,
     )
