@@ -1,18 +1,24 @@
 """Writes synthetic collections of linked articles, and says by brute force what their graph is.
 
 An article is a list of sections, a section a level, a heading and pieces: words, or links with an anchor. Everything
-that a parser would have to find out (offsets, sections, levels) is known here by construction.
+that a parser would have to find out (offsets, sections, levels) is known here by construction. A collection is written
+as the tables that the parser would make, or as a dump in wikitext, from which the parser must make the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
+from synthetic_dumps import dump, page
+
+from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
+from irpretrain.corpora.shards import write_shard
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 
@@ -26,6 +32,8 @@ class To:
 
 
 Piece = str | To
+Written = tuple[list[Path], list[Path]]
+"""Tables of a corpus' shards: documents, redirects."""
 ROLES = {"see also": "see-also", "references": "boilerplate", "external links": "boilerplate"}
 """What the dump's parser says of sections, by their heading in small letters."""
 
@@ -69,7 +77,7 @@ class Wiki:
             for number, article in enumerate(self.articles)
         ]
 
-    def write(self, folder: Path, shards: int) -> tuple[list[Path], list[Path]]:
+    def write(self, folder: Path, shards: int) -> Written:
         """Write documents and redirects in so many shards; return their paths."""
         documents, redirects = [], []
         moved = [
@@ -82,6 +90,65 @@ class Wiki:
             DOCUMENTS.write(documents[-1], [r for r in self.rows if r["part"] % shards == shard])
             REDIRECTS.write(redirects[-1], [r for r in moved if r["part"] % shards == shard])
         return documents, redirects
+
+    def dump(self) -> bytes:
+        """The XML of a dump: the articles, then the redirects, every second of which only its text tells."""
+        pages = [
+            page(number, escape(article.title), escape(wikitext(article)))
+            for number, article in enumerate(self.articles, 1)
+        ]
+        for number, (title, target) in enumerate(self.redirects):
+            mark = f'<redirect title="{escape(target)}" />' if number % 2 else ""
+            text = f"#REDIRECT [[{target}]]"
+            pages.append(page(10_000 + number, escape(title), escape(text), extra=mark))
+        return dump(*pages)
+
+    def read_dump(self, folder: Path, shards: int, pack: Callable[[bytes], bytes]) -> Written:
+        """Write a dump, packed, and the documents and redirects that so many shards read from it."""
+        folder.mkdir()
+        (folder / "dump").write_bytes(pack(self.dump()))
+        options = {"id_prefix": self.prefix}
+        config = CorpusConfig(format="wikipedia-dump", path="dump", shards=shards, options=options)
+        documents = [folder / f"documents-{n}.parquet" for n in range(shards)]
+        redirects = [folder / f"redirects-{n}.parquet" for n in range(shards)]
+        for n in range(shards):
+            write_shard(config, folder / "dump", n, documents[n], redirects[n])
+        return documents, redirects
+
+
+def wikitext(article: Article) -> str:
+    """The wikitext of an article, with links in places where a reader sees none: a template, references, a comment."""
+    lines = ["{{Infobox|x=[[Alpha]]}}<!-- [[Alpha]] -->"]
+    for part in article.parts:
+        marks = "=" * part.level
+        lines += [f"{marks} {part.heading} {marks}"] if part.heading else []
+        lines += [" ".join(map(_written, part.pieces))]
+    return "\n".join([*lines, "{{disambiguation}}" if article.disambiguation else ""])
+
+
+def _written(piece: Piece) -> str:
+    if not isinstance(piece, To):
+        return piece
+    label = f"|{piece.anchor}" if piece.anchor else ""
+    return f"[[{piece.target or '#Above'}{label}]]<ref>See [[Alpha]].</ref>"
+
+
+def outline(article: Article, boilerplate: bool = True) -> list[tuple[tuple[str, ...], str]]:
+    """(titles from the root, own text) of each section; without `boilerplate` of those that no heading says is such."""
+    found = []
+    for number, part in enumerate(article.parts):
+        titles, level = [], part.level + 1
+        for above in reversed(article.parts[: number + 1]):
+            if above.level < level:
+                level = above.level
+                titles.insert(0, above.heading or article.title)
+        if boilerplate or not any(title.lower() in ROLES for title in titles[1:]):
+            found.append((tuple(titles), " ".join(map(_shown, part.pieces))))
+    return found
+
+
+def _shown(piece: Piece) -> str:
+    return piece if isinstance(piece, str) else piece.anchor or piece.target
 
 
 def row(article: Article) -> dict[str, Any]:
@@ -125,13 +192,18 @@ def row(article: Article) -> dict[str, Any]:
 
 def make_graph(wikis: Sequence[Wiki], folder: Path, shards: int = 1, **options: Any) -> Path:
     """Run both stages on a collection of corpora; return the graph's directory."""
-    settings = GraphConfig(**{"segment_words": 8, "memory_mb": 256, **options})
     written = [wiki.write(folder / f"corpus-{n}", shards) for n, wiki in enumerate(wikis)]
+    return graph_of(written, folder, **options)
+
+
+def graph_of(written: Sequence[Written], folder: Path, **options: Any) -> Path:
+    """Run both stages on the tables of each corpus; return the graph's directory."""
+    settings = GraphConfig(**{"segment_words": 8, "memory_mb": 256, **options})
     every = [path for documents, _ in written for path in documents]
     sources, links = [], []
     for number, (documents, _) in enumerate(written):
-        sources.append([folder / f"sources-{number}-{n}.parquet" for n in range(shards)])
-        links.append([folder / f"links-{number}-{n}.parquet" for n in range(shards)])
+        sources.append([folder / f"sources-{number}-{n}.parquet" for n in range(len(documents))])
+        links.append([folder / f"links-{number}-{n}.parquet" for n in range(len(documents))])
         for path, source, link in zip(documents, sources[-1], links[-1], strict=True):
             extract_links(path, settings, source, link, every)
     output = folder / "graph"

@@ -79,7 +79,9 @@ def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str
     """What the files that a shard reads say of themselves, where their format tells: distinct values, sorted."""
     facts_of = getattr(format_module("documents", config.format), "facts", None)
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for part, path in enumerate(files if facts_of else []):
+    if facts_of is None:
+        return {}
+    for part, path in enumerate(files):
         if share_of(part, len(files), shard, config.shards) is not None:
             for name, value in facts_of(path).items():
                 found[name].add(value)
