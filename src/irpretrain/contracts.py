@@ -223,7 +223,8 @@ DOCUMENTS = Contract(
 
 REDIRECTS = Contract(
     "redirects",
-    "Redirects of a corpus shard, in corpus order; without rows for formats that have none.",
+    "Redirects of a corpus shard, in corpus order; without rows for formats that have none. The file's metadata "
+    "`title_case` is what dumps say of the case of titles.",
     (
         *_PLACE,
         Column("title", pa.string(), "title of the page that redirects"),
@@ -293,6 +294,11 @@ HYPERLINKS = Contract(
         Column("end", pa.int32(), "its end", "characters"),
         Column("symmetric", pa.bool_(), "whether the target links the source, from whichever segment"),
         Column("back_segment", pa.int16(), "first segment of the target that links the source, -1 for none"),
+        Column(
+            "strong",
+            pa.bool_(),
+            "whether the target's first anchor of the source is in its first segment, as graph.first_segment has it",
+        ),
         Column("section", pa.int16(), "section of the source that holds the first anchor"),
     ),
 )

@@ -149,7 +149,7 @@ class Expected:
     segments: list[int]
 
 
-def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, see_also: str = "See also") -> Expected:
+def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, first_segment: str = "lead") -> Expected:
     """The graph of some corpora, found by looking at every pair of documents, with none of the library's code."""
     rows = [row for wiki in wikis for row in wiki.rows]
     pages: dict[str, int] = {}
@@ -172,7 +172,7 @@ def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, see_also: str
 
     cuts = [cut(one["body"], words) for one in rows]
     anchors: dict[tuple[int, int, int], tuple[int, int]] = {}
-    edges = set()
+    edges, front = set(), set()
     for source, one in enumerate(rows):
         for link in one["links"]:
             target = node_of(link["target"])
@@ -181,15 +181,20 @@ def expected(wikis: Sequence[Wiki], words: int = 8, hops: int = 4, see_also: str
             segment = max(n for n, start in enumerate(cuts[source]) if n == 0 or start <= link["start"])
             place = (link["start"], link["end"])
             anchors[source, segment, target] = min(anchors.get((source, segment, target), place), place)
-            if see_also in headings_above(one["sections"], link["section"]):
+            if segment == 0 and (first_segment == "document" or link["section"] == 0):
+                front.add((source, target))
+            if in_see_also(one["sections"], link["section"]):
                 edges.add((source, target))
-    return Expected(anchors, group(anchors, [len(c) for c in cuts]), edges, [len(c) for c in cuts])
+    return Expected(anchors, group(anchors, front, [len(c) for c in cuts]), edges, [len(c) for c in cuts])
 
 
 def group(
-    anchors: dict[tuple[int, int, int], tuple[int, int]], counts: list[int]
+    anchors: dict[tuple[int, int, int], tuple[int, int]], front: set[tuple[int, int]], counts: list[int]
 ) -> dict[tuple[int, int], tuple[set[int], ...]]:
-    """D1 to D5 of every segment of every document, each pair of documents looked at by itself."""
+    """D1 to D5 of every segment of every document, each pair of documents looked at by itself.
+
+    `front` are the pairs whose source links the target from its first segment.
+    """
 
     def where(source: int, target: int) -> list[int]:
         return [segment for segment in range(counts[source]) if (source, segment, target) in anchors]
@@ -201,7 +206,7 @@ def group(
             for target in range(len(counts)):
                 forth, back = where(source, target), where(target, source)
                 if segment in forth:
-                    groups[2 if not back else 0 if back[0] == 0 else 1].add(target)
+                    groups[2 if not back else 0 if (target, source) in front else 1].add(target)
                 elif forth:
                     groups[4 if back else 3].add(target)
             result[source, segment] = groups
@@ -222,11 +227,12 @@ def cut(body: str, words: int) -> list[int]:
     return firsts or [0]
 
 
-def headings_above(sections: Sequence[dict[str, Any]], number: int) -> set[str]:
-    """Headings of a section and of all above it."""
-    level, found = 10**6, set()
+def in_see_also(sections: Sequence[dict[str, Any]], number: int) -> bool:
+    """Whether, of a section and those above it, the nearest whose heading says anything is a See Also section."""
+    level = 10**6
     for section in reversed(sections[: number + 1]):
         if section["level"] < level:
             level = section["level"]
-            found.add(section["heading"])
-    return found
+            if says := ROLES.get(section["heading"].lower()):
+                return says == "see-also"
+    return False

@@ -10,7 +10,8 @@ import pytest
 from synthetic_dumps import HEAD, dump, page
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.config.graph import GraphConfig
+from irpretrain.contracts import DOCUMENTS, HYPERLINKS, LINKS
 from irpretrain.corpora import wikipedia_dump
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.pieces import read_pieces
@@ -18,7 +19,10 @@ from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Ski
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.wikipedia_dump import Options
 from irpretrain.errors import InputError
+from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.article_parser import article_parser
+from irpretrain.wikipedia.build_graph import build_graph
+from irpretrain.wikipedia.links import extract_links
 from irpretrain.wikipedia.pages import read_pages
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
@@ -96,6 +100,21 @@ def test_compressed_and_multistream(tmp_path, pack):
     ]
 
 
+def test_french_appendices_below_see_also_are_no_list_of_articles(tmp_path):
+    text = (
+        "[[A]]\n== Voir aussi ==\n[[B]]\n=== Bibliographie ===\n[[C]]\n=== Articles connexes ===\n* [[D]]\n"
+        "==== Par pays ====\n* [[E]]\n=== Liens externes ===\n* [[F]]\n==== Presse ====\n* [[G]]"
+    )
+    french = dump(page(1, text=text)).replace(b"testwiki", b"frwiki")
+    (tmp_path / "dump").write_bytes(french)
+    config = CorpusConfig(format="wikipedia-dump", path="x")
+    write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
+    extract_links(tmp_path / "documents", GraphConfig(), tmp_path / "sources", tmp_path / "links")
+    links = LINKS.read(tmp_path / "links").to_pylist()
+    assert "".join(link["target"] for link in links) == "ABCDEFG"
+    assert [link["target"] for link in links if link["see_also"]] == ["B", "D", "E"]
+
+
 def test_broken_xml_is_named_with_its_byte(tmp_path):
     broken = page(2).replace("</ns>", "</n>")
     first, fault, last = read(tmp_path, dump(page(1), broken, page(3)))
@@ -141,6 +160,67 @@ def hostile_parser(language):
         return sound(wikitext)
 
     return parse
+
+
+def test_a_page_of_very_many_sections_is_left_out_and_named(tmp_path):
+    def headings(count):
+        return "".join(f"\n=={n}==" for n in range(count)) + "\nSee [[Most]]."
+
+    lead = MOST_SECTIONS - 1
+    (tmp_path / "dump").write_bytes(
+        dump(page(1, "Most", headings(lead)), page(2, "More", headings(lead + 1)), page(3, "Few", "[[Most]]"))
+    )
+    config = CorpusConfig(format="wikipedia-dump", path="x")
+    counts = write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
+    assert counts["skipped"] == {"too many sections": 1}
+    [named] = counts["skipped_examples"]
+    assert named.endswith("too many sections: 'More' (page id 2): 32,768 sections, more than 32,767")
+    options = GraphConfig(memory_mb=256)
+    extract_links(tmp_path / "documents", options, tmp_path / "sources", tmp_path / "links")
+    links = LINKS.read(tmp_path / "links").to_pylist()
+    assert [link["section"] for link in links] == [lead, 0]
+    build_graph(
+        [[tmp_path / "sources"]],
+        [[tmp_path / "links"]],
+        [[tmp_path / "redirects"]],
+        options,
+        tmp_path / "graph",
+    )
+    [edge] = HYPERLINKS.read(tmp_path / "graph/hyperlinks.parquet").to_pylist()
+    assert (edge["source"], edge["target"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "option", "complaint"),
+    [
+        ("case-sensitive", "first-letter", "refused"),
+        ("case-sensitive", "case-sensitive", None),
+        ("first-letter", "first-letter", None),
+        ("first-letter", "case-sensitive", "said"),
+        ("sideways", "first-letter", None),
+        (None, "first-letter", None),
+    ],
+)
+def test_case_of_titles_as_the_dump_says(tmp_path, capsys, said, option, complaint):
+    plain = dump(page(1, "polish", "[[Polish]]"), page(2, "Polish"))
+    case = f"<case>{said}</case><namespaces>" if said else "<namespaces>"
+    (tmp_path / "dump").write_bytes(plain.replace(b"<namespaces>", case.encode(), 1))
+    config = CorpusConfig(format="wikipedia-dump", path="x", shards=2)
+    options = GraphConfig(memory_mb=256, title_case=option)
+    tables = {name: [tmp_path / f"{name}-{n}" for n in range(2)] for name in ("d", "r", "s", "l")}
+    for n, (documents, redirects, sources, links) in enumerate(zip(*tables.values(), strict=True)):
+        write_shard(config, tmp_path / "dump", n, documents, redirects)
+        extract_links(documents, options, sources, links)
+    output = tmp_path / "graph"
+    capsys.readouterr()
+    if complaint == "refused":
+        with pytest.raises(InputError, match=r"Set graph\.title_case: case-sensitive"):
+            build_graph([tables["s"]], [tables["l"]], [tables["r"]], options, output)
+        assert not output.exists()
+        return
+    counts = build_graph([tables["s"]], [tables["l"]], [tables["r"]], options, output)
+    assert counts["links"]["used"] == (option == "case-sensitive")
+    assert ("small first letter" in capsys.readouterr().err) == (complaint == "said")
 
 
 BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><mediawiki>&c;</mediawiki>'

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,6 +74,30 @@ def test_the_five_groups_by_hand(tmp_path, shards):
     assert counts["hyperlinks"] == {
         "rows": 5, "pairs": 5, "symmetric_pairs": 4, "D1": 1, "D2": 3, "D3": 1, "D4": 2, "D5": 6,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("shards", SHARDS)
+def test_the_first_segment_is_that_of_the_lead_by_default(tmp_path, shards):
+    """Each links "Hub" back from its segment 0: from the lead, below it, in both, or without any sections."""
+    names = ["Lead", "Body", "Both", "Later", "Plain"]
+    wiki = Wiki(
+        [
+            Article("Hub", [lead(*map(To, names))]),
+            Article("Lead", [lead("w", To("Hub")), Part(2, "More", filler(9))]),
+            Article("Body", [lead("w", "w"), Part(2, "More", [To("Hub"), *filler(9)])]),
+            Article("Both", [lead("w", To("Hub")), Part(2, "More", [To("Hub"), *filler(9)])]),
+            Article("Later", [lead(*filler(15), To("Hub"))]),
+            Article("Plain", [lead(To("Hub"), *filler(9))]),
+        ]
+    )
+    wiki.rows[5]["sections"] = []
+    found = {}
+    for option in ("lead", "document"):
+        folder = make_graph([wiki], tmp_path / option, shards, first_segment=option)
+        check(folder, expected([wiki], first_segment=option))
+        [hub] = Graph.open(folder).links(np.array([0]))
+        found[option] = [part.tolist() for part in hub.groups(0)[:2]]
+    assert found == {"lead": [[1, 3, 5], [2, 4]], "document": [[1, 2, 3, 5], [4]]}
 
 
 def test_redirects_case_underscores_and_red_links(tmp_path):
@@ -143,6 +168,8 @@ def test_see_also_sections_with_those_below_and_no_others(tmp_path):
             lead(To("B")),
             Part(2, "See also", [To("C"), To("c")]),
             Part(3, "Lists", [To("D")]),
+            Part(3, "External links", [To("E")]),
+            Part(4, "Lists", [To("E")]),
             Part(2, "See also too", [To("E")]),
             Part(3, "see also", [To("B")]),
         ],
@@ -204,10 +231,11 @@ def wikis(draw: st.DrawFn) -> list[Wiki]:
 
 
 @settings(max_examples=25)
-@given(wikis(), st.sampled_from(SHARDS))
-def test_random_collections(collection, shards):
+@given(wikis(), st.sampled_from(SHARDS), st.sampled_from(["lead", "document"]))
+def test_random_collections(collection, shards, first):
     with TemporaryDirectory() as name:
-        check(make_graph(collection, Path(name), shards), expected(collection))
+        folder = make_graph(collection, Path(name), shards, first_segment=first)
+        check(folder, expected(collection, first_segment=first))
 
 
 def test_bytes_depend_on_neither_shards_nor_threads(tmp_path):

@@ -46,6 +46,7 @@ def test_language_code(database, base, code):
         ("lvwiki", "Skatīt arī", "Atsauces"),
         ("ltgwiki", "Verīs taipoš", "Nūruodis"),
         ("simplewiki", "Related pages", "Other websites"),
+        ("simplewiki", "Other pages", "Related websites"),
         ("eowiki", "See also", "References"),  # not listed: the names of English
     ],
 )

@@ -70,7 +70,8 @@ def fetched(folder):
 def pairs(dump):
     found = [page for page in read_pages(read_pieces(dump, everything), 1_000_000) if isinstance(page, Page)]
     language = WikiLanguage.of(read_site(piece.text for piece in read_pieces(dump, everything)))
-    articles = [p for p in found if p.namespace == 0 and redirect_target(p.text, p.redirect) is None]
+    words = language.redirects
+    articles = [p for p in found if p.namespace == 0 and redirect_target(p.text, p.redirect, words) is None]
     pages = [(page.title, page.text) for page in articles if page.text]
     assert len(pages) == 903
     return read_both(pages, language, LATGALIAN)

@@ -2,6 +2,9 @@
 
 import pytest
 
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.redirect_target import redirect_target
 
 
@@ -10,8 +13,7 @@ from irpretrain.wikipedia.redirect_target import redirect_target
     [
         ("#REDIRECT [[Sun]]", None, ("Sun", "")),
         ("#redirect: [[ sun_god#In_myth |x]] {{R from move}}", None, ("sun god", "In myth")),
-        ("\n#WEITERLEITUNG [[Sonne]]", None, ("Sonne", "")),
-        ("#転送 [[太陽]]", None, ("太陽", "")),
+        ("\n#WEITERLEITUNG [[Sonne]]", None, None),  # in English
         ("#REDIRECT [[:Category:Stars]]", None, ("Category:Stars", "")),
         ("#REDIRECT [[AT&amp;T]]", None, ("AT&T", "")),
         ("#ANYTHING [[sun#Myth]]", "Sun", ("Sun", "Myth")),  # the dump says so itself
@@ -28,4 +30,25 @@ from irpretrain.wikipedia.redirect_target import redirect_target
     ],
 )
 def test_targets(text, marked, target):
-    assert redirect_target(text, marked) == target
+    assert redirect_target(text, marked, WikiLanguage.of(SiteInfo("enwiki")).redirects) == target
+
+
+@pytest.mark.parametrize(
+    ("database", "text", "target"),
+    [
+        ("dewiki", "\n#WEITERLEITUNG [[Sonne]]", "Sonne"),
+        ("dewiki", "#redirect [[Sonne]]", "Sonne"),
+        ("jawiki", "#転送 [[太陽]]", "太陽"),
+        ("trwiki", "#YÖNLENDİRME [[Güneş]]", "Güneş"),
+        ("kowiki", "#넘겨주기 [[태양]]", "태양"),
+        ("eowiki", "#ALIDIREKTU [[Suno]]", None),
+    ],
+)
+def test_words_of_the_wiki(database, text, target):
+    words = WikiLanguage.of(SiteInfo(database)).redirects
+    assert redirect_target(text, None, words) == (target and (target, ""))
+
+
+def test_words_of_the_user():
+    words = WikiLanguage.of(SiteInfo("eowiki"), Names(redirect=["Alidirektu"])).redirects
+    assert redirect_target("#ALIDIREKTU [[Suno]]", None, words) == ("Suno", "")

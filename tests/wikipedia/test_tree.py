@@ -65,6 +65,12 @@ def test_an_article_with_sections_and_subsections():
     assert (tree.nodes[4].section, tree.nodes[4].start, tree.nodes[4].end) == (4, 40, 45)
 
 
+def test_children_of_many_sections():
+    tree = build_tree("T", sections(*["== A", "=== B", "=== C"] * 5_000))
+    assert len(tree.children(0)) == 5_000
+    assert all(tree.children(1 + 3 * n) == (2 + 3 * n, 3 + 3 * n) for n in range(5_000))
+
+
 def test_only_a_lead():
     tree = build_tree("Tea", sections())
     assert shape(tree) == [("Tea", "-")]
@@ -103,6 +109,19 @@ def test_boilerplate_is_dropped_with_all_below():
     assert shape(tree) == [("T", "-"), ("A", "T"), ("Notes too", "T")]
     assert len(build_tree("T", outline).nodes) == 7
     assert within(outline, ["see-also"]) == [False, False, False, True, True, True, False]
+
+
+def test_the_nearest_role_decides():
+    outline = sections(
+        "== Lists!", "=== A", "=== Notes!", "==== B", "==== Lists!", "=== C", "== Notes!", "=== Lists!"
+    )
+    within_lists = [
+        section.heading
+        for section, inside in zip(outline, within(outline, ["see-also"]), strict=True)
+        if inside
+    ]
+    assert within_lists == ["Lists!", "A", "Lists!", "C", "Lists!"]
+    assert all(within(outline, ["see-also", "boilerplate"])[1:])
 
 
 def test_text_in_boilerplate_keeps_no_empty_section():

@@ -19,6 +19,11 @@ class GraphConfig(Section):
         "half joins the segment before.",
         json_schema_extra={"unit": "words"},
     )
+    first_segment: Literal["lead", "document"] = Field(
+        "lead",
+        description="What PHP's D1 takes for the first segment of a document: lead, the part of segment 0 that lies in "
+        "the lead section; document, all of segment 0, whatever the sections.",
+    )
     title_case: Literal["first-letter", "case-sensitive"] = Field(
         "first-letter",
         description="Whether the first letter of a title is always a capital (Wikipedia), as siteinfo's `case` says.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ def write_shard(
     with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as found:
         rows = progress(_rows(files, config, shard, tally, found), title, "documents")
         written = DOCUMENTS.write(documents, rows)
+        if facts := _facts(files, config, shard):
+            found.note(facts)
     _say_what_is_left_out(title, tally)
     return {"files": len(files), **tally.counts(), "written": written, "redirects": found.rows}
 
@@ -70,6 +73,17 @@ def _rows(
                 continue
             for piece in passages(record, config.passage_words) if config.passage_words else [record]:
                 yield _row(part, piece)
+
+
+def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str]:
+    """What the files that a shard reads say of themselves, where their format tells: distinct values, sorted."""
+    facts_of = getattr(format_module("documents", config.format), "facts", None)
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for part, path in enumerate(files if facts_of else []):
+        if share_of(part, len(files), shard, config.shards) is not None:
+            for name, value in facts_of(path).items():
+                found[name].add(value)
+    return {name: ",".join(sorted(values)) for name, values in sorted(found.items())}
 
 
 def _row(part: int, document: Document) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.pieces import Damage, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
+from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 from irpretrain.wikipedia.languages import WikiLanguage
@@ -23,6 +24,7 @@ from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, Fault, Page, read_pages
 from irpretrain.wikipedia.parse_worker import Failure, Settings
 from irpretrain.wikipedia.redirect_target import redirect_target
+from irpretrain.wikipedia.titles import TITLE_CASE
 
 SUFFIXES = (".xml",)
 PARSER = "irpretrain.wikipedia.article_parser:article_parser"
@@ -82,8 +84,14 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     language = WikiLanguage.of(site, options.names)
     settings = Settings(PARSER, language, options.page_seconds, options.page_memory_mb)
     with GuardedParser(settings) as parser:
-        for found, parsed in parser.parse(_classified(path, site, options, share), _wikitext):
+        for found, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
             yield _record(found, parsed, site) if isinstance(found, _ToParse) else found
+
+
+def facts(path: Path) -> dict[str, str]:
+    """Return what a dump says of its wiki that later stages must know: how titles are compared."""
+    case = _site(path)[0].case
+    return {TITLE_CASE: case} if case else {}
 
 
 def _site(path: Path) -> tuple[SiteInfo, list[Malformed]]:
@@ -104,14 +112,16 @@ def _beginning(path: Path) -> Iterator[bytes]:
         yield piece.text
 
 
-def _classified(path: Path, site: SiteInfo, options: Options, share: Share) -> Iterator[Record | _ToParse]:
+def _classified(
+    path: Path, site: SiteInfo, language: WikiLanguage, options: Options, share: Share
+) -> Iterator[Record | _ToParse]:
     for page in read_pages(read_pieces(path, share), options.longest_page):
         if isinstance(page, Fault):
             yield _malformed(path, page)
         elif f"{path.name}:{page.position}" in options.leave_out:
             yield Skipped(page.position, "left out by the configuration", _name(page))
         else:
-            yield _classify(page, site, options)
+            yield _classify(page, site, language, options)
 
 
 def _malformed(path: Path, fault: Fault) -> Malformed:
@@ -121,12 +131,12 @@ def _malformed(path: Path, fault: Fault) -> Malformed:
     return Malformed(fault.position, fault.reason, detail, place=place_in_words(path, fault.position))
 
 
-def _classify(page: Page, site: SiteInfo, options: Options) -> Record | _ToParse:
+def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Options) -> Record | _ToParse:
     if page.namespace is None or not page.page_id.isdigit() or not page.title:
         return Malformed(page.position, "page without title, id or namespace", repr(page.title[:80]))
     if page.namespace != 0:
         return Skipped(page.position, "not in the article namespace")
-    if (target := redirect_target(page.text, page.redirect)) is not None:
+    if (target := redirect_target(page.text, page.redirect, language.redirects)) is not None:
         if not target[0]:
             return Skipped(page.position, "redirect without a target")
         return Redirect(page.position, clean_line(page.title), *map(clean_line, target))
@@ -148,6 +158,9 @@ def _record(found: _ToParse, parsed: Any, site: SiteInfo) -> Document | Skipped:
     page = found.page
     if isinstance(parsed, Failure):
         return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
+    if (count := len(parsed.article.sections)) > MOST_SECTIONS:
+        detail = f"{_name(page)}: {count:,} sections, more than {MOST_SECTIONS:,}"
+        return Skipped(page.position, "too many sections", detail)
     if not parsed.article.text:
         return Skipped(page.position, "empty document")
     return Document(

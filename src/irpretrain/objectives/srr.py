@@ -167,7 +167,7 @@ def choose(
     return choices
 
 
-def _rivals(tree: WikiStructureTree, candidates: str) -> list[tuple[int, ...]]:
+def _rivals(tree: WikiStructureTree, candidates: str) -> list[Sequence[int]]:
     """Return the sets of nodes that compete with each other; the root is in none."""
     if candidates == "article":
         return [tuple(range(1, len(tree.nodes)))]

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+MOST_SECTIONS = 32_767
+"""Sections of an article, the lead included; a page with more is left out. A column of 16 bits numbers them, and no
+article has a hundredth of them."""
+
 Role = Literal["", "see-also", "boilerplate"]
 """What a heading says of its section: a list of related articles, no prose (references, links, notes), or nothing."""
 

@@ -31,7 +31,7 @@ from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
 from irpretrain.wikipedia.graph import SEGMENT_WORDS
 from irpretrain.wikipedia.graph_database import GraphDatabase, database, parquet
-from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, resolve_redirects
+from irpretrain.wikipedia.redirects import ENDLESS, MISSING, Corpora, check_case, resolve_redirects
 
 NO_PAGE = -3
 """In place of a node: no page and no redirect has the title."""
@@ -55,9 +55,11 @@ def build_graph(
         The counts, which docs/methods/wikipedia-graph.md explains.
 
     Raises:
-        InputError: there is no document, or there are more than a node number can count.
+        InputError: there is no document, or there are more than a node number can count, or a dump says of itself
+            that its titles cannot be compared as `options` have it.
         SetupError: memory was too small.
     """
+    check_case(redirects, options.title_case)
     with atomic_directory(output) as folder:
         scratch = folder / "scratch"
         scratch.mkdir()
@@ -72,7 +74,7 @@ def build_graph(
             counts["links"] = _count_links(base, "NOT mention")
             if options.mentions != "none":
                 counts["mentions"] |= _count_links(base, "mention")
-            counts["hyperlinks"] = _write_hyperlinks(base, folder)
+            counts["hyperlinks"] = _write_hyperlinks(base, options, folder)
             counts["see_also"] = _write_see_also(base, folder)
         shutil.rmtree(scratch)
         write_text(folder / "counts.json", json.dumps(counts, indent=1) + "\n")
@@ -188,7 +190,7 @@ def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
     )
 
 
-def _write_hyperlinks(base: GraphDatabase, folder: Path) -> dict[str, int]:
+def _write_hyperlinks(base: GraphDatabase, options: GraphConfig, folder: Path) -> dict[str, int]:
     """Write HYPERLINKS; return the numbers of rows, pairs and (segment, target) pairs of each group."""
     # Sections follow each other in the text, so the smallest is that of the first anchor.
     base.run(
@@ -196,23 +198,24 @@ def _write_hyperlinks(base: GraphDatabase, folder: Path) -> dict[str, int]:
         SELECT source, segment, target, min((start::BIGINT << 32) + stop) AS anchor, min(section) AS section
         FROM found WHERE target >= 0 AND target <> source GROUP BY source, segment, target"""
     )
+    front = "segment = 0 AND section = 0" if options.first_segment == "lead" else "segment = 0"
     base.run(
-        """CREATE TABLE pairs AS
-        SELECT source, target, min(segment) AS first, count(*)::INTEGER AS segments
+        f"""CREATE TABLE pairs AS
+        SELECT source, target, min(segment) AS first, bool_or({front}) AS front, count(*)::INTEGER AS segments
         FROM placed GROUP BY source, target"""
     )
     # Each unordered pair once, so that either side of the join is half the table.
     base.run(
         """CREATE TABLE mutual AS
         SELECT a.source AS low, a.target AS high, a.first AS low_first, b.first AS high_first,
-            a.segments AS low_segments, b.segments AS high_segments
+            a.front AS low_front, b.front AS high_front, a.segments AS low_segments, b.segments AS high_segments
         FROM (SELECT * FROM pairs WHERE source < target) a
         JOIN (SELECT * FROM pairs WHERE source > target) b ON a.source = b.target AND a.target = b.source"""
     )
     base.run(
         """CREATE TABLE both_ways AS
-        SELECT low AS source, high AS target, high_first AS back, low_segments AS segments FROM mutual
-        UNION ALL SELECT high, low, low_first, high_segments FROM mutual"""
+        SELECT low AS source, high AS target, high_first AS back, high_front AS strong, low_segments AS segments
+        FROM mutual UNION ALL SELECT high, low, low_first, low_front, high_segments FROM mutual"""
     )
     counts = _count_groups(base)
     base.run("DROP TABLE pairs")
@@ -220,7 +223,7 @@ def _write_hyperlinks(base: GraphDatabase, folder: Path) -> dict[str, int]:
     rows = base.write(
         """SELECT p.source, p.segment, p.target, (p.anchor >> 32)::INTEGER AS start,
             (p.anchor & 4294967295)::INTEGER AS "end", s.back IS NOT NULL AS "symmetric",
-            coalesce(s.back, -1)::SMALLINT AS back_segment, p.section
+            coalesce(s.back, -1)::SMALLINT AS back_segment, coalesce(s.strong, false) AS strong, p.section
         FROM placed p LEFT JOIN both_ways s ON s.source = p.source AND s.target = p.target
         ORDER BY p.source, p.segment, p.target""",
         HYPERLINKS,
@@ -242,7 +245,7 @@ def _count_groups(base: GraphDatabase) -> dict[str, int]:
     )
     both = base.row(
         """SELECT count(*) AS pairs, sum(s.segments) AS rows, sum(n.segments - s.segments) AS elsewhere,
-            sum(s.segments) FILTER (s.back = 0) AS strong
+            sum(s.segments) FILTER (s.strong) AS strong
         FROM both_ways s JOIN nodes n ON n.node = s.source"""
     )
     return {

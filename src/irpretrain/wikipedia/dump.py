@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal, cast
 from xml.parsers import expat
+
+from irpretrain.wikipedia.titles import TitleCase
 
 LONGEST_FIELD = 10_000
 """Characters of a name that are kept; the rest of a longer one is dropped."""
@@ -17,10 +20,11 @@ _PAGE = b"<page>"
 
 @dataclass
 class SiteInfo:
-    """What the dump says of its wiki."""
+    """What the dump says of its wiki; `case` is first-letter or case-sensitive, empty where it says neither."""
 
     database: str = ""
     base: str = ""
+    case: TitleCase | Literal[""] = ""
     namespaces: dict[int, str] = field(default_factory=dict)
 
 
@@ -113,6 +117,8 @@ class _Header:
             self.site.database = value
         elif name == "base":
             self.site.base = value
+        elif name == "case" and value in ("first-letter", "case-sensitive"):
+            self.site.case = cast(TitleCase, value)
         elif name == "namespace" and self._key is not None:
             self.site.namespaces[self._key] = value
         self._text = ""

@@ -45,17 +45,18 @@ class Links:
     end: np.ndarray
     symmetric: np.ndarray
     back_segment: np.ndarray
+    strong: np.ndarray
     section: np.ndarray
 
     def groups(self, segment: int) -> LinkGroups:
         """Return the groups of the linked documents for one segment, which need not hold an anchor."""
         first, last = np.searchsorted(self.segment, [segment, segment + 1])
         here, symmetric = self.target[first:last], self.symmetric[first:last]
-        front = self.back_segment[first:last] == 0
+        strong = self.strong[first:last]
         elsewhere = ~np.isin(self._targets, here)
         return LinkGroups(
-            here[symmetric & front],
-            here[symmetric & ~front],
+            here[strong],
+            here[symmetric & ~strong],
             here[~symmetric],
             self._targets[elsewhere & ~self._mutual],
             self._targets[elsewhere & self._mutual],

@@ -32,6 +32,7 @@ class WikiLanguage:
         code: of the language edition, such as en; "" where it is not known.
         roles: what headings say of their sections, by `heading_key`.
         disambiguation: templates; a name may end in `*`.
+        redirects: words that make a page a redirect where they follow # at its beginning.
         hidden: namespaces whose links are not shown (files, categories).
         namespaces: namespaces that hold no articles, the hidden ones included.
         wikis: prefixes of other wikis.
@@ -43,6 +44,7 @@ class WikiLanguage:
     code: str
     roles: Mapping[str, Role] = field(hash=False)
     disambiguation: frozenset[str]
+    redirects: frozenset[str]
     hidden: frozenset[str]
     namespaces: frozenset[str]
     wikis: frozenset[str]
@@ -70,6 +72,7 @@ class WikiLanguage:
             code=code,
             roles={heading: role for part in parts for heading, role in part.roles().items()},
             disambiguation=_spelt(_all(parts, "disambiguation")),
+            redirects=_spelt(_all(parts, "redirect")),
             hidden=hidden,
             namespaces=hidden | _spelt([*others, *_all(parts, "namespaces")]),
             wikis=_spelt(_all(parts, "wikis")),

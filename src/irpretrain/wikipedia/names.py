@@ -24,6 +24,10 @@ class Names(Section):
     disambiguation: list[str] = Field(
         [], description="Templates of disambiguation pages; * at the end: all names that begin so."
     )
+    redirect: list[str] = Field(
+        [],
+        description="Words of redirects, without #; only dumps before 2010, which do not mark redirects, need them.",
+    )
     file: list[str] = Field([], description="Names of the namespace of files, whose links are not shown.")
     category: list[str] = Field([], description="Names of the namespace of categories.")
     namespaces: list[str] = Field([], description="Names of other namespaces that hold no articles.")
@@ -45,7 +49,7 @@ class Names(Section):
                 raise ValueError(f"{name!r} is no heading; give its text alone, without equal signs")
         return names
 
-    @field_validator("disambiguation", "file", "category", "namespaces", "wikis", "languages")
+    @field_validator("disambiguation", "redirect", "file", "category", "namespaces", "wikis", "languages")
     @classmethod
     def _check_names(cls, names: list[str], info: ValidationInfo) -> list[str]:
         end = r"\*?" if info.field_name == "disambiguation" else ""

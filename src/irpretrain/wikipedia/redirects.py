@@ -8,20 +8,54 @@ Tables of the database, all titles in normal form:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from irpretrain.contracts import REDIRECTS
+from irpretrain.errors import InputError
 from irpretrain.wikipedia.graph_database import GraphDatabase
-from irpretrain.wikipedia.titles import TitleCase, normal_title
+from irpretrain.wikipedia.titles import TITLE_CASE, TitleCase, normal_title
 
 MISSING, ENDLESS = -1, -2
 """In place of a node: the last redirect leads to no page; the redirects go in a circle or on and on."""
 
 Corpora = Sequence[Sequence[str | Path]]
 """Tables of each corpus' shards."""
+
+
+def check_case(redirects: Corpora, case: TitleCase) -> None:
+    """Compare how titles are compared with what the dumps of a collection say of themselves.
+
+    A wiki that tells titles apart by their first letter must not be read as one that does not, as pages would be taken
+    for each other without a word; the other way round links are lost, which is said on the screen.
+
+    Raises:
+        InputError: `case` is first-letter, and a wiki is case-sensitive.
+    """
+    said = {value for shards in redirects for path in shards for value in _said_case(path)}
+    if case == "first-letter" and "case-sensitive" in said:
+        raise InputError(
+            "graph.title_case",
+            "a dump of the collection is of a wiki whose titles differ by the case of their first letter (siteinfo: "
+            "case-sensitive), but first-letter would take such titles for one",
+            remedy="Set graph.title_case: case-sensitive.",
+        )
+    if case == "case-sensitive" and "first-letter" in said:
+        print(
+            "[graph] graph.title_case is case-sensitive, but a dump of the collection says first-letter: links that "
+            "are written with a small first letter there count as red",
+            file=sys.stderr,
+        )
+
+
+def _said_case(path: str | Path) -> list[str]:
+    REDIRECTS.check(path)
+    facts = pq.read_metadata(path).metadata or {}
+    return facts.get(TITLE_CASE.encode(), b"").decode().split(",")
 
 
 def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase, hops: int) -> dict[str, int]:

@@ -6,6 +6,8 @@ from typing import Literal
 
 TitleCase = Literal["first-letter", "case-sensitive"]
 """`case` of a dump's siteinfo: whether the first letter of a title is always a capital."""
+TITLE_CASE = "title_case"
+"""Key of the metadata of REDIRECTS that holds what the shard's dumps say: distinct values, sorted, joined by commas."""
 
 
 def spaced(title: str) -> str:

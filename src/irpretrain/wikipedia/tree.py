@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from irpretrain.wikipedia.article import Role
@@ -70,15 +71,23 @@ class Node:
         return self.start == self.end
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WikiStructureTree:
     """The nodes in the order of the text, which is depth first; node 0 is the root."""
 
     nodes: tuple[Node, ...]
 
-    def children(self, number: int) -> tuple[int, ...]:
+    def children(self, number: int) -> Sequence[int]:
         """Return the numbers of a node's children, in the order of the text."""
-        return tuple(n for n in range(number + 1, len(self.nodes)) if self.nodes[n].parent == number)
+        return self._children[number]
+
+    @cached_property
+    def _children(self) -> Sequence[Sequence[int]]:
+        # Of all nodes in one pass: a page may have thousands.
+        found: list[list[int]] = [[] for _ in self.nodes]
+        for number, node in enumerate(self.nodes[1:], 1):
+            found[node.parent].append(number)
+        return [tuple(numbers) for numbers in found]
 
     def path(self, number: int) -> tuple[str, ...]:
         """Return the titles from the root to a node, both included: depth + 1 of them."""
@@ -141,13 +150,17 @@ def section_parents(levels: Sequence[int]) -> list[int]:
 
 
 def within(sections: Sequence[SectionLike], roles: Collection[Role]) -> list[bool]:
-    """Say of each section whether it or one above it has one of the `roles`; of the lead never."""
-    inside: list[bool] = []
+    """Say of each section whether it counts as one of the `roles`; the lead never does.
+
+    A section's own role counts; where it has none, that of the nearest section above that has one: an external links
+    section below a See Also section is none.
+    """
+    counted: list[Role] = []
     for section, parent in zip(
         sections, section_parents([section.level for section in sections]), strict=True
     ):
-        inside.append(parent >= 0 and (inside[parent] or section.role in roles))
-    return inside
+        counted.append("" if parent < 0 else section.role or counted[parent])
+    return [role in roles for role in counted]
 
 
 def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[SectionRow]:

@@ -175,6 +175,31 @@ def _date(given: Arguments) -> str:
     return f"{day} {name} {parts[0]}" if given.get("df") else f"{name} {day}, {parts[0]}"
 
 
+def _as_of(given: Arguments) -> str:
+    """`{{as of|2015|6|30}}` shows "As of 30 June 2015", with df=US "As of June 30, 2015", with lc=y "as of ...".
+
+    The month may be a number or a name, cut after three letters or more. With since=y the words are "Since ...", with
+    bare=y only the date is shown; what is given as alt= is shown instead of all this.
+    """
+    if given.get("alt"):
+        return given["alt"]
+    year, month, day = (*_unnamed(given), "", "", "")[:3]
+    if not year:
+        return ""
+    words = "" if given.get("bare") else "Since " if given.get("since") else "As of "
+    american = given.get("df", "").upper() == "US"
+    date = _date({"1": year, "2": _month_number(month), "3": day, "df": "" if american else "y"})
+    return (words.lower() if given.get("lc") else words) + date
+
+
+def _month_number(month: str) -> str:
+    beginning = month.lower().rstrip(".")
+    if len(beginning) < 3:
+        return month
+    months = enumerate(_MONTHS.lower().split("|"), 1)
+    return next((str(number) for number, name in months if name.startswith(beginning)), month)
+
+
 def _nihongo(given: Arguments) -> str:
     """`{{nihongo|English|kanji|romaji|more}}` shows "English (kanji, romaji, more)"."""
     parts = [given.get(name, "") for name in ("1", "2", "3", "4", "extra")]
@@ -220,6 +245,7 @@ def _last(given: Arguments) -> str:
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "convert": _convert,
     "date": _date,
+    "asof": _as_of,
     "nihongo": _nihongo,
     "fraction": _fraction,
     "interlanguage": _interlanguage,
