@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from irpretrain.config import Config
+from irpretrain.config.experiments import ModelConfig
+from irpretrain.config.training import TaskConfig
 from irpretrain.contracts import PER_QUERY
+from irpretrain.objectives.registry import read_options
 
 ROOT = Path(__file__).parents[2]
 PROP_YAML = ROOT / "resources" / "published" / "prop.yaml"
@@ -102,3 +106,11 @@ def write_results(directory: Path, rows: list[dict]) -> tuple[list[Path], list[P
         for key, values in sorted(groups.items()):
             writer.writerow((*key[:5], 0, key[5], sum(values) / len(values), len(values)))
     return [scores], [per_query]
+
+
+def with_harp(config: Config, weights: str = "idf") -> Config:
+    """The configuration with a model of one of HARP's objectives."""
+    options = read_options("rqp", {"type": "rqp", "weights": weights})
+    model = ModelConfig(label="HARP", collection="articles", tasks=[TaskConfig(objective="rqp")])
+    objectives, models = {**config.objectives, "rqp": options}, {**config.models, "harp": model}
+    return config.model_copy(update={"objectives": objectives, "models": models})

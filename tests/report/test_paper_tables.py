@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
-from small_run import PHP_YAML, WIKIFORMER_YAML, flat_rows, write_results
+from small_run import PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Comparison, Ours, Table, Verdict
 from irpretrain.report.comparisons import TableTest
@@ -234,3 +234,17 @@ def test_a_table_says_what_stands_in_for_links(config, tmp_path: Path) -> None:
     hyperlinks = config.model_copy(update={"graph": config.graph.model_copy(update={"mentions": "none"})})
     assert mentions not in notes("wikiformer", settings=hyperlinks)
     assert symmetric in notes("wikiformer", "prop", settings=hyperlinks)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"), [("idf", "idf here"), ("uniform", "occurrences alone here"), (None, None)]
+)
+def test_a_table_with_harp_says_what_stands_in_for_attention(
+    config_of, tmp_path: Path, weights: str | None, said: str | None
+) -> None:
+    config = with_harp(config_of(), weights or "idf")
+    shown = {"php": 0.4, "harp": 0.3} if weights else {"php": 0.4}
+    run = config, write_results(tmp_path, flat_rows("squad", shown, ("zero-shot", "full")))
+    for paper, name in ((PHP_YAML, "table3"), (WIKIFORMER_YAML, "table2"), (WIKIFORMER_YAML, "table3")):
+        notes = " ".join(_table(run, paper, name).notes)
+        assert (f"HARP weighs words and anchors by {said}" in notes) if said else ("attention" not in notes)

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, write_results
+from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config import Config
 from irpretrain.report.few_shot import query_curves
@@ -123,6 +123,21 @@ def test_a_panel_without_runs_says_so(config_of, tmp_path: Path) -> None:
     many = figure.axes[1]
     text = " ".join(many.texts[0].get_text().split())
     assert text == "Not run: no experiment fine-tunes with 1,000 queries or more (few-shot-<n>)"
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_figure_with_harp_says_what_stands_in_for_attention(config_of, tmp_path: Path, shown: bool) -> None:
+    config = with_harp(config_of())
+    models = {"php": 0.4, "php-without-mlm": 0.37, **({"harp": 0.3} if shown else {})}
+    for draw, name, regimes in (
+        (paired_bars, "figure6", ("zero-shot",)),
+        (query_curves, "figure4", ("few-shot-16",)),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        scores = _scores(folder, flat_rows("squad", models, regimes))
+        remark = " ".join(draw(load_published(PHP_YAML), name, config, scores).get_supxlabel().split())
+        assert ("HARP weighs words and anchors by idf here" in remark) == shown
 
 
 def test_bars_with_and_without(config_of, tmp_path: Path) -> None:

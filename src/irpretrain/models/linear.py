@@ -1,7 +1,7 @@
 """Linear layers through oneDNN on the CPU, where torch would take MKL.
 
 Torch multiplies single-precision matrices on x86 with MKL, which leaves half of an AMD core idle: 2048 x 384 by
-384 x 1536 took 20.7 ms with MKL and 9.1 ms with oneDNN on one core of a Zen 5 (docs/methods/training.md). Both are full
+384 x 1536 took 20.7 ms with MKL and 9.1 ms with oneDNN on one core of a Zen 5 (docs/benchmarks.md). Both are full
 single precision; they differ in the order of the sums. On a GPU, under autocast, or where torch was built
 without oneDNN, torch's own kernel is used.
 """

@@ -28,7 +28,8 @@ class Options(Section):
     type: Literal["wlp"] = Field(description="This objective.")
     sentence: Literal["random", "first"] = Field(
         "random",
-        description="Sentence of the first section: any (Chang et al.), or its first (as PHP's paper describes WLP).",
+        description="Sentence of the first section: any (Chang et al., and PHP's section 4.2, of its baseline), or its "
+        "first (PHP's section 2.2).",
     )
     minimum_query_words: int = Field(
         3, ge=1, description="Shorter sentences are no queries.", json_schema_extra={"unit": "words"}

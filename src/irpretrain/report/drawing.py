@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.consistency import with_starts
 from irpretrain.report.canvas import COLOURS, MARKERS
 from irpretrain.report.comparisons import interval
 from irpretrain.report.naming import FIRST_STAGES, encoder_label
 from irpretrain.report.plans import identifier
 from irpretrain.report.published import Published, PublishedFigure
-from irpretrain.report.remarks import number_of_queries
+from irpretrain.report.remarks import number_of_queries, weight_notes
 from irpretrain.report.scores import RunName, Scores
 
 
@@ -35,10 +36,13 @@ def short_label(config: Config, model: str) -> str:
 
 
 def training_remark(config: Config, models: Sequence[str]) -> str:
-    """Return what some models were pre-trained on, and their encoder."""
+    """Return what some models were pre-trained on, their encoder, and what HARP has in place of attention."""
     collections = {name: config.models[name].collection for name in models if name in config.models}
     corpora = dict.fromkeys(c for key in collections.values() if key for c in config.collections[key])
-    return f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_label(config)}."
+    names = with_starts(config, [model for model in models if model in config.models])
+    objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]
+    trained = f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_label(config)}."
+    return " ".join((trained, *weight_notes(objectives)))
 
 
 def queries_text(scores: Scores, dataset: str) -> str:

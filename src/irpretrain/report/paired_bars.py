@@ -49,7 +49,12 @@ def paired_bars(published: Published, name: str, config: Config, scores: Scores)
         for axis, (pair, regime) in zip(axes, panels, strict=True):
             _draw(axis, figure_data, config, scores, pair, regime)
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair, _ in panels))
-        titled(figure, f"{title}, on {labels}", training_remark(config, models))
+        levels = [
+            model
+            for model in figure_data.models.get("levels", [])
+            if any(_known(scores, *panel, model) for panel in panels)
+        ]
+        titled(figure, f"{title}, on {labels}", training_remark(config, [*models, *levels]))
     return figure
 
 

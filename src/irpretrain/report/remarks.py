@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
+from irpretrain.config.base import Section
 from irpretrain.config.consistency import with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
+from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import FIRST_STAGES, dataset_label
@@ -22,6 +24,9 @@ CORRECTIONS = {
     "none": "not corrected for multiple comparisons",
     "holm": "corrected by Holm over all tests of this table",
 }
+
+WEIGHTS = {"idf": "idf", "uniform": "occurrences alone"}
+"""What `weights` of HARP's objectives means."""
 
 
 def table_notes(
@@ -58,7 +63,7 @@ def table_notes(
         f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),
-        *_links(config, scores, datasets, rows),
+        *_stand_ins(config, scores, datasets, rows),
         *table.remarks,
         *config.report.notes,
     ]
@@ -76,7 +81,7 @@ def headline_notes(
         _intervals(config),
         *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
         *_datasets(config, scores, datasets),
-        *_links(config, scores, datasets),
+        *_stand_ins(config, scores, datasets),
         *config.report.notes,
     ]
 
@@ -131,17 +136,18 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]
     return notes
 
 
-def _links(
+def _stand_ins(
     config: Config, scores: Scores, datasets: Iterable[tuple[str, str]], rows: Iterable[str] | None = None
 ) -> list[str]:
-    """What stands in for hyperlinks, where a model of the table (of `rows`, if given) was pre-trained on it."""
+    """What stands in for hyperlinks, and for attention in HARP, where a model of the table (of `rows`, if given) was
+    pre-trained on it."""
     pairs = set(datasets)
     shown = {n.model.partition("@")[0] for n in scores.names() if (n.dataset, n.candidates) in pairs}
     models = [
         config.models[name] for name in with_starts(config, shown if rows is None else shown & set(rows))
     ]
     objectives = [config.objectives[task.objective] for model in models for task in model.tasks]
-    notes = []
+    notes = weight_notes(objectives)
     if config.graph.mentions == "titles" and any("graph" in needs(options) for options in objectives):
         notes.append(
             "Links of the pre-training text are not only its hyperlinks: exact mentions of other documents' titles "
@@ -150,6 +156,13 @@ def _links(
     if any(getattr(options, "links", None) == "symmetric" for options in objectives):
         notes.append("LTM takes articles that link each other in place of See Also links (links: symmetric).")
     return notes
+
+
+def weight_notes(objectives: Iterable[Section]) -> list[str]:
+    """Return what HARP's objectives weigh words by in place of attention; nothing where there are none of them."""
+    found = {options.weights for options in objectives if isinstance(options, AnchorOptions)}
+    by = " or ".join(name for weights, name in WEIGHTS.items() if weights in found)
+    return [f"HARP weighs words and anchors by {by} here, not by BERT's attention."] if found else []
 
 
 def _training_queries(config: Config, scores: Scores, dataset: str) -> str:
