@@ -52,8 +52,8 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
 def keep_freed_memory() -> bool:
     """Keep what tensors free for the next ones, for the rest of the process; return whether the C library can.
 
-    glibc gives large blocks back at once, and the kernel has to map and clear them anew in every step: a quarter of
-    the time of re-ranking here (docs/benchmarks.md). Results do not depend on it; elsewhere it does nothing.
+    glibc gives large blocks back at once, and the kernel has to map and clear them anew in every step
+    (docs/benchmarks.md has what that costs). Results do not depend on it; elsewhere it does nothing.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return mallopt is not None and bool(mallopt(M_TRIM_THRESHOLD, KEPT) and mallopt(M_MMAP_MAX, 0))
