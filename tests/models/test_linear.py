@@ -1,4 +1,4 @@
-"""The oneDNN linear layer equals torch's own, values and gradients."""
+"""The linear layer, by oneDNN or not, equals torch's own, values and gradients."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ needs_onednn = pytest.mark.skipif(
 )
 
 
+@pytest.mark.parametrize("intel", [False, True])
 @pytest.mark.parametrize("shape", [(5, 48), (3, 7, 48), (1, 48)])
-def test_values_and_gradients_equal_double_precision(shape: tuple[int, ...]) -> None:
+def test_values_and_gradients_equal_double_precision(
+    shape: tuple[int, ...], intel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("irpretrain.models.linear.made_by_intel", lambda: intel)
     torch.manual_seed(1)
     given = [torch.randn(*shape), torch.randn(96, 48), torch.randn(96)]
     single = [tensor.clone().requires_grad_() for tensor in given]
@@ -33,6 +37,7 @@ def test_it_is_used_where_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     from irpretrain.models import linear as module
 
     calls = []
+    monkeypatch.setattr(module, "made_by_intel", lambda: False)
     multiply = module._multiply
     monkeypatch.setattr(module, "_multiply", lambda *given: calls.append(1) or multiply(*given))
     layer, small = nn.Linear(8, 64), nn.Linear(8, 1)
@@ -44,6 +49,10 @@ def test_it_is_used_where_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
         assert layer(torch.ones(2, 8)).dtype == torch.bfloat16
     linear(torch.ones(2, 8), small.weight, small.bias)
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    layer(torch.ones(2, 8))
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "_multiply", lambda *given: pytest.fail("oneDNN on an Intel processor"))
+    monkeypatch.setattr(module, "made_by_intel", lambda: True)
     layer(torch.ones(2, 8))
     assert len(calls) == 1
 

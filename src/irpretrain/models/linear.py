@@ -1,13 +1,15 @@
-"""Linear layers through oneDNN on the CPU, where torch would take MKL.
+"""Linear layers through oneDNN on processors that MKL, torch's own choice, is slow on.
 
-Torch multiplies single-precision matrices on x86 with MKL, which leaves half of an AMD core idle: 2048 x 384 by
-384 x 1536 took 20.7 ms with MKL and 9.1 ms with oneDNN on one core of a Zen 5 (docs/benchmarks.md). Both are full
-single precision; they differ in the order of the sums. On a GPU, under autocast, or where torch was built
-without oneDNN, torch's own kernel is used.
+Torch multiplies single-precision matrices on x86 with MKL, which keeps its fast kernels to Intel's processors: on an
+AMD core oneDNN is twice as fast as MKL, on an Intel core MKL is faster, most of all for gradients (docs/benchmarks.md).
+Both are full single precision; they differ in the order of the sums. On Intel, on a GPU, under autocast, or where torch
+was built without oneDNN, torch's own kernel is used.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -60,7 +62,15 @@ def _usable(x: Tensor, weight: Tensor) -> bool:
         and torch.backends.mkldnn.enabled
         and torch.backends.mkldnn.is_available()
         and not torch.is_autocast_enabled("cpu")
+        and not made_by_intel()
     )
+
+
+@cache
+def made_by_intel() -> bool:
+    """Whether the processor is Intel's, as far as Linux tells (elsewhere: no)."""
+    facts = Path("/proc/cpuinfo")
+    return facts.exists() and "GenuineIntel" in facts.read_text(errors="replace")
 
 
 class Linear(nn.Linear):
