@@ -22,6 +22,7 @@ from transformers.activations import ACT2FN
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.chosen_rows import encode_rows
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.randomness import generator
@@ -190,16 +191,17 @@ class CrossEncoder(nn.Module):
             order of `masked` (None without `masked`). Logits are projected for those positions only: for a small
             encoder the projection costs as much as the encoder itself.
         """
-        encoder = self.classifier.bert
-        encoded = encoder(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask)
-        pooled = self.classifier.dropout(encoded.pooler_output)
+        bert = self.classifier.bert
+        sequences, positions = input_ids.shape
+        rows = torch.arange(sequences, device=input_ids.device) * positions  # [CLS] comes first
+        if masked is not None:
+            rows = torch.cat([rows, masked.reshape(-1).nonzero().squeeze(-1)])
+        states = encode_rows(bert, input_ids, token_type_ids, attention_mask, rows)
+        pooled = self.classifier.dropout(bert.pooler(states[:sequences, None]))
         scores = self.classifier.classifier(pooled).squeeze(-1)
         if masked is None:
             return scores, None
-        hidden = encoded.last_hidden_state
-        places = masked.reshape(-1).nonzero().squeeze(-1)
-        chosen = hidden.reshape(-1, hidden.shape[-1]).index_select(0, places)
-        embeddings = encoder.embeddings.word_embeddings.weight
+        chosen, embeddings = states[sequences:], bert.embeddings.word_embeddings.weight
         if not mlm_trains_encoder:
             chosen, embeddings = chosen.detach(), embeddings.detach()
         return scores, self.mlm_head(chosen, embeddings)
