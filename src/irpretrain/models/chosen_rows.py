@@ -31,9 +31,9 @@ def encode_rows(
     for layer in before:
         hidden = layer(hidden, mask)
     context, _ = last.attention.self(hidden, attention_mask=mask)
-    chosen: Tensor = last.attention.output(_select(context, rows), _select(hidden, rows))
-    chosen = last.feed_forward_chunk(chosen)
-    return chosen
+    attended = last.attention.output(_select(context, rows), _select(hidden, rows))
+    output: Tensor = last.feed_forward_chunk(attended)
+    return output
 
 
 def _select(states: Tensor, rows: Tensor) -> Tensor:

@@ -197,6 +197,7 @@ class CrossEncoder(nn.Module):
         if masked is not None:
             rows = torch.cat([rows, masked.reshape(-1).nonzero().squeeze(-1)])
         states = encode_rows(bert, input_ids, token_type_ids, attention_mask, rows)
+        assert bert.pooler is not None
         pooled = self.classifier.dropout(bert.pooler(states[:sequences, None]))
         scores = self.classifier.classifier(pooled).squeeze(-1)
         if masked is None:
