@@ -61,7 +61,7 @@ def test_the_default_is_valid():
         ),
         ("pretraining.snapshots", [5, 5], ["pretraining: snapshots: 5 is listed twice"]),
         ("pretraining.steps", None, ["pretraining: neither steps nor epochs are given"]),
-        ("pretraining.epochs", 2, ["pretraining: both steps 160 and epochs 2 are given; set one of them"]),
+        ("pretraining.epochs", 2, ["pretraining: both steps 100 and epochs 2 are given; set one of them"]),
         ("pretraining.epochs", 0, ["pretraining.epochs", "greater than 0"]),
         ("pretraining.epochs_of", "rop", ["pretraining: epochs_of rop: has no use with steps; give epochs"]),
         (
@@ -114,9 +114,9 @@ def test_the_default_is_valid():
         ),
         (
             "pretraining.optimiser",
-            {"decay": "step", "later_rate": 1e-6, "later_from": 160},
+            {"decay": "step", "later_rate": 1e-6, "later_from": 100},
             [
-                "pretraining: optimiser: later_from 160 is not between the end of warm-up, step 16, and the last of 160"
+                "pretraining: optimiser: later_from 100 is not between the end of warm-up, step 10, and the last of 100"
             ],
         ),
         (
