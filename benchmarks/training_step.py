@@ -1,0 +1,112 @@
+"""Training steps and scoring on one CPU thread: whose matrix products, and the last layer whole or in part.
+
+    python benchmarks/training_step.py
+
+The default's encoder (4 layers of 384, random weights) on 32 sequences of 64 word pieces, a seventh of them masked:
+forward, backward, clipping and AdamW; and without masks, forward only, 32 of 96. The variants take turns; prints the
+medians of word pieces a second of processor time, and ratios to what torch and Hugging Face's model do by themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import torch
+from torch import Tensor
+from transformers import BertConfig, BertForSequenceClassification, BertModel
+
+from irpretrain.config.training import OptimiserConfig
+from irpretrain.models.chosen_rows import encode_rows
+from irpretrain.models.cross_encoder import CrossEncoder, MaskedLanguageModelHead
+from irpretrain.training.compute import keep_freed_memory
+from irpretrain.training.losses import mlm_loss_sum, ranking_loss
+from irpretrain.training.optimiser import clip_gradients, make_optimiser
+
+LIBRARIES = {"MKL": True, "oneDNN": False}
+
+
+def whole_layer(bert: BertModel, ids: Tensor, types: Tensor, attention: Tensor, rows: Tensor) -> Tensor:
+    """What `irpretrain.models.chosen_rows.encode_rows` returns, by Hugging Face's whole model."""
+    states: Tensor = bert(input_ids=ids, token_type_ids=types, attention_mask=attention).last_hidden_state
+    return states.reshape(-1, states.shape[-1]).index_select(0, rows)
+
+
+def small_model() -> CrossEncoder:
+    sizes = {"hidden_size": 384, "num_hidden_layers": 4, "num_attention_heads": 12, "intermediate_size": 1536}
+    config = BertConfig(**sizes, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, num_labels=1)
+    return CrossEncoder(BertForSequenceClassification(config), MaskedLanguageModelHead(config), Path())
+
+
+def training_step(model: CrossEncoder) -> Callable[[], None]:
+    """A step of ranking loss and MLM over 16 pairs."""
+    options = OptimiserConfig()
+    optimiser, parameters = make_optimiser(model, options), list(model.parameters())
+    shape = (32, 64)
+    ids, masked = torch.randint(1000, 30000, shape), torch.rand(shape) < 1 / 7
+    masked[:, 0] = False
+    labels = torch.randint(1000, 30000, (int(masked.sum()),))
+
+    def step() -> None:
+        model.train()
+        optimiser.zero_grad(set_to_none=True)
+        scores, logits = model(ids, torch.zeros_like(ids), torch.ones_like(ids), masked)
+        loss = ranking_loss("hinge", scores, torch.full((16,), 2)).mean()
+        (loss + mlm_loss_sum(logits, labels) / len(labels)).backward()
+        clip_gradients(parameters, options)
+        optimiser.step()
+
+    return step
+
+
+def scoring(model: CrossEncoder) -> Callable[[], None]:
+    """Scores of 32 pairs."""
+    ids = torch.randint(1000, 30000, (32, 96))
+
+    def score() -> None:
+        model.eval()
+        with torch.inference_mode():
+            model(ids, torch.zeros_like(ids), torch.ones_like(ids))
+
+    return score
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeats", type=int, default=8, help="timed calls of each variant (default 8)")
+    repeats = parser.parse_args().repeats
+    keep_freed_memory()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model = small_model()
+    print("| work | matrix products | last layer | word pieces/s | ratio |\n|---|---|---|---:|---:|")
+    for work, call, pieces in (
+        ("training, with MLM", training_step(model), 32 * 64),
+        ("scoring", scoring(model), 32 * 96),
+    ):
+        variants = [(library, layer) for library in LIBRARIES for layer in ("whole", "chosen positions")]
+        seconds: dict[tuple[str, str], list[float]] = {variant: [] for variant in variants}
+        for _ in range(repeats + 1):  # the first is a warm-up
+            for library, layer in variants:
+                encode = {"side_effect": whole_layer} if layer == "whole" else {"side_effect": encode_rows}
+                with (
+                    mock.patch("irpretrain.models.linear.made_by_intel", return_value=LIBRARIES[library]),
+                    mock.patch("irpretrain.models.cross_encoder.encode_rows", **encode),
+                ):
+                    began = time.process_time()
+                    call()
+                    seconds[library, layer].append(time.process_time() - began)
+        medians = {variant: statistics.median(found[1:]) for variant, found in seconds.items()}
+        for (library, layer), median in medians.items():
+            ratio = medians["MKL", "whole"] / median
+            print(f"| {work} | {library} | {layer} | {pieces / median:,.0f} | {ratio:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
