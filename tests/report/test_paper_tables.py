@@ -2,20 +2,31 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scipy import stats
 from small_run import PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
-from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Comparison, Ours, Table, Verdict
+from irpretrain.report.cells import (
+    NOT_RUN,
+    NOTHING_PUBLISHED,
+    OFF,
+    REPRODUCED,
+    Comparison,
+    Ours,
+    Table,
+    Verdict,
+)
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.latex import latex
+from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.table_views import _chips
+from irpretrain.report.table_views import _chips, table_view
 from irpretrain.report.tables import make_tables
 
 LEVELS = {
@@ -39,6 +50,11 @@ def run(config_of, tmp_path_factory):
 def _table(run, paper: Path, name: str) -> Table:
     config, (scores, per_query) = run
     return build_table(load_published(paper), name, config, Scores.read(per_query, scores))
+
+
+def _view(table: Table) -> dict:
+    """The panel of the paper's data sets, of which none was run, as the report's page shows it."""
+    return table_view(replace(table, panels=table.panels[:1], _letters={}), None)
 
 
 def _here(table: Table) -> dict[str, list]:
@@ -113,6 +129,59 @@ def test_two_sets_of_candidates_in_one_table(run) -> None:
     assert [cell.published.printed for cell in php.cells[:4]] == [".4601†", ".4526†", ".4155†", ".4106†"]
     assert [cell.published for cell in php.cells[4:]] == [None] * 4
     assert [cell.candidates for cell in php.cells[:4]] == ["ance", "ance", "official", "official"]
+
+
+def test_a_printed_number_that_cannot_be_read_says_so_in_its_cell(run, tmp_path: Path) -> None:
+    table = _table(run, PHP_YAML, "table3")
+    text, tex = markdown(table), latex(table)
+    for label, missing in (("BM25", 3), ("PROP (Wiki)", 4), ("HARP", 4), ("PHP", 4)):
+        line = next(line for line in text.splitlines() if line.startswith(f"| {label} |"))
+        assert line.count("| illegible · not run (") == missing
+    assert tex.count("illegible\\,(") == 15
+    write_cells(table, tmp_path / "cells.csv")
+    with open(tmp_path / "cells.csv", newline="") as handle:
+        cells = [c for c in csv.DictReader(handle) if c["published_note"]]
+    assert {c["published"] for c in cells} == {""}
+    assert [c["published_note"] for c in cells] == ["illegible"] * 15
+    assert sum(row["cells"][4].published == "illegible" for row in _view(table)["panels"][0]["rows"]) == 3
+    assert any('"illegible"' in note for note in table.notes)
+
+
+def test_what_is_not_available_in_the_paper_says_so_in_its_cell(run) -> None:
+    text = markdown(_table(run, WIKIFORMER_YAML, "table2"))
+    line = next(line for line in text.splitlines() if line.startswith("| KNRM |"))
+    assert line.count("| NA · not run (") == 4
+
+
+def test_our_number_beside_one_that_cannot_be_read_has_no_verdict(config_of, tmp_path: Path) -> None:
+    """The paper has that cell, so neither "no such cell" nor a claim would be true."""
+    paper = load_published(PHP_YAML)
+    table = paper.tables["table3"]
+    columns = [column.model_copy(update={"candidates": "bm25"}) for column in table.columns]
+    tables = {"table3": table.model_copy(update={"columns": columns})}
+    paper = paper.model_copy(update={"tables": tables})
+    files = write_results(
+        tmp_path, flat_rows("trec-dl-2019", {"php": 0.5, "harp": 0.4}, ("full",), ("nDCG@10",))
+    )
+    squad = {"format": "squad", "path": "embedded:squad-dev"}
+    config = config_of(
+        "php",
+        "harp",
+        datasets={"trec-dl-2019": {"label": "DL", "corpus": "squad-dev", "queries": squad, "qrels": squad}},
+        experiments={"one": {"dataset": "trec-dl-2019", "models": ["php"], "regimes": ["full"]}},
+    )
+    made = build_table(paper, "table3", config, Scores.read(files[1], files[0]))
+    for panel in made.panels:
+        cell = next(
+            c
+            for row in panel.rows
+            if row.key == "php"
+            for c in row.cells
+            if c.measure == "nDCG@10" and c.ours
+        )
+        (verdict,) = cell.verdicts
+        assert verdict.outcome == NOTHING_PUBLISHED
+        assert "does not show it" in verdict.reason
 
 
 def test_a_mark_over_many_baselines(run) -> None:

@@ -21,6 +21,7 @@ from irpretrain.report.naming import (
 )
 from irpretrain.report.plans import Baseline, Plan, Statistics
 from irpretrain.report.published import (
+    ILLEGIBLE,
     Published,
     PublishedColumn,
     PublishedMark,
@@ -32,6 +33,11 @@ from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
 
+GAPS = {
+    "NA": "the paper has this cell and gives no number in it",
+    ILLEGIBLE: "the paper prints a number here; our text of it does not show it",
+}
+"""Why a cell of the paper cannot be compared with ours."""
 MEASURES_SHOWN = 2
 """Most measures of a data set of ours on which none of the table's own measures was computed."""
 
@@ -204,7 +210,10 @@ class _PaperTable:
         ours = self.statistics.ours(plan)
         verdicts = tuple(self._verdicts(row, plan, published, ours))
         candidates = "" if plan.candidates == USUAL_CANDIDATES else plan.candidates
-        return Cell(plan.row, plan.dataset, plan.measure, plan.regime, published, ours, verdicts, candidates)
+        gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
+        return Cell(
+            plan.row, plan.dataset, plan.measure, plan.regime, published, ours, verdicts, candidates, gap
+        )
 
     def _verdicts(
         self, row: PublishedRow, plan: Plan, published: PublishedValue | None, ours: Ours | None
@@ -213,6 +222,9 @@ class _PaperTable:
             return [not_run(plan.reason)]
         if published is not None:
             return [number_verdict(published, ours, self.published.verdict.tolerance)]
+        gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
+        if gap:
+            return [nothing_published(GAPS[gap])]
         if not self.table.reports(row, plan.regime):
             return [nothing_published(f"the paper has no {regime_label(plan.regime)} numbers in this table")]
         claims = [self._claim(mark, plan, ours) for mark in self.table.claims(row.key, plan.regime)]

@@ -20,8 +20,10 @@ FIRST_STAGE = "first-stage"
 """As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read."""
 Direction = Literal["better", "worse"]
 """What a mark says of its row against another."""
-NO_NUMBER = ("-", "NA", "?")
-"""Cells without a number: none is printed; printed as not available; printed, but illegible in the text at hand."""
+ILLEGIBLE = "illegible"
+NO_NUMBER = {"-": "", "NA": "NA", "?": ILLEGIBLE}
+"""Cells without a number, and what a table shows in their place: none is printed; printed as not available; printed,
+but illegible in the text at hand."""
 
 
 class _Strict(BaseModel):
@@ -165,6 +167,18 @@ class PublishedTable(_Strict):
         self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
     ) -> PublishedValue | None:
         """Return the printed value of a cell, or None where none is printed; candidates and regime may be any."""
+        printed = self._printed(row, dataset, measure, candidates, regime)
+        return None if printed is None else PublishedValue.parse(printed)
+
+    def gap(
+        self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
+    ) -> str:
+        """Return what a table shows in place of a number that the paper's cell lacks; empty for one without a cell."""
+        return NO_NUMBER.get(self._printed(row, dataset, measure, candidates, regime) or "", "")
+
+    def _printed(
+        self, row: str, dataset: str, measure: str, candidates: str | None, regime: str | None
+    ) -> str | None:
         known = self.row(row)
         for column, printed in zip(self.columns, known.values, strict=False):
             if (
@@ -172,7 +186,7 @@ class PublishedTable(_Strict):
                 and candidates in (None, column.candidates)
                 and (regime is None or known.is_first_stage or self.regime(known, column) == regime)
             ):
-                return PublishedValue.parse(printed)
+                return printed
         return None
 
     def claims(self, row: str, regime: str) -> list[PublishedMark]:
