@@ -246,6 +246,70 @@ def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
         assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OFF]  # ours: 0.280 and 0.480
 
 
+@pytest.fixture
+def msmarco(config_of, tmp_path: Path):
+    """PHP and Wikiformer on the papers' own data set, but on the candidates of BM25."""
+    squad = {"format": "squad", "path": "embedded:squad-dev"}
+    config = config_of(
+        *LEVELS,
+        datasets={
+            "msmarco-doc": {"label": "MS MARCO", "corpus": "squad-dev", "queries": squad, "qrels": squad}
+        },
+        experiments={
+            "one": {"dataset": "msmarco-doc", "models": ["php"], "regimes": ["zero-shot", "full"]},
+        },
+    )
+    return config, write_results(tmp_path, flat_rows("msmarco-doc", LEVELS, ("zero-shot", "full")))
+
+
+def test_a_number_on_other_candidates_is_not_compared(msmarco) -> None:
+    """A first stage searches the collection, so that it has no number on given candidates either."""
+    for paper, name in ((PHP_YAML, "table3"), (WIKIFORMER_YAML, "table2")):
+        table = _table(msmarco, paper, name)
+        theirs = [c for row in table.panels[0].rows for c in row.cells if c.dataset == "msmarco-doc"]
+        assert all(cell.ours is None for cell in theirs)
+        reasons = {cell.row: cell.not_run for cell in theirs if cell.candidates == "official"}
+        searched = "the paper ranks Official Top 100 alone; ours searches the whole collection"
+        assert reasons["bm25"] == reasons["ql"] == searched
+        assert reasons["bert"] == (
+            "the paper re-ranks Official Top 100, this configuration the candidates of BM25; "
+            "see the panel of MS MARCO below"
+        )
+        below = next(panel for panel in table.panels if panel.title == "This configuration: MS MARCO")
+        assert all(cell.ours for row in below.rows if row.key in ("bm25", "bert") for cell in row.cells)
+        # One note a data set and candidates that were run.
+        (note,) = (note for note in table.notes if note.startswith("MS MARCO: "))
+        assert "of BM25 are re-ranked" in note
+
+
+def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) -> None:
+    rows = flat_rows("squad", {"wikiformer": 0.5, "untrained": 0.4}, measures=("RR@10", "RR@100"))
+    more = flat_rows("squad", {"wikiformer": 0.5}, ("full",), ("RR@10", "RR@100"))
+    rows = [r for r in rows if (r["model"], r["measure"]) != ("untrained", "RR@100")]
+    rows += [row for row in more if row["regime"] == "full"]
+    run = config_of("wikiformer"), write_results(tmp_path, rows)
+    reasons = _table(run, WIKIFORMER_YAML, "table2").reasons()
+    assert "RR@100 is not among the measures of squad" in reasons
+    assert [text for text in reasons if text.startswith("no experiment runs untrained")] == [
+        "no experiment runs untrained fine-tuned on squad"
+    ]
+
+
+def test_a_data_set_of_the_paper_has_a_panel_only_where_the_paper_reports_it(msmarco) -> None:
+    def panels(paper: Path, name: str) -> int:
+        return len(_table(msmarco, paper, name).panels)
+
+    assert panels(WIKIFORMER_YAML, "table2") == panels(WIKIFORMER_YAML, "table5") == 2
+    assert panels(WIKIFORMER_YAML, "table3") == panels(WIKIFORMER_YAML, "table4") == 1
+
+
+def test_a_table_of_one_regime_claims_nothing_of_another(run) -> None:
+    """Table 4 marks BM25 as worse than Wikiformer fine-tuned, and says nothing of zero-shot."""
+    table = _table(run, WIKIFORMER_YAML, "table4")
+    regimes = {(v.kind, cell.regime) for cell in _here(table)["bm25"] for v in cell.verdicts}
+    assert regimes == {("claim", "full"), ("", "zero-shot")}
+
+
 def test_files_of_three_papers(run, tmp_path: Path) -> None:
     config, results = run
     papers = [WIKIFORMER_YAML, PHP_YAML]

@@ -192,13 +192,17 @@ class PublishedTable(_Strict):
     def claims(self, row: str, regime: str) -> list[PublishedMark]:
         """Return the marks that every printed value of `row`, or of the rows it stands for, carries in a regime.
 
-        Such a mark is a claim of the paper that can be tested on any data set: "better than that baseline".
+        Such a mark is a claim of the paper that can be tested on any data set: "better than that baseline". A first
+        stage counts in every regime, but what it is compared with only in those that the paper reports.
         """
         found = list(self._marks_in(self.row(row).stands_for or [row], regime))
         return [
             mark
             for mark in self.marks
-            if self.can_have(row, mark) and found and all(mark.mark in marks for marks in found)
+            if self.can_have(row, mark)
+            and self.reports(self.row(mark.over), regime)
+            and found
+            and all(mark.mark in marks for marks in found)
         ]
 
     def can_have(self, row: str, mark: PublishedMark) -> bool:
