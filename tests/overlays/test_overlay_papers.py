@@ -7,12 +7,13 @@ report's own code from scores as if each overlay had been run.
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from overlay_layers import ROOT, load_both, made_scores
+from overlay_layers import OVERLAYS, ROOT, load, load_both, made_scores
 
 from irpretrain.config import Config
 from irpretrain.config.consistency import active_experiments
@@ -107,6 +108,22 @@ def test_few_and_true_reasons_stand_for_what_was_not_run(paper, table):
         # The models are run there, on other candidates.
         assert not any("no experiment" in reason for reason in reasons)
         assert len(reasons) <= MOST_REASONS
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_reasons_name_overlays_that_have_what_is_missing(paper):
+    configs = {path.name: load(path) for path in OVERLAYS}
+    named = 0
+    for table in PAPERS[paper].tables.values():
+        for row in table.rows:
+            for pattern in re.findall(r"configs/(\S+\.yaml)", row.absent):
+                found = [config for name, config in configs.items() if fnmatch(name, pattern)]
+                assert len(found) == 2
+                assert all(set(row.models) <= set(config.models) for config in found)
+                named += 1
+    assert named
+    for figure in PAPERS[paper].figures.values():
+        assert len([name for name in configs if fnmatch(f"configs/{name}", figure.overlays)]) == 2
 
 
 def drawn(figure) -> tuple[set[str], str]:

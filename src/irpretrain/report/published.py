@@ -223,6 +223,7 @@ class PublishedFigure(_Strict):
 
     What the keys of `models` mean depends on how the figure is drawn (report/figures.py). `counts` says what the
     numbers at the end of the models' names count, where the figure is a series of models; `regimes` which ones count.
+    `overlays` are the configurations that fill the figure.
     """
 
     number: str
@@ -234,6 +235,12 @@ class PublishedFigure(_Strict):
     counts: Literal["", "pairs", "negatives", "anchor-percent"] = ""
     regimes: list[str] = Field(default_factory=lambda: ["zero-shot"])
     models: dict[str, list[str]]
+    overlays: str = ""
+
+    @property
+    def where(self) -> str:
+        """Where the figure's runs can be had, to follow the reason for their absence."""
+        return f" (the overlays {self.overlays} do)" if self.overlays else ""
 
 
 class Verdict(_Strict):
