@@ -122,6 +122,11 @@ def test_reasons_name_overlays_that_have_what_is_missing(paper):
                 assert all(set(row.models) <= set(config.models) for config in found)
                 named += 1
     assert named
+    for dataset in PAPERS[paper].datasets.values():
+        for name in re.findall(r"configs/(\S+\.yaml) reads", dataset.absent):
+            assert dataset in [
+                d for key, d in PAPERS[paper].datasets.items() if key in configs[name].datasets
+            ]
     for figure in PAPERS[paper].figures.values():
         assert len([name for name in configs if fnmatch(f"configs/{name}", figure.overlays)]) == 2
 

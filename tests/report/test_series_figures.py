@@ -7,6 +7,7 @@ import pytest
 from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config import Config
+from irpretrain.report.canvas import new_figure, titled
 from irpretrain.report.few_shot import query_curves
 from irpretrain.report.figures import FIGURES, figure_names, make_figures
 from irpretrain.report.paired_bars import paired_bars
@@ -81,6 +82,16 @@ def test_a_figure_can_be_read_without_the_tables(config_of, tmp_path: Path) -> N
         assert "Means divide by all judged queries" in remark
         assert "Intervals: 95%. The top 20 of BM25 are re-ranked." in remark
         assert ("QL searches the whole collection" in remark) == (paper is WIKIFORMER_YAML)
+
+
+def test_remarks_take_no_height_from_what_is_drawn() -> None:
+    heights = []
+    for lines in (1, 8):
+        figure, (axis,) = new_figure()
+        titled(figure, "title", " ".join(["word " * 20] * lines))
+        figure.draw_without_rendering()
+        heights.append(axis.get_position().height * figure.get_figheight())
+    assert heights[1] == pytest.approx(heights[0], rel=0.1)
 
 
 def test_a_stand_in_for_a_curve_of_the_paper_is_not_missed(config_of, tmp_path: Path) -> None:

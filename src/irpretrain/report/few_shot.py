@@ -34,7 +34,7 @@ LARGE_SCALE = 1_000
 """From so many training queries on, fine-tuning counts as large-scale."""
 SPREAD = 0.05
 """Distance in ticks between two curves' points at one number of queries: their intervals stand side by side."""
-SCALES = ("few queries", "many queries")
+SCALES = ("trained on few queries", "trained on many")
 
 
 def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
@@ -125,7 +125,8 @@ def _draw_scale(
 ) -> None:
     """Draw the curves of one data set over few queries, with zero-shot as zero, or over many; evenly spaced."""
     measure = measure_of(scores, pair[0], figure_data.measure)
-    axis.set_title(f"{dataset_label(config, *pair)}, {SCALES[large]}", fontsize=10)
+    tested = queries_text(scores, pair[0])
+    axis.set_title(f"{dataset_label(config, *pair)}, {SCALES[large]}, {tested}", fontsize=10)
     curves = {}
     for model in figure_data.models["curves"]:
         queries = [n for n in _few_shot(scores, pair, model) if (n >= LARGE_SCALE) == large]
