@@ -7,12 +7,13 @@ report's own code from scores as if each overlay had been run.
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from overlay_layers import ROOT, load_both, made_scores
+from overlay_layers import OVERLAYS, ROOT, load, load_both, made_scores
 
 from irpretrain.config import Config
 from irpretrain.config.consistency import active_experiments
@@ -40,6 +41,8 @@ OTHERS = {
     "wikiformer-with-mlm",
 }
 """Models that these overlays compare and no table or figure of the papers has; the headline table shows them."""
+MOST_REASONS = 12
+"""Reasons for the cells of the paper's data sets that can still be looked up by their letters."""
 FEWEST = 3
 """Points that show a shape."""
 TABLES = [(paper, table) for paper, published in PAPERS.items() for table in published.tables]
@@ -95,6 +98,37 @@ def test_every_row_of_a_table_is_filled(paper, table):
             if row.is_first_stage and row.key not in {key for key, _ in here}:
                 empty.add((row.key, row.regimes[0]))
     assert empty == set()
+
+
+@pytest.mark.parametrize(("paper", "table"), TABLES)
+def test_few_and_true_reasons_stand_for_what_was_not_run(paper, table):
+    for config, scores in of_paper(paper):
+        theirs = build_table(PAPERS[paper], table, config, scores).panels[0]
+        reasons = {cell.not_run for row in theirs.rows for cell in row.cells}
+        # The models are run there, on other candidates.
+        assert not any("no experiment" in reason for reason in reasons)
+        assert len(reasons) <= MOST_REASONS
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_reasons_name_overlays_that_have_what_is_missing(paper):
+    configs = {path.name: load(path) for path in OVERLAYS}
+    named = 0
+    for table in PAPERS[paper].tables.values():
+        for row in table.rows:
+            for pattern in re.findall(r"configs/(\S+\.yaml)", row.absent):
+                found = [config for name, config in configs.items() if fnmatch(name, pattern)]
+                assert len(found) == 2
+                assert all(set(row.models) <= set(config.models) for config in found)
+                named += 1
+    assert named
+    for dataset in PAPERS[paper].datasets.values():
+        for name in re.findall(r"configs/(\S+\.yaml) reads", dataset.absent):
+            assert dataset in [
+                d for key, d in PAPERS[paper].datasets.items() if key in configs[name].datasets
+            ]
+    for figure in PAPERS[paper].figures.values():
+        assert len([name for name in configs if fnmatch(f"configs/{name}", figure.overlays)]) == 2
 
 
 def drawn(figure) -> tuple[set[str], str]:

@@ -2,20 +2,31 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scipy import stats
 from small_run import PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
-from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Comparison, Ours, Table, Verdict
+from irpretrain.report.cells import (
+    NOT_RUN,
+    NOTHING_PUBLISHED,
+    OFF,
+    REPRODUCED,
+    Comparison,
+    Ours,
+    Table,
+    Verdict,
+)
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.latex import latex
+from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.table_views import _chips
+from irpretrain.report.table_views import _chips, table_view
 from irpretrain.report.tables import make_tables
 
 LEVELS = {
@@ -39,6 +50,11 @@ def run(config_of, tmp_path_factory):
 def _table(run, paper: Path, name: str) -> Table:
     config, (scores, per_query) = run
     return build_table(load_published(paper), name, config, Scores.read(per_query, scores))
+
+
+def _view(table: Table) -> dict:
+    """The panel of the paper's data sets, of which none was run, as the report's page shows it."""
+    return table_view(replace(table, panels=table.panels[:1], _letters={}), None)
 
 
 def _here(table: Table) -> dict[str, list]:
@@ -115,6 +131,59 @@ def test_two_sets_of_candidates_in_one_table(run) -> None:
     assert [cell.candidates for cell in php.cells[:4]] == ["ance", "ance", "official", "official"]
 
 
+def test_a_printed_number_that_cannot_be_read_says_so_in_its_cell(run, tmp_path: Path) -> None:
+    table = _table(run, PHP_YAML, "table3")
+    text, tex = markdown(table), latex(table)
+    for label, missing in (("BM25", 3), ("PROP (Wiki)", 4), ("HARP", 4), ("PHP", 4)):
+        line = next(line for line in text.splitlines() if line.startswith(f"| {label} |"))
+        assert line.count("| illegible · not run (") == missing
+    assert tex.count("illegible\\,(") == 15
+    write_cells(table, tmp_path / "cells.csv")
+    with open(tmp_path / "cells.csv", newline="") as handle:
+        cells = [c for c in csv.DictReader(handle) if c["published_note"]]
+    assert {c["published"] for c in cells} == {""}
+    assert [c["published_note"] for c in cells] == ["illegible"] * 15
+    assert sum(row["cells"][4].published == "illegible" for row in _view(table)["panels"][0]["rows"]) == 3
+    assert any('"illegible"' in note for note in table.notes)
+
+
+def test_what_is_not_available_in_the_paper_says_so_in_its_cell(run) -> None:
+    text = markdown(_table(run, WIKIFORMER_YAML, "table2"))
+    line = next(line for line in text.splitlines() if line.startswith("| KNRM |"))
+    assert line.count("| NA · not run (") == 4
+
+
+def test_our_number_beside_one_that_cannot_be_read_has_no_verdict(config_of, tmp_path: Path) -> None:
+    """The paper has that cell, so neither "no such cell" nor a claim would be true."""
+    paper = load_published(PHP_YAML)
+    table = paper.tables["table3"]
+    columns = [column.model_copy(update={"candidates": "bm25"}) for column in table.columns]
+    tables = {"table3": table.model_copy(update={"columns": columns})}
+    paper = paper.model_copy(update={"tables": tables})
+    files = write_results(
+        tmp_path, flat_rows("trec-dl-2019", {"php": 0.5, "harp": 0.4}, ("full",), ("nDCG@10",))
+    )
+    squad = {"format": "squad", "path": "embedded:squad-dev"}
+    config = config_of(
+        "php",
+        "harp",
+        datasets={"trec-dl-2019": {"label": "DL", "corpus": "squad-dev", "queries": squad, "qrels": squad}},
+        experiments={"one": {"dataset": "trec-dl-2019", "models": ["php"], "regimes": ["full"]}},
+    )
+    made = build_table(paper, "table3", config, Scores.read(files[1], files[0]))
+    for panel in made.panels:
+        cell = next(
+            c
+            for row in panel.rows
+            if row.key == "php"
+            for c in row.cells
+            if c.measure == "nDCG@10" and c.ours
+        )
+        (verdict,) = cell.verdicts
+        assert verdict.outcome == NOTHING_PUBLISHED
+        assert "does not show it" in verdict.reason
+
+
 def test_a_mark_over_many_baselines(run) -> None:
     cells = _here(_table(run, PHP_YAML, "table3"))
     fine_tuned, zero_shot = cells["php"]
@@ -175,6 +244,70 @@ def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
     ):
         assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
         assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OFF]  # ours: 0.280 and 0.480
+
+
+@pytest.fixture
+def msmarco(config_of, tmp_path: Path):
+    """PHP and Wikiformer on the papers' own data set, but on the candidates of BM25."""
+    squad = {"format": "squad", "path": "embedded:squad-dev"}
+    config = config_of(
+        *LEVELS,
+        datasets={
+            "msmarco-doc": {"label": "MS MARCO", "corpus": "squad-dev", "queries": squad, "qrels": squad}
+        },
+        experiments={
+            "one": {"dataset": "msmarco-doc", "models": ["php"], "regimes": ["zero-shot", "full"]},
+        },
+    )
+    return config, write_results(tmp_path, flat_rows("msmarco-doc", LEVELS, ("zero-shot", "full")))
+
+
+def test_a_number_on_other_candidates_is_not_compared(msmarco) -> None:
+    """A first stage searches the collection, so that it has no number on given candidates either."""
+    for paper, name in ((PHP_YAML, "table3"), (WIKIFORMER_YAML, "table2")):
+        table = _table(msmarco, paper, name)
+        theirs = [c for row in table.panels[0].rows for c in row.cells if c.dataset == "msmarco-doc"]
+        assert all(cell.ours is None for cell in theirs)
+        reasons = {cell.row: cell.not_run for cell in theirs if cell.candidates == "official"}
+        searched = "the paper ranks Official Top 100 alone; ours searches the whole collection"
+        assert reasons["bm25"] == reasons["ql"] == searched
+        assert reasons["bert"] == (
+            "the paper re-ranks Official Top 100, this configuration the candidates of BM25; "
+            "see the panel of MS MARCO below"
+        )
+        below = next(panel for panel in table.panels if panel.title == "This configuration: MS MARCO")
+        assert all(cell.ours for row in below.rows if row.key in ("bm25", "bert") for cell in row.cells)
+        # One note a data set and candidates that were run.
+        (note,) = (note for note in table.notes if note.startswith("MS MARCO: "))
+        assert "of BM25 are re-ranked" in note
+
+
+def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) -> None:
+    rows = flat_rows("squad", {"wikiformer": 0.5, "untrained": 0.4}, measures=("RR@10", "RR@100"))
+    more = flat_rows("squad", {"wikiformer": 0.5}, ("full",), ("RR@10", "RR@100"))
+    rows = [r for r in rows if (r["model"], r["measure"]) != ("untrained", "RR@100")]
+    rows += [row for row in more if row["regime"] == "full"]
+    run = config_of("wikiformer"), write_results(tmp_path, rows)
+    reasons = _table(run, WIKIFORMER_YAML, "table2").reasons()
+    assert "RR@100 is not among the measures of squad" in reasons
+    assert [text for text in reasons if text.startswith("no experiment runs untrained")] == [
+        "no experiment runs untrained fine-tuned on squad"
+    ]
+
+
+def test_a_data_set_of_the_paper_has_a_panel_only_where_the_paper_reports_it(msmarco) -> None:
+    def panels(paper: Path, name: str) -> int:
+        return len(_table(msmarco, paper, name).panels)
+
+    assert panels(WIKIFORMER_YAML, "table2") == panels(WIKIFORMER_YAML, "table5") == 2
+    assert panels(WIKIFORMER_YAML, "table3") == panels(WIKIFORMER_YAML, "table4") == 1
+
+
+def test_a_table_of_one_regime_claims_nothing_of_another(run) -> None:
+    """Table 4 marks BM25 as worse than Wikiformer fine-tuned, and says nothing of zero-shot."""
+    table = _table(run, WIKIFORMER_YAML, "table4")
+    regimes = {(v.kind, cell.regime) for cell in _here(table)["bm25"] for v in cell.verdicts}
+    assert regimes == {("claim", "full"), ("", "zero-shot")}
 
 
 def test_files_of_three_papers(run, tmp_path: Path) -> None:

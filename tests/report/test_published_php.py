@@ -1,7 +1,7 @@
 """The numbers of PHP's tables, checked against each other and against the running text."""
 
 import pytest
-from small_run import PHP_YAML
+from small_run import PHP_YAML, WIKIFORMER_YAML
 
 from irpretrain.report.published import PublishedValue, load_published
 
@@ -35,6 +35,18 @@ def test_illegible_numbers_are_not_guessed(tables) -> None:
         assert tables["table3"].value(row, "trec-dl-2019", "nDCG@10", "official") is None
     assert tables["table3"].value("bm25", "msmarco-doc", "RR@100", "ance") is None
     assert any("garbled" in remark for remark in tables["table3"].remarks)
+
+
+def test_what_other_papers_print_of_harp(tables) -> None:
+    """The remark names HARP's numbers on TREC DL as other papers print them, and why they are likely PHP's too."""
+    other = load_published(WIKIFORMER_YAML).tables["table2"]
+    for measure in ("RR@10", "RR@100"):
+        cell = ("msmarco-doc", measure, "official")
+        assert other.value("harp", *cell, "full").value == tables["table3"].value("harp", *cell).value
+    (remark,) = (text for text in tables["table3"].remarks if "illegible" in text)
+    for measure in ("nDCG@10", "nDCG@100"):
+        printed = other.value("harp", "trec-dl-2019", measure, "official", "full").number
+        assert f"{measure} {printed.removeprefix('0')}" in remark
 
 
 def test_numbers_agree_where_both_tables_print_the_same_run(tables) -> None:

@@ -7,6 +7,7 @@ import pytest
 from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config import Config
+from irpretrain.report.canvas import new_figure, titled
 from irpretrain.report.few_shot import query_curves
 from irpretrain.report.figures import FIGURES, figure_names, make_figures
 from irpretrain.report.paired_bars import paired_bars
@@ -49,6 +50,60 @@ def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Pa
     assert control.get_ydata()[0] == pytest.approx(0.1)
     assert axis.get_xscale() == "log"
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["100", "1,000", "10,000", "100,000"]
+
+
+def test_a_series_is_called_like_its_model_and_its_regime(config_of, tmp_path: Path) -> None:
+    levels = {"untrained": 0.1, "php": 0.4, "php-negatives-1": 0.3, "php-negatives-7": 0.2}
+    config = config_of(*levels)
+    scores = _scores(tmp_path, flat_rows("squad", levels, ("full",)))
+    figure = series_figure(load_published(PHP_YAML), "figure5a", config, scores)
+    (axis,) = figure.axes
+    assert axis.get_title() == "SQuAD 1.1, fine-tuned, 20 test queries"
+    assert axis.get_legend_handles_labels()[1] == ["PHP, fine-tuned", "encoder, fresh score head"]
+
+
+def test_a_figure_can_be_read_without_the_tables(config_of, tmp_path: Path) -> None:
+    """The measure and what its mean divides by, the intervals, and what is re-ranked stand under every figure."""
+    php = {**PHP, "php-negatives-1": 0.3, "php-negatives-7": 0.2}
+    regimes = ("zero-shot", "few-shot-16", "few-shot-32")
+    for paper, name, draw, levels in (
+        (WIKIFORMER_YAML, "figure4", series_figure, SERIES),
+        (PHP_YAML, "figure4", query_curves, php),
+        (PHP_YAML, "figure5a", series_figure, php),
+        (PHP_YAML, "figure6", paired_bars, php),
+    ):
+        folder = tmp_path / f"{paper.stem}-{name}"
+        folder.mkdir()
+        scores = _scores(folder, flat_rows("squad", levels, regimes))
+        remark = " ".join(
+            draw(load_published(paper), name, config_of(*levels), scores).get_supxlabel().split()
+        )
+        assert "RR@10: 1 / rank of the first relevant document" in remark
+        assert "Means divide by all judged queries" in remark
+        assert "Intervals: 95%. The top 20 of BM25 are re-ranked." in remark
+        assert ("QL searches the whole collection" in remark) == (paper is WIKIFORMER_YAML)
+
+
+def test_remarks_take_no_height_from_what_is_drawn() -> None:
+    heights = []
+    for lines in (1, 8):
+        figure, (axis,) = new_figure()
+        titled(figure, "title", " ".join(["word " * 20] * lines))
+        figure.draw_without_rendering()
+        heights.append(axis.get_position().height * figure.get_figheight())
+    assert heights[1] == pytest.approx(heights[0], rel=0.1)
+
+
+def test_a_stand_in_for_a_curve_of_the_paper_is_not_missed(config_of, tmp_path: Path) -> None:
+    def missing(*models: str) -> str:
+        folder = tmp_path / "-".join(models)
+        folder.mkdir()
+        scores = _scores(folder, flat_rows("squad", dict.fromkeys(models, 0.3), ("few-shot-16",)))
+        figure = query_curves(load_published(PHP_YAML), "figure4", config_of(*models), scores)
+        return " ".join(figure.get_supxlabel().split()).partition("Not run: ")[2]
+
+    assert missing("php", "prop-wikipedia") == "harp, ict, wlp, untrained."
+    assert missing("php", "prop") == "harp, prop-wikipedia, ict, wlp, untrained."
 
 
 def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path) -> None:
@@ -187,7 +242,8 @@ def empty(config: Config, tmp_path_factory) -> Path:
     ],
 )
 def test_a_figure_without_data_says_why(empty: Path, name: str, reason: str) -> None:
-    assert f"No data: {reason}" in _texts(empty / "one" / f"{name}.svg")
+    texts, paper = _texts(empty / "one" / f"{name}.svg"), name.partition("_")[0]
+    assert f"No data: {reason} (the overlays configs/{paper}-*.yaml do)" in texts
     for suffix in ("svg", "png"):
         path = empty / "one" / f"{name}.{suffix}"
         assert path.read_bytes() == (empty / "two" / path.name).read_bytes()

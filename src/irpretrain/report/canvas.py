@@ -11,6 +11,8 @@ from irpretrain.atomic import atomic_file
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito's palette, told apart under every common colour-vision deficiency."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+REMARK_LINE, REMARK_LINES = 0.16, 2
+"""Inches that a line of remarks takes, and the lines for which a figure has room."""
 LEGEND_OFFSET = 0.5
 """Inches from the axis to a legend below it: room for tick labels and the axis label."""
 
@@ -52,10 +54,12 @@ def new_figure(
 def titled(figure: Any, title: str, remark: str = "") -> None:
     """Set the figure's title and, in smaller letters under it, what must be known to read it."""
     letters = int(figure.get_figwidth() * 10)
-    lines = [textwrap.fill(title, letters), *([textwrap.fill(remark, int(letters * 1.35))] if remark else [])]
-    figure.suptitle(lines[0], fontsize=13, x=0.01, ha="left")
+    figure.suptitle(textwrap.fill(title, letters), fontsize=13, x=0.01, ha="left")
     if remark:
-        figure.supxlabel(lines[1], fontsize=9, x=0.01, ha="left", color="#444444")
+        lines = textwrap.wrap(remark, int(letters * 1.35))
+        # What is drawn keeps its height, however much there is to say.
+        figure.set_figheight(figure.get_figheight() + REMARK_LINE * max(0, len(lines) - REMARK_LINES))
+        figure.supxlabel("\n".join(lines), fontsize=9, x=0.01, ha="left", color="#444444")
 
 
 def legend_below(axis: Any) -> None:

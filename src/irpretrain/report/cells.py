@@ -99,7 +99,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what the paper prints, what we measured, and what follows; candidates where not the usual BM25."""
+    """One cell: what the paper prints, what we measured, and what follows; candidates where not the usual BM25.
+
+    `gap` stands where the paper's cell has no number for us: "NA", or "illegible".
+    """
 
     row: str
     dataset: str
@@ -109,6 +112,12 @@ class Cell:
     ours: Ours | None
     verdicts: tuple[Verdict, ...]
     candidates: str = ""
+    gap: str = ""
+
+    @property
+    def printed(self) -> str:
+        """The paper's side of the cell as text, marks included; empty where the paper has no such cell."""
+        return self.published.printed if self.published else self.gap
 
     @property
     def not_run(self) -> str:

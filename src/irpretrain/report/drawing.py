@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.consistency import with_starts
 from irpretrain.report.canvas import COLOURS, MARKERS
 from irpretrain.report.comparisons import interval
-from irpretrain.report.naming import FIRST_STAGES, encoder_label
+from irpretrain.report.naming import FIRST_STAGES, encoder_label, is_control
 from irpretrain.report.plans import identifier
 from irpretrain.report.published import Published, PublishedFigure
-from irpretrain.report.remarks import number_of_queries, weight_notes
+from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import RunName, Scores
 
 
@@ -29,10 +29,24 @@ def measure_of(scores: Scores, dataset: str, wanted: str) -> str:
 
 
 def short_label(config: Config, model: str) -> str:
-    """Return a model's name for a legend: its label and its key, "encoder (untrained)"."""
+    """Return a model's name for a legend: its label, and its key where that says more, "PROP (prop-wikipedia)".
+
+    The control's key, "untrained", would be wrong in a panel of fine-tuned models.
+    """
     if model in FIRST_STAGES or model not in config.models:
         return FIRST_STAGES.get(model, model)
-    return f"{config.models[model].label} ({model})"
+    label = config.models[model].label
+    if is_control(config, model):
+        return f"{label}, fresh score head"
+    return label if label.casefold() == model.casefold() else f"{label} ({model})"
+
+
+def reading_remark(config: Config, scores: Scores, pairs: Iterable[tuple[str, str]], wanted: str) -> str:
+    """Return how to read scores without the tables: the measure, the intervals, and what is re-ranked."""
+    distinct = list(dict.fromkeys(pairs))
+    measures = measures_text(measure_of(scores, dataset, wanted) for dataset, _ in distinct)
+    reranked = " and ".join(dict.fromkeys(candidates_text(config, candidates) for _, candidates in distinct))
+    return f"{measures} Intervals: {config.evaluation.confidence:.0%}. {reranked[:1].upper()}{reranked[1:]}."
 
 
 def training_remark(config: Config, models: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from irpretrain.report.drawing import (
     heading,
     measure_of,
     queries_text,
+    reading_remark,
     short_label,
     training_remark,
 )
@@ -33,7 +34,7 @@ LARGE_SCALE = 1_000
 """From so many training queries on, fine-tuning counts as large-scale."""
 SPREAD = 0.05
 """Distance in ticks between two curves' points at one number of queries: their intervals stand side by side."""
-SCALES = ("few queries", "many queries")
+SCALES = ("trained on few queries", "trained on many")
 
 
 def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
@@ -53,9 +54,9 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
         for axis, pair in zip(axes, pairs, strict=True):
             _draw_few_shot(axis, figure_data, config, scores, pair, model)
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
-        titled(
-            figure, f"{title}, on {labels}", f"Zero queries: zero-shot. {training_remark(config, [model])}"
-        )
+        reading = reading_remark(config, scores, pairs, figure_data.measure)
+        remark = f"Zero queries: zero-shot. {reading} {training_remark(config, [model])}"
+        titled(figure, f"{title}, on {labels}", remark)
     return figure
 
 
@@ -96,14 +97,17 @@ def query_curves(published: Published, name: str, config: Config, scores: Scores
     wanted = figure_data.models["curves"]
     pairs = [pair for pair in scores.pairs() if any(_few_shot(scores, pair, model) for model in wanted)]
     if not pairs:
-        return empty_figure(title, f"no experiment fine-tunes {wanted[0]} in a few-shot regime")
+        reason = f"no experiment fine-tunes {wanted[0]} in a few-shot regime{figure_data.where}"
+        return empty_figure(title, reason)
     figure, axes = new_figure(2 * len(pairs), columns=2)
     with rc_context(STYLE):
         for place, axis in enumerate(axes):
             _draw_scale(axis, figure_data, config, scores, pairs[place // 2], place % 2 == 1)
         drawn = [model for model in wanted if any(_few_shot(scores, pair, model) for pair in pairs)]
-        missing = [model for model in wanted if model not in drawn]
-        remark = f"Zero queries: zero-shot. {training_remark(config, drawn)}"
+        stand_ins = figure_data.models.get("stand_ins", [])  # the paper has no such curve to miss
+        missing = [model for model in wanted if model not in (*drawn, *stand_ins)]
+        reading = reading_remark(config, scores, pairs, figure_data.measure)
+        remark = f"Zero queries: zero-shot. {reading} {training_remark(config, drawn)}"
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
         titled(
             figure, f"{title}, on {labels}", remark + (f" Not run: {', '.join(missing)}." if missing else "")
@@ -121,7 +125,8 @@ def _draw_scale(
 ) -> None:
     """Draw the curves of one data set over few queries, with zero-shot as zero, or over many; evenly spaced."""
     measure = measure_of(scores, pair[0], figure_data.measure)
-    axis.set_title(f"{dataset_label(config, *pair)}, {SCALES[large]}", fontsize=10)
+    tested = queries_text(scores, pair[0])
+    axis.set_title(f"{dataset_label(config, *pair)}, {SCALES[large]}, {tested}", fontsize=10)
     curves = {}
     for model in figure_data.models["curves"]:
         queries = [n for n in _few_shot(scores, pair, model) if (n >= LARGE_SCALE) == large]

@@ -94,7 +94,7 @@ def _cell(table: Table, cell: Cell | Contrast) -> str:
     if isinstance(cell, Contrast):
         found = cell.comparison
         return _stack(difference_text(found.difference), escape(p_text(found.p))) if found else "--"
-    published = _value(cell.published.number, cell.published.marks) if cell.published else ""
+    published = _value(cell.published.number, cell.published.marks) if cell.published else cell.gap
     if cell.ours is None:
         reason = rf"({table.reasons()[cell.not_run]})" if cell.not_run else ""
         return rf"{published or '--'}\,{reason}" if reason else published or "--"

@@ -42,13 +42,13 @@ def cell_text(table: Table, cell: Cell | Contrast) -> str:
     """Return a cell as plain text: "0.459* · ours 0.412*† [0.373, 0.451]", or "0.459* · not run (a)"."""
     if isinstance(cell, Contrast):
         return contrast_text(cell) or "–"
-    published = cell.published.printed if cell.published else ""
+    published = cell.printed
     if cell.ours is None:
         ours = f"not run ({table.reasons()[cell.not_run]})" if cell.not_run else "–"
     else:
         ours = value_text(cell.ours)
         if published:
-            ours = f"ours {ours} ({cell.verdicts[0].outcome})"
+            ours = f"ours {ours} ({cell.verdicts[0].outcome})" if cell.published else f"ours {ours}"
     return f"{published} · {ours}" if published else ours
 
 

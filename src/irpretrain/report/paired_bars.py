@@ -15,6 +15,7 @@ from irpretrain.report.drawing import (
     heading,
     measure_of,
     queries_text,
+    reading_remark,
     short_label,
     training_remark,
 )
@@ -43,7 +44,8 @@ def paired_bars(published: Published, name: str, config: Config, scores: Scores)
         if any(_known(scores, pair, regime, f"{model}{SUFFIXES['without MLM']}") for model in models)
     ]
     if not panels:
-        return empty_figure(title, f"no experiment runs a model such as {models[0]}{SUFFIXES['without MLM']}")
+        reason = f"no experiment runs a model such as {models[0]}{SUFFIXES['without MLM']}{figure_data.where}"
+        return empty_figure(title, reason)
     figure, axes = new_figure(len(panels))
     with rc_context(STYLE):
         for axis, (pair, regime) in zip(axes, panels, strict=True):
@@ -54,7 +56,8 @@ def paired_bars(published: Published, name: str, config: Config, scores: Scores)
             for model in figure_data.models.get("levels", [])
             if any(_known(scores, *panel, model) for panel in panels)
         ]
-        titled(figure, f"{title}, on {labels}", training_remark(config, [*models, *levels]))
+        reading = reading_remark(config, scores, [pair for pair, _ in panels], figure_data.measure)
+        titled(figure, f"{title}, on {labels}", f"{reading} {training_remark(config, [*models, *levels])}")
     return figure
 
 

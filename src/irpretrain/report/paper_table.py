@@ -21,6 +21,7 @@ from irpretrain.report.naming import (
 )
 from irpretrain.report.plans import Baseline, Plan, Statistics
 from irpretrain.report.published import (
+    ILLEGIBLE,
     Published,
     PublishedColumn,
     PublishedMark,
@@ -32,6 +33,11 @@ from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
 
+GAPS = {
+    "NA": "the paper has this cell and gives no number in it",
+    ILLEGIBLE: "the paper prints a number here; our text of it does not show it",
+}
+"""Why a cell of the paper cannot be compared with ours."""
 MEASURES_SHOWN = 2
 """Most measures of a data set of ours on which none of the table's own measures was computed."""
 
@@ -46,9 +52,10 @@ class _PaperTable:
         self.published, self.name, self.config, self.scores = published, name, config, scores
         self.table: PublishedTable = published.tables[name]
         self.statistics = Statistics(config, scores, TableTest.of(config.evaluation, self.table))
+        self._known_runs, self._pairs = set(scores.names()), scores.pairs()
 
     def build(self) -> Table:
-        here = [pair for pair in self.scores.pairs() if self._measures(pair[0])]
+        here = [pair for pair in self._pairs if self._belongs_here(pair[0]) and self._measures(pair[0])]
         plans_paper = {row.key: self._paper_plans(row) for row in self.table.rows}
         plans_here = {
             pair: {row.key: self._plans_here(row, *pair) for row in self.table.rows} for pair in here
@@ -72,7 +79,7 @@ class _PaperTable:
 
     def _notes(self, here: list[tuple[str, str]]) -> list[str]:
         columns = self.table.columns
-        datasets = [(c.dataset, c.candidates) for c in columns if c.dataset in self.config.datasets]
+        datasets = [(c.dataset, c.candidates) for c in columns if (c.dataset, c.candidates) in self._pairs]
         measures = dict.fromkeys(c.measure for c in columns)
         measures |= dict.fromkeys(m for dataset, _ in here for m in self._measures(dataset))
         return table_notes(
@@ -106,6 +113,11 @@ class _PaperTable:
         return ", ".join(parts)
 
     # Panels of our data sets
+
+    def _belongs_here(self, dataset: str) -> bool:
+        """Whether a data set of ours has a panel: not where the paper reports it, but in other tables."""
+        of_table = {column.dataset for column in self.table.columns}
+        return dataset in of_table or dataset not in self.published.datasets
 
     def _measures(self, dataset: str) -> list[str]:
         """The table's measures that were computed on a data set; where none was, the same at other cut-offs, or any."""
@@ -165,17 +177,21 @@ class _PaperTable:
         return next((m for m in row.models if m in self.config.models or m in FIRST_STAGES), None)
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
-        """The run that fills a row; a first stage is the same run in every regime."""
+        """The run that fills a row; a first stage is the same run in every regime.
+
+        A first stage of ours searches the collection, so none stands where the paper ranks given candidates with it.
+        """
         model = self._model(row)
         if model is None:
             return None
         if model in FIRST_STAGES:
-            return self.scores.first_stage(dataset, model)
+            given = candidates in self.published.candidates
+            return None if given else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
     def _plan(self, row: PublishedRow, dataset: str, candidates: str, measure: str, regime: str) -> Plan:
         run = self._run(row, dataset, candidates, regime)
-        reason = self._reason(row, dataset, run, measure)
+        reason = self._reason(row, dataset, candidates, run, measure)
         baselines = []
         for mark in self.table.marks:
             other = self.table.row(mark.over)
@@ -185,7 +201,9 @@ class _PaperTable:
         found = None if reason else run
         return Plan(row.key, dataset, candidates, measure, regime, found, reason, tuple(baselines))
 
-    def _reason(self, row: PublishedRow, dataset: str, run: RunName | None, measure: str) -> str:
+    def _reason(
+        self, row: PublishedRow, dataset: str, candidates: str, run: RunName | None, measure: str
+    ) -> str:
         """Why a cell has no value of ours; empty where it has one."""
         if not row.models:
             return row.absent
@@ -193,18 +211,43 @@ class _PaperTable:
             known = self.published.datasets.get(dataset)
             label = known.label if known else dataset
             return f"data set {label} is not in this configuration" + (f": {known.absent}" if known else "")
-        if run is None or (run.model in FIRST_STAGES and self.scores.get(run, measure) is None):
+        theirs = self.published.candidates.get(candidates, "")
+        if run is None:
+            searched = "ours searches the whole collection"
+            return (
+                f"the paper ranks {theirs} alone; {searched}" if theirs and row.is_first_stage else row.absent
+            )
+        if self.scores.get(run, measure) is not None:
+            return ""
+        if run.model in FIRST_STAGES:
             return row.absent
-        if self.scores.get(run, measure) is None:
-            return f"no experiment runs {run.model} {regime_label(run.regime)} with {measure} on {dataset}"
-        return ""
+        if run in self._known_runs:
+            return f"{measure} is not among the measures of {dataset}"
+        return self._other_candidates(dataset, theirs) or (
+            f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
+        )
+
+    def _other_candidates(self, dataset: str, theirs: str) -> str:
+        """What is re-ranked here in place of the paper's candidates; empty where it names none of its own."""
+        if not theirs:
+            return ""
+        ours = [FIRST_STAGES.get(c, c) for d, c in self._pairs if d == dataset]
+        if not ours:
+            return f"the paper re-ranks {theirs}, which this configuration does not have"
+        panel = f"see the panel of {dataset_label(self.config, dataset)} below"
+        return (
+            f"the paper re-ranks {theirs}, this configuration the candidates of {' and '.join(ours)}; {panel}"
+        )
 
     def _cell(self, row: PublishedRow, plan: Plan) -> Cell:
         published = self.table.value(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
         ours = self.statistics.ours(plan)
         verdicts = tuple(self._verdicts(row, plan, published, ours))
         candidates = "" if plan.candidates == USUAL_CANDIDATES else plan.candidates
-        return Cell(plan.row, plan.dataset, plan.measure, plan.regime, published, ours, verdicts, candidates)
+        gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
+        return Cell(
+            plan.row, plan.dataset, plan.measure, plan.regime, published, ours, verdicts, candidates, gap
+        )
 
     def _verdicts(
         self, row: PublishedRow, plan: Plan, published: PublishedValue | None, ours: Ours | None
@@ -213,6 +256,9 @@ class _PaperTable:
             return [not_run(plan.reason)]
         if published is not None:
             return [number_verdict(published, ours, self.published.verdict.tolerance)]
+        gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
+        if gap:
+            return [nothing_published(GAPS[gap])]
         if not self.table.reports(row, plan.regime):
             return [nothing_published(f"the paper has no {regime_label(plan.regime)} numbers in this table")]
         claims = [self._claim(mark, plan, ours) for mark in self.table.claims(row.key, plan.regime)]
@@ -223,8 +269,8 @@ class _PaperTable:
         name = self._name(baseline)
         found = next((c for c in ours.comparisons if (c.mark, c.over) == (mark.mark, name)), None)
         run = self._run(baseline, plan.dataset, ours.run.candidates, plan.regime)
-        missing = self._reason(baseline, plan.dataset, run, plan.measure) or baseline.absent
-        return claim_verdict(mark.mark, name, found, missing, mark.direction)
+        missing = self._reason(baseline, plan.dataset, plan.candidates, run, plan.measure)
+        return claim_verdict(mark.mark, name, found, missing or baseline.absent, mark.direction)
 
     def _name(self, row: PublishedRow) -> str:
         """The paper's label, and what fills the row here where that is another thing."""

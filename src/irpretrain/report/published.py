@@ -20,8 +20,10 @@ FIRST_STAGE = "first-stage"
 """As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read."""
 Direction = Literal["better", "worse"]
 """What a mark says of its row against another."""
-NO_NUMBER = ("-", "NA", "?")
-"""Cells without a number: none is printed; printed as not available; printed, but illegible in the text at hand."""
+ILLEGIBLE = "illegible"
+NO_NUMBER = {"-": "", "NA": "NA", "?": ILLEGIBLE}
+"""Cells without a number, and what a table shows in their place: none is printed; printed as not available; printed,
+but illegible in the text at hand."""
 
 
 class _Strict(BaseModel):
@@ -165,6 +167,18 @@ class PublishedTable(_Strict):
         self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
     ) -> PublishedValue | None:
         """Return the printed value of a cell, or None where none is printed; candidates and regime may be any."""
+        printed = self._printed(row, dataset, measure, candidates, regime)
+        return None if printed is None else PublishedValue.parse(printed)
+
+    def gap(
+        self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
+    ) -> str:
+        """Return what a table shows in place of a number that the paper's cell lacks; empty for one without a cell."""
+        return NO_NUMBER.get(self._printed(row, dataset, measure, candidates, regime) or "", "")
+
+    def _printed(
+        self, row: str, dataset: str, measure: str, candidates: str | None, regime: str | None
+    ) -> str | None:
         known = self.row(row)
         for column, printed in zip(self.columns, known.values, strict=False):
             if (
@@ -172,19 +186,23 @@ class PublishedTable(_Strict):
                 and candidates in (None, column.candidates)
                 and (regime is None or known.is_first_stage or self.regime(known, column) == regime)
             ):
-                return PublishedValue.parse(printed)
+                return printed
         return None
 
     def claims(self, row: str, regime: str) -> list[PublishedMark]:
         """Return the marks that every printed value of `row`, or of the rows it stands for, carries in a regime.
 
-        Such a mark is a claim of the paper that can be tested on any data set: "better than that baseline".
+        Such a mark is a claim of the paper that can be tested on any data set: "better than that baseline". A first
+        stage counts in every regime, but what it is compared with only in those that the paper reports.
         """
         found = list(self._marks_in(self.row(row).stands_for or [row], regime))
         return [
             mark
             for mark in self.marks
-            if self.can_have(row, mark) and found and all(mark.mark in marks for marks in found)
+            if self.can_have(row, mark)
+            and self.reports(self.row(mark.over), regime)
+            and found
+            and all(mark.mark in marks for marks in found)
         ]
 
     def can_have(self, row: str, mark: PublishedMark) -> bool:
@@ -205,6 +223,7 @@ class PublishedFigure(_Strict):
 
     What the keys of `models` mean depends on how the figure is drawn (report/figures.py). `counts` says what the
     numbers at the end of the models' names count, where the figure is a series of models; `regimes` which ones count.
+    `overlays` are the configurations that fill the figure.
     """
 
     number: str
@@ -216,6 +235,12 @@ class PublishedFigure(_Strict):
     counts: Literal["", "pairs", "negatives", "anchor-percent"] = ""
     regimes: list[str] = Field(default_factory=lambda: ["zero-shot"])
     models: dict[str, list[str]]
+    overlays: str = ""
+
+    @property
+    def where(self) -> str:
+        """Where the figure's runs can be had, to follow the reason for their absence."""
+        return f" (the overlays {self.overlays} do)" if self.overlays else ""
 
 
 class Verdict(_Strict):

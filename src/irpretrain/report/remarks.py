@@ -25,6 +25,7 @@ CORRECTIONS = {
     "holm": "corrected by Holm over all tests of this table",
 }
 
+DIVISOR = "Means divide by all judged queries, those without a relevant candidate included"
 WEIGHTS = {"idf": "idf", "uniform": "occurrences alone"}
 """What `weights` of HARP's objectives means."""
 
@@ -115,8 +116,23 @@ def _intervals(config: Config) -> str:
 
 
 def _measures(measures: Iterable[str]) -> list[str]:
-    texts = [definition(measure) for measure in dict.fromkeys(measures)]
-    return ["Measures: " + ". ".join(texts) + "."] if texts else []
+    text = measures_text(measures)
+    return [f"Measures: {text}"] if text else []
+
+
+def measures_text(measures: Iterable[str]) -> str:
+    """Return what each measure means and what its mean divides by; nothing where there is none."""
+    distinct = list(dict.fromkeys(measures))
+    if not distinct:
+        return ""
+    reciprocal = " The mean of RR is MRR." if any(m.startswith("RR") for m in distinct) else ""
+    return f"{'. '.join(map(definition, distinct))}. {DIVISOR}.{reciprocal}"
+
+
+def candidates_text(config: Config, candidates: str) -> str:
+    """Return "the top 100 of BM25 are re-ranked"."""
+    depth = min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
+    return f"the top {depth} of {FIRST_STAGES.get(candidates, candidates)} are re-ranked"
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:
@@ -126,11 +142,9 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]
         queries = number_of_queries(scores, dataset)
         if not queries:
             continue
-        depth = min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
-        stage = FIRST_STAGES.get(candidates, candidates)
         notes.append(
-            f"{dataset_label(config, dataset)}: {queries:,} queries; the top {depth} of {stage} are re-ranked; "
-            "models are scored on these candidates alone, so a relevant document outside them counts as not found."
+            f"{dataset_label(config, dataset)}: {queries:,} queries; {candidates_text(config, candidates)}; models "
+            "are scored on these candidates alone, so a relevant document outside them counts as not found."
             + _training_queries(config, scores, dataset)
         )
     return notes

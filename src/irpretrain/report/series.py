@@ -18,6 +18,7 @@ from irpretrain.report.drawing import (
     heading,
     measure_of,
     queries_text,
+    reading_remark,
     short_label,
     training_remark,
 )
@@ -36,6 +37,7 @@ MEANINGS = {
     "negatives": "",
     "anchor-percent": "",
 }
+SEARCHING = "QL searches the whole collection. "
 FEWEST = 2
 """Points that make a series."""
 DASHES = (":", (0, (5, 3)), (0, (5, 2, 1, 2)))
@@ -61,8 +63,12 @@ def series_figure(published: Published, name: str, config: Config, scores: Score
             _draw(axis, figure_data, config, scores, pair, regime, points)
         models = [run.model.partition("@")[0] for points in panels.values() for run in points.values()]
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair, _ in panels))
-        remark = MEANINGS[figure_data.counts] + training_remark(config, list(dict.fromkeys(models)))
-        titled(figure, f"{title}, on {labels}", remark)
+        reading = reading_remark(config, scores, [pair for pair, _ in panels], figure_data.measure)
+        searching = SEARCHING if set(FIRST_STAGES) & set(figure_data.models.get("levels", [])) else ""
+        training = training_remark(config, list(dict.fromkeys(models)))
+        titled(
+            figure, f"{title}, on {labels}", f"{MEANINGS[figure_data.counts]}{reading} {searching}{training}"
+        )
     return figure
 
 
@@ -109,7 +115,7 @@ def _absent(figure_data: PublishedFigure) -> str:
     series = figure_data.models["series"][0]
     regimes = " or ".join(regime_label(regime) for regime in figure_data.regimes)
     snapshots = f", or {series} with snapshots," if figure_data.counts == "pairs" else ""
-    return f"no experiment runs {FEWEST} or more models {series}-<number>{snapshots} {regimes}"
+    return f"no experiment runs {FEWEST} or more models {series}-<number>{snapshots} {regimes}{figure_data.where}"
 
 
 def _draw(
@@ -122,7 +128,7 @@ def _draw(
     points: dict[int, RunName],
 ) -> None:
     measure = measure_of(scores, pair[0], figure_data.measure)
-    label = f"{figure_data.models['series'][0]}, {regime_label(regime)}"
+    label = f"{_series_label(config, figure_data.models['series'])}, {regime_label(regime)}"
     draw_with_interval(axis, config, scores, list(points.values()), list(points), measure, 0, label)
     for place, model in enumerate(figure_data.models.get("levels", [])):
         first = scores.first_stage(pair[0], model) if model in FIRST_STAGES else None
@@ -137,8 +143,14 @@ def _draw(
     axis.set_xticks(ticks, [f"{number:,}" for number in ticks])
     axis.set_xlabel(AXES[figure_data.counts])
     axis.set_ylabel(measure)
-    axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
+    title = f"{dataset_label(config, *pair)}, {regime_label(regime)}, {queries_text(scores, pair[0])}"
+    axis.set_title(title, fontsize=10)
     legend_below(axis)
+
+
+def _series_label(config: Config, series: list[str]) -> str:
+    """What the models of a series are but for their number: the label of the one that is called like a series."""
+    return next((config.models[name].label for name in series if name in config.models), series[0])
 
 
 def _ticks(numbers: list[int], logarithmic: bool) -> list[int]:

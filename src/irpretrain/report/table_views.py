@@ -132,16 +132,15 @@ def _cell_view(table: Table, cell: Cell | Contrast, book: CellBook) -> CellView:
         return CellView(
             f"{found.difference:.6f}", text=difference_text(found.difference), bounds=p_text(found.p)
         )
-    published = cell.published.printed if cell.published else ""
     if cell.ours is None:
         mark = table.reasons().get(cell.not_run, "")
         sort = f"{cell.published.value:.6f}" if cell.published else ""
-        return CellView(sort, published, text=f"not run ({mark})" if mark else "–", reason=cell.not_run)
+        return CellView(sort, cell.printed, text=f"not run ({mark})" if mark else "–", reason=cell.not_run)
     ours = cell.ours
     number, _, bounds = value_text(ours, marks=False).partition(" ")
     return CellView(
         f"{ours.mean:.6f}",
-        published,
+        cell.printed,
         value=number,
         marks=ours.marks,
         bounds=bounds,
