@@ -286,6 +286,17 @@ def test_php_with_the_fifth_group_and_caps(php: Made) -> None:
         assert set(found["ids"][1:]) == {"d4"}
 
 
+def test_masks_need_not_tell_linked_from_unlinked_documents(php: Made) -> None:
+    """With the preferred document's anchor beside all others, all queries of a group are masked by one rule."""
+    options = {"negatives": 2, "minimum_words": 8}
+    plain, marked = (php.groups("hp", **options, unlinked_anchor=u) for u in ("none", "preferred"))
+    assert [g["anchors"] for g in marked] == [[g["anchors"][0]] * 3 for g in plain]
+    assert [g["documents"] for g in marked] == [g["documents"] for g in plain]
+    for type in ("shp", "mrds"):  # these link all their documents
+        plain, marked = (php.groups(type, **options, unlinked_anchor=u) for u in ("none", "preferred"))
+        assert marked == plain
+
+
 def test_short_articles_are_neither_queries_nor_documents(php: Made) -> None:
     assert told(php.groups("hp", negatives=1, minimum_words=1))[-1][0] != words(38, 1)
     assert php.groups("hp", minimum_words=17) == []
@@ -537,12 +548,17 @@ def test_php_makes_every_group_that_the_definition_asks_for(
     assert all(len(g["ids"]) == 31 and len(g["anchors"]) == 31 and g["anchors"][0] for g in rows)
 
 
-def test_ltm_makes_a_group_of_every_see_also_edge(sharded: list[Made], truth: Expected) -> None:
+def test_ltm_makes_a_group_of_every_see_also_edge_between_articles(
+    sharded: list[Made], truth: Expected
+) -> None:
     made, names = sharded[0], ids_of(sharded[0])
-    wanted = {(names[s], names[t]) for s, t in truth.see_also if s in sources_of(made)}
+    articles = sources_of(made)
+    wanted = {(names[s], names[t]) for s, t in truth.see_also if s in articles and t in articles}
     rows = made.groups("ltm", negatives=2)
     assert {(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in rows} == wanted
     assert len(rows) == len(wanted)
+    edges = [counts["edges_not_used"]["to_disambiguation_pages"] for counts in made.counts]
+    assert sum(edges) == sum(s in articles and t not in articles for s, t in truth.see_also) > 0
     linked = {name: {t for s, t in wanted if s == name} for name in names}
     for found in rows:
         source = found["raw"]["queries"][0]["document_id"]
@@ -613,3 +629,22 @@ def test_groups_are_sound(sharded: list[Made], type: str) -> None:
                 (a["start"], a["end"]) == (-1, -1) or query["start"] <= a["start"] < a["end"] <= query["end"]
                 for a in row["anchors"]
             )
+
+
+@pytest.mark.parametrize("type", ["ltm", "wlp", "acm", "ict", "bfs"])
+def test_where_others_are_drawn_at_random_no_document_is_a_disambiguation_page(
+    sharded: list[Made], type: str
+) -> None:
+    """Random documents never are, so a preferred one that is would be told by its form alone."""
+    made = sharded[0]
+    pages = {
+        row["document_id"]
+        for path in made.every
+        for row in DOCUMENTS.read(path, columns=["document_id", "disambiguation"]).to_pylist()
+        if row["disambiguation"]
+    }
+    options = {} if type == "ltm" else {"groups_per_document": None}
+    rows = GROUPS.read(made.build(type, **options)).to_pylist()
+    assert pages
+    assert rows
+    assert not pages & {document["document_id"] for row in rows for document in row["documents"]}
