@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from irpretrain.text.token_store import TokenStore
 
 ARTICLES_PER_BATCH = 512
+LOOKED_THROUGH_PER_BATCH = 4096
+"""Where few of them are wanted: each batch costs a pass over the wanted identifiers and those of the token store."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def stream_articles(
             ["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields]
         )
     )
-    for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
+    most = ARTICLES_PER_BATCH if wanted is None else LOOKED_THROUGH_PER_BATCH
+    for batch in DOCUMENTS.stream(documents, columns, most):
         numbers = np.arange(before, before + len(batch))
         before += len(batch)
         if wanted is not None:
