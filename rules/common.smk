@@ -187,7 +187,7 @@ def objective_graph(wildcards):
 
 
 def objective_collection(wildcards):
-    """All documents of the collection, for objectives that draw words of documents in other shards."""
+    """All documents of the collection, for objectives that take words or passages of documents in other shards."""
     return collection_documents(wildcards) if "collection" in needed(wildcards.objective) else []
 
 

@@ -15,6 +15,8 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import load_objective, needs, read_options
+from irpretrain.text.compose import body_start
+from irpretrain.text.sentences import sentences
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.store_tokens import write_token_store
 from irpretrain.text.token_store import TokenStore
@@ -121,10 +123,13 @@ class Made:
         places = range(start, len(tokens) if end < 0 else end)
         return " ".join(self.tokenizer.token(int(tokens[n])) for n in places if not gap[0] <= n < gap[1])
 
-    def word_starts(self, document_id: str) -> list[bool]:
-        """Return which word pieces of a document begin a word."""
-        [number] = self.store.rows([document_id])
-        return self.store.word_starts(int(number)).tolist()
+    def sentences(self, row: dict[str, Any]) -> list[tuple[int, int]]:
+        """Return the sentences of a row of DOCUMENTS, as word pieces of the document."""
+        [number], before = self.store.rows([row["document_id"]]), body_start(row, self.text)
+        return [
+            self.store.span(int(number), before + start, before + end)
+            for start, end in sentences(row["body"])
+        ]
 
     def _tokens(self, path: Path) -> Path:
         return path.with_suffix(".tokens")

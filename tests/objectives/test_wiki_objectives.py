@@ -13,7 +13,7 @@ from made_groups import Made
 from synthetic_wiki import Article, Expected, Part, To, Wiki, expected
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import GROUPS
+from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.objectives.registry import OBJECTIVES
 
 WIKI_TYPES = [name for name in OBJECTIVES if name != "rop"]
@@ -286,6 +286,17 @@ def test_php_with_the_fifth_group_and_caps(php: Made) -> None:
         assert set(found["ids"][1:]) == {"d4"}
 
 
+def test_masks_need_not_tell_linked_from_unlinked_documents(php: Made) -> None:
+    """With the preferred document's anchor beside all others, all queries of a group are masked by one rule."""
+    options = {"negatives": 2, "minimum_words": 8}
+    plain, marked = (php.groups("hp", **options, unlinked_anchor=u) for u in ("none", "preferred"))
+    assert [g["anchors"] for g in marked] == [[g["anchors"][0]] * 3 for g in plain]
+    assert [g["documents"] for g in marked] == [g["documents"] for g in plain]
+    for type in ("shp", "mrds"):  # these link all their documents
+        plain, marked = (php.groups(type, **options, unlinked_anchor=u) for u in ("none", "preferred"))
+        assert marked == plain
+
+
 def test_short_articles_are_neither_queries_nor_documents(php: Made) -> None:
     assert told(php.groups("hp", negatives=1, minimum_words=1))[-1][0] != words(38, 1)
     assert php.groups("hp", minimum_words=17) == []
@@ -296,7 +307,7 @@ def test_short_articles_are_neither_queries_nor_documents(php: Made) -> None:
 PROSE = Article(
     words(0), [lead(f"{words(10, 11)}\n{words(12, 13)}\n{words(14)}"), Part(2, words(20), [words(15, 16)])]
 )
-OTHER = Article(words(1), [lead(words(*range(30, 38)))])
+OTHER = Article(words(1), [lead(f"{words(30, 31)}\n{words(32)}"), Part(2, words(20), [words(33)])])
 
 
 @pytest.fixture(scope="module")
@@ -304,35 +315,51 @@ def prose(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Made:
     return Made([Wiki([PROSE, OTHER])], tmp_path_factory.mktemp("prose"), tiny_encoder)
 
 
-def test_ict_leaves_the_sentence_out_of_its_passage(prose: Made) -> None:
-    title = f"{words(0)} [UNK]"
-    passages = {words(10, 11): words(12, 13, 14), words(12, 13): words(10, 11, 14)}
+def test_ict_leaves_a_sentence_out_of_every_passage(prose: Made) -> None:
+    # A passage that begins the body begins with the title.
+    left = {words(10, 11): words(12, 13, 14), words(12, 13): words(10, 11, 14)}
+    passages = {query: f"{words(0)} [UNK] {rest}" for query, rest in left.items()}
+    passages |= {words(30, 31): f"{words(1)} [UNK] {words(32)}"}
     seen = set()
-    for seed in range(1, 17):
+    for seed in range(1, 9):
         prose.seed = seed
-        [found] = prose.groups("ict", minimum_query_words=2, negatives=1, passage_words=6)
-        [query] = found["queries"]
-        own, other = found["documents"]
-        assert own == f"{title} {passages[query]}"  # a passage that begins the body begins with the title
-        assert found["ids"] == ["d0", "d1"]
-        # d1 has ten words with its title: two blocks as long as the passage.
-        assert other in {f"{words(1)} [UNK] {words(30, 31, 32)}", words(*range(33, 38))}
-        seen.add((query, other))
+        for found in prose.groups("ict", minimum_query_words=2, negatives=1, passage_words=6):
+            [query] = found["queries"]
+            own, other = found["documents"]
+            assert own == passages[query]
+            assert other in passages.values()
+            assert set(found["ids"]) == {"d0", "d1"}
+            seen.add((query, other))
     assert len(seen) == 4
     prose.seed = 1
-    [found] = prose.groups("ict", minimum_query_words=2, negatives=1, keep_sentence=1.0)
-    assert found["documents"][0] == f"{title} {words(10, 11, 12, 13, 14)}"
+    [found, _] = prose.groups("ict", minimum_query_words=2, negatives=1, keep_sentence=1.0)
+    assert found["documents"] == [
+        f"{words(0)} [UNK] {words(10, 11, 12, 13, 14)}",
+        f"{words(1)} [UNK] {words(30, 31, 32)}",
+    ]
 
 
 def test_bfs_matches_the_lead_with_passages_of_the_article(prose: Made) -> None:
     groups = prose.groups(
         "bfs", minimum_query_words=2, negatives=1, groups_per_document=None, passage_words=5
     )
-    assert [g["queries"][0] for g in groups] == [words(10, 11), words(12, 13)]
-    for found in groups:
+    assert [g["queries"][0] for g in groups] == [words(10, 11), words(12, 13), words(30, 31)]
+    for found in groups[:2]:
         rest = " ".join(w for w in words(10, 11, 12, 13, 14).split() if w not in found["queries"][0])
         assert found["documents"][0] in {f"{words(0)} [UNK] {rest}", words(15, 16)}
+        assert found["documents"][1] in {f"{words(1)} [UNK] {words(32)}", words(33)}
         assert found["ids"][1:] == ["d1"]
+
+
+def test_a_document_without_such_a_passage_gives_none(tmp_path: Path, tiny_encoder: Path) -> None:
+    pages = [PROSE, OTHER, Article(words(2), [lead(words(40, 41))])]
+    made = Made([Wiki(pages)], tmp_path, tiny_encoder)
+    groups = made.groups("ict", minimum_query_words=2, negatives=2)
+    assert [found["ids"] for found in groups] == [["d0", "d1"], ["d1", "d0"]]
+    assert made.counts[0]["negatives_lacking"] == 2
+    alone = Made([Wiki(pages[:1] + pages[2:])], tmp_path / "alone", tiny_encoder)
+    assert alone.groups("ict", minimum_query_words=2, negatives=1) == []
+    assert alone.counts[0]["groups_without_negatives"] == 1
 
 
 def multi_piece_wikis(articles: int) -> list[Wiki]:
@@ -348,27 +375,29 @@ def multi_piece_wikis(articles: int) -> list[Wiki]:
 
 
 @pytest.mark.parametrize("type", ["ict", "bfs"])
-def test_passages_of_other_documents_are_as_many_whole_words(
+def test_passages_of_other_documents_are_cut_as_the_articles_own(
     tmp_path: Path, tiny_encoder: Path, type: str
 ) -> None:
+    """Where a passage begins and ends, and what is left out of it, tells nothing: it is a sentence in all of them."""
     made = Made(multi_piece_wikis(14), tmp_path / "two", tiny_encoder, shards=2)
     options = {"passage_words": 9, "minimum_query_words": 1, "groups_per_document": None, "negatives": 3}
-    groups = made.groups(type, **options)
-    positions, cut = set(), 0
-    for own, *others in (found["raw"]["documents"] for found in groups):
-        [begins, *following] = ([*made.word_starts(d["document_id"]), True] for d in (own, *others))
-        read = sum(begins[own["start"] : own["end"]]) - sum(begins[own["gap_start"] : own["gap_end"]])
-        for span, starts in zip(others, following, strict=True):
-            assert starts[span["start"]]
-            assert starts[span["end"]]
-            assert (span["gap_start"], span["gap_end"]) == (0, 0)
-            length, before = (sum(starts[a:b]) for a, b in ((span["start"], span["end"]), (0, span["start"])))
-            assert before % read == 0
-            assert length == min(read, sum(starts) - 1)
-            positions.add(before // read)
-            cut += length < read
-    assert {0, 1, 2, 3} <= positions
-    assert cut > 0  # the short ones were drawn, too
+    lines = {
+        row["document_id"]: made.sentences(row)
+        for path in made.every
+        for row in DOCUMENTS.read(path).to_pylist()
+    }
+    with_gap = Counter[tuple[bool, bool]]()
+    for found in made.groups(type, **options):
+        for place, span in enumerate(found["raw"]["documents"]):
+            starts, ends = zip(*lines[span["document_id"]], strict=True)
+            assert span["start"] in (0, *starts[1:])  # the first sentence has the title before it
+            assert span["end"] in ends
+            gap = (span["gap_start"], span["gap_end"])
+            assert gap == (0, 0) or gap in lines[span["document_id"]]
+            with_gap[place == 0, gap != (0, 0)] += 1
+    assert with_gap[False, True] > 0
+    if type == "ict":
+        assert {gap for _, gap in with_gap} == {True}
     one = Made(multi_piece_wikis(14), tmp_path / "one", tiny_encoder)
     assert one.build(type, **options).read_bytes() == made.build(type, **options).read_bytes()
 
@@ -519,12 +548,17 @@ def test_php_makes_every_group_that_the_definition_asks_for(
     assert all(len(g["ids"]) == 31 and len(g["anchors"]) == 31 and g["anchors"][0] for g in rows)
 
 
-def test_ltm_makes_a_group_of_every_see_also_edge(sharded: list[Made], truth: Expected) -> None:
+def test_ltm_makes_a_group_of_every_see_also_edge_between_articles(
+    sharded: list[Made], truth: Expected
+) -> None:
     made, names = sharded[0], ids_of(sharded[0])
-    wanted = {(names[s], names[t]) for s, t in truth.see_also if s in sources_of(made)}
+    articles = sources_of(made)
+    wanted = {(names[s], names[t]) for s, t in truth.see_also if s in articles and t in articles}
     rows = made.groups("ltm", negatives=2)
     assert {(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in rows} == wanted
     assert len(rows) == len(wanted)
+    edges = [counts["edges_not_used"]["to_disambiguation_pages"] for counts in made.counts]
+    assert sum(edges) == sum(s in articles and t not in articles for s, t in truth.see_also) > 0
     linked = {name: {t for s, t in wanted if s == name} for name in names}
     for found in rows:
         source = found["raw"]["queries"][0]["document_id"]
@@ -595,3 +629,22 @@ def test_groups_are_sound(sharded: list[Made], type: str) -> None:
                 (a["start"], a["end"]) == (-1, -1) or query["start"] <= a["start"] < a["end"] <= query["end"]
                 for a in row["anchors"]
             )
+
+
+@pytest.mark.parametrize("type", ["ltm", "wlp", "acm", "ict", "bfs"])
+def test_where_others_are_drawn_at_random_no_document_is_a_disambiguation_page(
+    sharded: list[Made], type: str
+) -> None:
+    """Random documents never are, so a preferred one that is would be told by its form alone."""
+    made = sharded[0]
+    pages = {
+        row["document_id"]
+        for path in made.every
+        for row in DOCUMENTS.read(path, columns=["document_id", "disambiguation"]).to_pylist()
+        if row["disambiguation"]
+    }
+    options = {} if type == "ltm" else {"groups_per_document": None}
+    rows = GROUPS.read(made.build(type, **options)).to_pylist()
+    assert pages
+    assert rows
+    assert not pages & {document["document_id"] for row in rows for document in row["documents"]}

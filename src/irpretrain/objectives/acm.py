@@ -70,7 +70,7 @@ def build_groups(
     from irpretrain.objectives.page_words import draw_page_words
 
     source, draws = LinkSource.open(graph, documents), WordDraws(statistics, options, text)
-    others, usable = RandomDocuments(source.drawable), source.words > 0
+    others, usable = RandomDocuments(source.drawable), source.drawable > 0
     extra: Counter[str] = Counter()
 
     def drafts_of(article: Article, skipped: Counter[str]) -> Iterator[Draft]:

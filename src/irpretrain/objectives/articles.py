@@ -17,9 +17,13 @@ from irpretrain.objectives.groups import Span
 from irpretrain.wikipedia.tree import SectionRow, read_sections
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from irpretrain.text.token_store import TokenStore
 
 ARTICLES_PER_BATCH = 512
+LOOKED_THROUGH_PER_BATCH = 4096
+"""Where few of them are wanted: each batch costs a pass over the wanted identifiers and those of the token store."""
 
 
 @dataclass(frozen=True)
@@ -72,34 +76,50 @@ class Article:
         return None if found is None else Span(self.document_id, *found)
 
 
-def stream_articles(documents: str | Path, tokens: str | Path, text: TextConfig) -> Iterator[Article | None]:
+def stream_articles(
+    documents: str | Path, tokens: str | Path, text: TextConfig, wanted: pa.Array | None = None
+) -> Iterator[Article | None]:
     """Yield the articles of a shard in corpus order; None for a disambiguation page.
+
+    Args:
+        documents: DOCUMENTS table of the shard.
+        tokens: its token store.
+        text: fields that made the token store.
+        wanted: identifiers of the documents to yield; others are not looked at. All where not given.
 
     Raises:
         ConfigError: `text.fields` leaves out the body, so that the token store has no place for its characters.
         InputError: the token store lacks a document.
         IntegrityError: the token store was made without positions.
     """
+    import numpy as np
+    import pyarrow.compute as pc
+
     from irpretrain.contracts import DOCUMENTS
     from irpretrain.text.compose import body_start
     from irpretrain.text.token_store import TokenStore
 
     store = TokenStore.open([tokens])
-    number = -1
+    before = 0
     columns = list(
         dict.fromkeys(
             ["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields]
         )
     )
-    for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
+    most = ARTICLES_PER_BATCH if wanted is None else LOOKED_THROUGH_PER_BATCH
+    for batch in DOCUMENTS.stream(documents, columns, most):
+        numbers = np.arange(before, before + len(batch))
+        before += len(batch)
+        if wanted is not None:
+            chosen = pc.is_in(batch.column("document_id"), value_set=wanted)
+            batch, numbers = batch.filter(chosen), numbers[chosen.to_numpy(zero_copy_only=False)]
         rows = store.rows(batch.column("document_id"))
-        for row, document in zip(rows, batch.to_pylist(), strict=True):
-            number += 1
+        for number, row, document in zip(numbers, rows, batch.to_pylist(), strict=True):
             if document["disambiguation"]:
                 yield None
                 continue
             yield Article(
-                number,
+                int(number),
                 document["document_id"],
                 (document["part"], document["position"]),
                 document["title"].strip(),

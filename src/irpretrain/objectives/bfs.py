@@ -18,10 +18,9 @@ from irpretrain.objectives.ict import Choice, PassageOptions
 if TYPE_CHECKING:
     import numpy as np
 
-    from irpretrain.objectives.articles import Article
     from irpretrain.objectives.passages import Passage
 
-NEEDS = frozenset({"positions", "graph", "collection_tokens"})
+NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 
 
 class Options(PassageOptions):
@@ -39,6 +38,7 @@ def build_groups(
     text: TextConfig,
     seed: int,
     output: str | Path,
+    collection: Sequence[str | Path],
     collection_tokens: Sequence[str | Path],
 ) -> dict[str, Any]:
     """Write the BFS groups of a corpus shard: one query, the span of a sentence; several documents, spans.
@@ -47,11 +47,8 @@ def build_groups(
     """
     from irpretrain.objectives.own_passages import write_passage_groups
 
-    def choices_of(article: Article, found: list[Passage], rng: np.random.Generator) -> list[Choice]:
-        return choose(article.body, found, options, rng)
-
     return write_passage_groups(
-        documents, tokens, graph, options, text, seed, output, collection_tokens, choices_of
+        documents, tokens, graph, options, text, seed, output, collection, collection_tokens, choose
     )
 
 

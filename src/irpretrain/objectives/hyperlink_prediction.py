@@ -70,6 +70,12 @@ class Options(Section):
         description="hp: what becomes of documents that link back but are linked from other segments only (D5), which "
         "the paper's four groups leave out.",
     )
+    unlinked_anchor: Literal["none", "preferred"] = Field(
+        "none",
+        description="hp: what counts as the anchor (`masking.anchor_ratio`) beside a document that the segment does "
+        "not link: nothing (the paper), or the preferred document's anchor, so that the masks of a group's queries "
+        "do not tell which is preferred.",
+    )
     segments_per_document: int | None = Field(
         None,
         ge=1,
@@ -149,12 +155,14 @@ def build_groups(
             end = bounds[choice.segment][1]
             anchors = {node: (a, min(b, end)) for node, (a, b) in anchors_of(links, choice.segment).items()}
             ranked = [choice.positive, *choice.negatives]
+            beside = anchors[choice.positive] if options.unlinked_anchor == "preferred" else None
+            marked = [anchors.get(node, beside) for node in ranked]
             yield group(
                 article.place,
                 [query],
                 [Span(source.document_id(node)) for node in ranked],
                 sample=sample,
-                anchors=[article.pieces(*anchors[node]) if node in anchors else None for node in ranked],
+                anchors=[article.pieces(*anchor) if anchor else None for anchor in marked],
             )
             extra["negatives_repeated"] += choice.repeated
 

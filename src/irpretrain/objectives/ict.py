@@ -18,11 +18,10 @@ from irpretrain.config.text import TextConfig
 if TYPE_CHECKING:
     import numpy as np
 
-    from irpretrain.objectives.articles import Article
     from irpretrain.objectives.passages import Passage
     from irpretrain.text.sentences import Characters
 
-NEEDS = frozenset({"positions", "graph", "collection_tokens"})
+NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 
 
 class PassageOptions(Section):
@@ -80,20 +79,32 @@ def build_groups(
     text: TextConfig,
     seed: int,
     output: str | Path,
+    collection: Sequence[str | Path],
     collection_tokens: Sequence[str | Path],
 ) -> dict[str, Any]:
     """Write the ICT groups of a corpus shard: one query, the span of a sentence; several documents, spans.
 
-    Args and returns as for `irpretrain.objectives.ltm.build_groups`, and
-        collection_tokens: token stores of all shards of the collection, for passages of other documents.
+    Args:
+        documents: DOCUMENTS table of the shard.
+        statistics: not used.
+        tokens: token store of the shard.
+        graph: directory of the collection's graph.
+        options: see `Options`.
+        text: fields that made the token stores.
+        seed: of the random streams.
+        output: GROUPS table; written whole or not at all.
+        collection: DOCUMENTS tables of all shards of the collection, for passages of other documents.
+        collection_tokens: token stores of these shards, in the same order.
+
+    Returns:
+        Counts: documents, skipped by reason, groups not made of others by reason, groups, sequences; of what was drawn
+        of other documents negatives_repeated, negatives_lacking (of documents without such a passage), and
+        groups_without_negatives (not made, as all were lacking).
     """
     from irpretrain.objectives.own_passages import write_passage_groups
 
-    def choices_of(article: Article, found: list[Passage], rng: np.random.Generator) -> list[Choice]:
-        return choose(article.body, found, options, rng)
-
     return write_passage_groups(
-        documents, tokens, graph, options, text, seed, output, collection_tokens, choices_of
+        documents, tokens, graph, options, text, seed, output, collection, collection_tokens, choose
     )
 
 

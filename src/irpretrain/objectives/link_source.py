@@ -73,5 +73,6 @@ class LinkSource:
 
     @cached_property
     def drawable(self) -> np.ndarray:
-        """int32 [nodes]: the same, 0 for pages that only list what their title may mean."""
+        """int32 [nodes]: the same, 0 for disambiguation pages, which are told from articles by their form: where random
+        documents are never such pages, preferred ones must not be either."""
         return np.where(self.graph.disambiguation, np.int32(0), self.graph.words)

@@ -27,6 +27,7 @@ NEEDS = frozenset({"positions", "graph"})
 
 UNUSED = (
     "of_skipped_documents",
+    "to_disambiguation_pages",
     "to_short_documents",
     "above_positives_per_document",
     "without_other_documents",
@@ -112,14 +113,17 @@ def build_groups(
             skipped["no_text_before_see_also" if article.length >= options.minimum_words else "short"] += 1
             unused["of_skipped_documents"] += len(adjacent)
             return
-        linked = [node for node in adjacent if source.words[node] >= options.minimum_words]
+        # Random documents are never disambiguation pages: one among the preferred would be told by its form.
+        articles = [node for node in adjacent if not source.graph.disambiguation[node]]
+        linked = [node for node in articles if source.words[node] >= options.minimum_words]
         rng = stream_of(seed, options.type, article.document_id)
         choices = choose(own, linked, others, options, rng)
-        unused["to_short_documents"] += len(adjacent) - len(linked)
+        unused["to_disambiguation_pages"] += len(adjacent) - len(articles)
+        unused["to_short_documents"] += len(articles) - len(linked)
         if choices:
             unused["above_positives_per_document"] += len(linked) - len(choices)
         else:
-            reason = "no_other_documents" if linked else "short_links" if adjacent else "no_links"
+            reason = "no_other_documents" if linked else "short_links" if articles else "no_links"
             skipped[reason] += 1
             unused["without_other_documents"] += len(linked)
         for sample, choice in enumerate(choices):

@@ -75,7 +75,7 @@ def build_groups(
 
     def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
         own, linked = source.node(article), source.targets(article)
-        targets = [node for node in linked if source.words[node] > 0]
+        targets = [node for node in linked if source.drawable[node] > 0]
         lead = article.sections[0]
         queries = [
             span
