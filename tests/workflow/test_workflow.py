@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from tiny import (
     readme_command,
     run_command,
     run_workflow,
+    snakemake_command,
 )
 from tiny_wiki import ARTICLES
 
@@ -242,3 +244,18 @@ def test_a_malformed_document_stops_with_its_line_and_nothing_half_written(finis
     assert "part-1.jsonl:37" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list((tmp_path / "results/corpora").rglob("*.parquet"))
+
+
+def test_a_moved_project_trains_nothing_again(finished, tmp_path):
+    folder, _ = finished
+    moved = tmp_path / "moved"
+    for name in ("rules", "scripts", "resources", "src"):
+        shutil.copytree(ROOT / name, moved / name)
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy2(ROOT / name, moved / name)
+    here = {str(ROOT / "Snakefile"): str(moved / "Snakefile")}
+    command = [here.get(word, word) for word in snakemake_command(folder, "--dry-run")]
+    planned = run_command(command)
+    # Tables and reports read published numbers from the project's own folder.
+    again = set(re.findall(r"(?m)^(?:local)?rule (\w+):", planned.stdout + planned.stderr))
+    assert not {rule for rule in again if not rule.startswith(("make_", "write_", "all"))}, again
