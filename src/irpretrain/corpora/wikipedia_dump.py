@@ -74,8 +74,8 @@ class Options(Section):
 
 
 @dataclass(frozen=True, slots=True)
-class _ToParse:
-    """An article whose wikitext goes to the parser."""
+class Unparsed:
+    """An article whose wikitext is yet to be parsed."""
 
     page: Page
     identifier: str
@@ -92,7 +92,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     settings = Settings(PARSER, language, options.page_seconds, options.page_memory_mb)
     with GuardedParser(settings) as parser:
         for found, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
-            yield _record(found, parsed, site) if isinstance(found, _ToParse) else found
+            yield _record(found, parsed, site) if isinstance(found, Unparsed) else found
 
 
 def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
@@ -105,6 +105,20 @@ def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
         "looked for by their English names. Add its own by option `names` of the corpus (docs/corpora.md)",
         file=sys.stderr,
     )
+
+
+def language_of(path: Path, options: Options) -> WikiLanguage:
+    """Return the names that the wikitext of a dump is read by."""
+    return WikiLanguage.of(_site(path)[0], options.names)
+
+
+def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
+    """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
+    site, _ = _site(path)
+    language = WikiLanguage.of(site, options.names)
+    for found in _classified(path, site, language, options, everything):
+        if isinstance(found, Unparsed):
+            yield found
 
 
 def facts(path: Path) -> dict[str, str]:
@@ -141,7 +155,7 @@ def _beginning(pieces: Iterable[Piece | Damage]) -> Iterator[bytes]:
 
 def _classified(
     path: Path, site: SiteInfo, language: WikiLanguage, options: Options, share: Share
-) -> Iterator[Record | _ToParse]:
+) -> Iterator[Record | Unparsed]:
     for page in read_pages(read_pieces(path, share), options.longest_page):
         if isinstance(page, Fault):
             yield _malformed(path, page)
@@ -163,7 +177,7 @@ def _placed(path: Path, fault: Malformed) -> Malformed:
     return replace(fault, place=place_in_words(path, fault.position))
 
 
-def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Options) -> Record | _ToParse:
+def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Options) -> Record | Unparsed:
     if not re.fullmatch("[0-9]{1,18}", page.page_id) or not page.title:
         return Malformed(page.position, "page without title or id", repr(page.title[:80]))
     if language.in_other_namespace(page.title) if page.namespace is None else page.namespace != 0:
@@ -181,14 +195,14 @@ def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Optio
     identifier = f"{options.id_prefix or site.database or 'wiki'}/{page.page_id}"
     if fault := identifier_fault(identifier):
         return Malformed(page.position, "bad identifier", fault)
-    return _ToParse(page, identifier)
+    return Unparsed(page, identifier)
 
 
-def _wikitext(found: Record | _ToParse) -> str | None:
-    return found.page.text if isinstance(found, _ToParse) else None
+def _wikitext(found: Record | Unparsed) -> str | None:
+    return found.page.text if isinstance(found, Unparsed) else None
 
 
-def _record(found: _ToParse, parsed: Any, site: SiteInfo) -> Document | Skipped:
+def _record(found: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
     page = found.page
     if isinstance(parsed, Failure):
         return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
