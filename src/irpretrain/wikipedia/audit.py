@@ -36,6 +36,7 @@ from irpretrain.wikipedia.wikitext import parse_article
 PARSER = "irpretrain.wikipedia.audit:page_auditor"
 LONGEST_EXAMPLE = 300
 """Characters of an example that are shown."""
+LONGEST_HEADING = 100
 _STREAM = "wikitext-audit"
 
 
@@ -59,7 +60,7 @@ class Audit:
         failures: title and reason of those that were not.
         total: what is the same and what differs, by kind and class.
         unexplained: number of differences that no class explains, by kind.
-        examples: of these: kind, title of the page, difference.
+        examples: some of these by kind, each with the title of its page.
         headings: number of pages with a heading of that text and role.
     """
 
@@ -112,7 +113,8 @@ def audit_wikitext(
     write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     write_text(table, markdown(content))
     print(f"{corpus}: {verdict(content)}\n  {table}")
-    return {name: content[name] for name in ("articles", "sampled", "compared", *KINDS)}
+    counts = {name: content[name] for name in ("articles", "sampled", "compared")}
+    return counts | {kind: {**content[kind], "examples": len(content[kind]["examples"])} for kind in KINDS}
 
 
 def audit_pages(config: CorpusConfig, source: str | Path, options: WikitextAuditConfig, seed: int) -> Audit:
@@ -126,7 +128,10 @@ def audit_pages(config: CorpusConfig, source: str | Path, options: WikitextAudit
         key=lambda place: stream_key(seed, _STREAM, place[1].identifier),
     )
     if not sample:
-        remedy = "Look at the counts of skipped and malformed records in the sidecars of results/corpora."
+        remedy = (
+            "Read the corpus, which says what is left out and why: "
+            "snakemake --cores 2 results/corpora/<corpus>/documents-0.parquet"
+        )
         raise InputError(source, "the dump has no article to look at", remedy=remedy)
     found = Audit(articles.count)
     sample.sort(key=lambda place: (place[0], place[1].page.position))
@@ -176,7 +181,7 @@ def page_auditor(argument: tuple[WikiLanguage, int]) -> Callable[[str], PageAudi
         for kind in KINDS:
             compared = getattr(found, kind)
             compared.unexplained = [_shortened(difference) for difference in compared.unexplained[:most]]
-        headings = [(section.heading, section.role) for section in article.sections[1:]]
+        headings = [(section.heading[:LONGEST_HEADING], section.role) for section in article.sections[1:]]
         return PageAudit(found, unexplained, headings)
 
     return audit

@@ -45,7 +45,8 @@ def verdict(content: dict[str, Any]) -> str:
         f"{content[kind]['unexplained']:,} of {_sum_of(content[kind]):,} {NAMES[kind]}" for kind in KINDS
     ]
     failed = len(content["not_compared"])
-    lost = f"; {failed:,} pages could not be compared" if failed else ""
+    pages = "page" if failed == 1 else "pages"
+    lost = f"; {failed:,} {pages} could not be compared" if failed else ""
     return f"{content['compared']:,} pages compared; differences without an explanation: {', '.join(parts)}{lost}"
 
 
