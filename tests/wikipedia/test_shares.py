@@ -213,6 +213,19 @@ def test_the_index_names_what_a_damaged_block_may_have_cost(tmp_path, no_worker)
     assert len(found) == 360 - 10 + 1
 
 
+def test_a_hole_in_the_middle_is_told_with_both_its_ends(tmp_path, no_worker):
+    """As a download leaves it that was never finished: zeros."""
+    content = bytearray(multistream(PAGES)[0])
+    first, end = len(content) // 3, len(content) // 2
+    content[first:end] = bytes(end - first)
+    (tmp_path / "dump").write_bytes(content)
+    found = list(read(tmp_path / "dump", Options()))
+    (fault,) = [f for f in found if isinstance(f, Malformed) and f.reason == "damaged archive"]
+    begin, stop = (int(n.replace(",", "")) for n in re.findall(r"byte ([\d,]+)", fault.detail))
+    assert begin <= first < end <= stop
+    assert len(found) > 200
+
+
 def test_each_shard_reads_its_share_of_a_multistream_dump_only(tmp_path, monkeypatch, no_worker):
     from irpretrain.corpora import bzip2_blocks
 
