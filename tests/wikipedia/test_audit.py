@@ -9,6 +9,7 @@ from synthetic_dumps import dump, page
 from irpretrain.config.audit import WikitextAuditConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.errors import InputError
+from irpretrain.report.markdown import escape
 from irpretrain.wikipedia import audit
 from irpretrain.wikipedia.audit import audit_pages, audit_wikitext, page_auditor
 from irpretrain.wikipedia.comparison import Difference, compare_readings
@@ -129,7 +130,7 @@ def test_pages_that_cost_too_much_are_named_and_the_others_compared(tmp_path):
     [lost] = json.loads(outputs[1].read_text())["not_compared"]
     # Compiled code that gets no memory may crash or raise something else instead.
     assert re.fullmatch(r"needed more than 32 MB|made the parser crash .*|\w+Error: .*", lost["reason"]), lost
-    assert f"| Costly | {lost['reason']} |" in outputs[0].read_text()
+    assert f"| Costly | {escape(lost['reason'])} |" in outputs[0].read_text()
     assert "1 page could not be compared" in outputs[0].read_text()
 
 
