@@ -1,6 +1,7 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php), or any file under results/. docs/architecture.md is the map.
+Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php), wikitext_audit
+(how dumps are read, beside another parser), or any file under results/. docs/architecture.md is the map.
 """
 
 import os
@@ -81,3 +82,8 @@ rule wikiformer:
 rule php:
     input:
         paper_results("php"),
+
+
+rule wikitext_audit:
+    input:
+        wikitext_audits,

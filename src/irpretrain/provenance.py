@@ -28,6 +28,7 @@ PACKAGES = (
     "torch",
     "transformers",
     "tokenizers",
+    "mwparserfromhell",
     "pyserini",
     "ir_measures",
     "snakemake",

@@ -61,6 +61,7 @@ def test_a_damaged_block_costs_no_other(tmp_path, text):
     assert [block.text for block in found] == [
         None if number == 2 else block.text for number, block in enumerate(blocks)
     ]
+    assert found[2].following == blocks[3].bit
 
 
 def test_a_truncated_file_has_its_whole_blocks(tmp_path, text):

@@ -85,6 +85,85 @@ def test_identifiers_can_have_another_prefix(tmp_path):
     assert read(tmp_path, without)[0].document_id == "wiki/1"
 
 
+def test_a_dump_without_numbers_of_namespaces_is_read_by_their_names(tmp_path):
+    """Dumps have <ns> since 2012."""
+    pages = [page(1, "Talk:Sun"), page(2, "datei:Sun.png"), page(3, "Sun: A Star"), page(4, "Sun")]
+    found = read(tmp_path, dump(*pages).replace(b"<ns>0</ns>", b""))
+    assert [f.title if isinstance(f, Document) else f.reason for f in found] == [
+        "not in the article namespace",
+        "not in the article namespace",
+        "Sun: A Star",
+        "Sun",
+    ]
+
+
+def test_texts_that_are_no_wikitext_are_left_out_and_named(tmp_path):
+    """As all of Wikidata's."""
+    data, article = (
+        page(n, text="{}").replace("<text>", f"<model>{model}</model><text>")
+        for n, model in ((1, "wikibase-item"), (2, "wikitext"))
+    )
+    item, found = read(tmp_path, dump(data, article))
+    assert item == Skipped(item.position, "no wikitext", "'Title' (page id 1): wikibase-item")
+    assert found.document_id == "testwiki/2"
+
+
+def test_addresses_of_wikis_without_short_ones(tmp_path):
+    php = b"https://t.example/w/index.php?title=Main_Page"
+    (found,) = read(tmp_path, dump(page(1, "A b")).replace(b"https://t.example/wiki/Main_Page", php))
+    assert found.url == "https://t.example/w/index.php?title=A_b"
+
+
+@pytest.mark.parametrize("pack", [bytes, bz2.compress, gzip.compress])
+def test_an_empty_file_is_named_once(tmp_path, pack):
+    """A part whose download failed must not be missed."""
+    (tmp_path / "dump").write_bytes(pack(b""))
+    shares = [list(wikipedia_dump.read(tmp_path / "dump", Options(), Share(n, 2))) for n in range(2)]
+    assert [[str(fault) for fault in found] for found in shares] == [
+        ["empty file: there is not one byte in it"],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"<html><title>404</title></html>",
+            "no dump: this begins with <html>, not with <mediawiki> (its beginning)\n"
+            "  Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst, or set malformed: skip",
+        ),
+        (
+            dump(page(1), page(2, "B"))[:-60],
+            "page breaks off: page 'B': the file ends (byte 393)\n"
+            "  Get the file again and compare its checksum, or set malformed: skip",
+        ),
+        (
+            dump(page("", "No id")),
+            "page without title or id: 'No id' (byte 225)\n  Mend the record, or set malformed: skip",
+        ),
+    ],
+)
+def test_what_a_user_is_told(tmp_path, content, message):
+    (tmp_path / "dump").write_bytes(content)
+    config = CorpusConfig(format="wikipedia-dump", path="x")
+    with pytest.raises(InputError) as raised:
+        write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
+    assert str(raised.value).startswith(f"{tmp_path / 'dump'}: {message}")
+
+
+def test_a_wiki_whose_names_are_not_known_is_said_once(tmp_path, capsys):
+    (tmp_path / "dump").write_bytes(dump(page(1)))
+    for number in range(2):
+        list(wikipedia_dump.read(tmp_path / "dump", Options(), Share(number, 2)))
+    said = capsys.readouterr().err
+    assert said.count("no names of the wiki testwiki are known") == 1
+    assert "Add its own by option `names` of the corpus (docs/corpora.md)" in said
+    read(tmp_path, dump(page(1)), names={"see_also": ["Siehe"]})
+    read(tmp_path, dump(page(1)).replace(b"testwiki", b"frwiki"))
+    assert capsys.readouterr().err == ""
+
+
 def test_namespaces_of_the_wiki_decide_which_links_are_dropped(tmp_path):
     (found,) = read(tmp_path, dump(page(1, text="a [[Datei:x.png|thumb|b]] c [[Kategorie:D]] [[Thema:E]]")))
     assert found.body == "a c Thema:E"

@@ -27,6 +27,8 @@ def hostile_parser(argument):
             time.sleep(3600)
         if text == "huge":
             seen.append(bytearray(1 << 40))
+        if text == "huge in C":
+            return compiled()
         if text == "grow":
             seen.append(bytearray(60 << 20))  # stays: two of these in one worker are too much
         if text == "die":
@@ -36,6 +38,13 @@ def hostile_parser(argument):
         return f"{argument} {text} {len(seen)}"
 
     return parse
+
+
+def compiled():
+    try:
+        bytearray(1 << 40)
+    except MemoryError as error:
+        raise SystemError("returned a result with an exception set") from error
 
 
 def parse_deep():
@@ -76,6 +85,7 @@ def test_nothing_is_started_without_texts(monkeypatch):
         ("endless", "took more than 0.3 s"),
         ("endless in C", "took more than 0.3 s"),
         ("huge", "needed more than 100 MB"),
+        ("huge in C", "needed more than 100 MB"),
         ("die", "made the parser crash (signal 11)"),
         ("deep", "RecursionError: maximum recursion depth exceeded"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from synthetic_dumps import HEAD, articles, dump, page
 
 from irpretrain.corpora.pieces import Damage, Piece
-from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, read_site
+from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, read_site
 from irpretrain.wikipedia.pages import Fault, Page, read_pages
 
 
@@ -35,6 +35,30 @@ def test_the_latest_revision_counts():
     assert (found.text, found.oversized) == ("new", False)
     (found,) = read(dump(page(1, text="new").replace("<revision>", old, 1)), longest=2)
     assert (found.text, found.oversized) == (None, True)
+
+
+def test_a_last_revision_without_text_does_not_bring_back_the_one_before():
+    last = "</revision><revision><id>3</id></revision></page>"
+    (found,) = read(dump(page(1, text="old").replace("</revision></page>", last)))
+    assert found.text is None
+
+
+def test_bytes_that_are_not_utf8_are_called_so():
+    broken = dump(page(1), page(2, "B", "caf\xe9 au lait"), page(3)).decode().encode("latin-1")
+    for length in (7, 1 << 20):
+        first, fault, last = read(broken, length=length)
+        assert (first.page_id, last.page_id) == ("1", "3")
+        assert (fault.reason, fault.detail) == ("damaged XML", "page 'B': bytes that are not UTF-8")
+
+
+def test_the_namespace_and_the_model_as_the_dump_says_them():
+    old = page(1).replace("<ns>0</ns>", "")
+    wrong = page(2).replace("<ns>0</ns>", "<ns>x</ns>")
+    data = page(3).replace("<text>", "<model>json</model><text>")
+    first, fault, last = read(dump(old, wrong, data))
+    assert (first.namespace, first.model) == (None, "")
+    assert (fault.reason, fault.detail) == ("damaged XML", "page 'Title': its namespace is no number")
+    assert (last.namespace, last.model) == (0, "json")
 
 
 def test_deleted_hidden_and_empty_texts():
@@ -161,13 +185,42 @@ def test_entities_are_forbidden(content):
     ("content", "reason"),
     [
         (b"\x00" * 9, r"not well-formed \(invalid token\) in line 1"),
-        (b"<a>\n</b>" + b" " * 70_000, "mismatched tag in line 2"),
+        (b"<mediawiki>\n</b>" + b" " * 70_000, "mismatched tag in line 2"),
         (b'<?xml version="1.0" encoding="latin-1"?><a>', "the encoding is latin-1, not UTF-8"),
     ],
 )
 def test_broken_headers(content, reason):
     with pytest.raises(DamagedHeader, match=reason):
         read_site([content])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"7z\xbc\xaf\x27\x1c", "this is a 7z archive, which cannot be read"),
+        (b"PK\x03\x04\x00", "this is a zip archive, which cannot be read"),
+        (dump(page(1)).decode().encode("utf-16"), "this is UTF-16, not UTF-8"),
+        (b"<feed><doc/></feed>", "this begins with <feed>, not with <mediawiki>"),
+        (b"<html><br></body>", "this begins with <html>, not with <mediawiki>"),
+        (b"<!DOCTYPE html><html><br></body>", r"this is a web page \(HTML\)"),
+    ],
+)
+@pytest.mark.parametrize("length", [5, 100])
+def test_files_that_are_no_dumps(content, reason, length):
+    with pytest.raises(NoDump, match=reason):
+        read_site(content[n : n + length] for n in range(0, len(content), length))
+
+
+def test_a_document_type_with_entities_is_forbidden_whatever_its_name():
+    with pytest.raises(ForbiddenXml):
+        read_site([BOMB.replace(b"DOCTYPE a", b"DOCTYPE html")])
+
+
+def test_a_page_with_attributes_is_not_passed_over_in_silence():
+    with pytest.raises(DamagedHeader, match="the tag <page> has attributes"):
+        read_site([dump(page(1).replace("<page>", '<page xml:space="preserve">'), page(2))])
+    found = read(dump(page(1), page(2).replace("<page>", '<page xml:space="preserve">'), page(3)))
+    assert reasons(found) == ["Title", "damaged XML", "Title"]
 
 
 def test_memory_stays_flat_over_many_pages_and_one_huge_one():

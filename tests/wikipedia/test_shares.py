@@ -1,5 +1,6 @@
 """One dump in several shards and several containers: the same documents and redirects, each fault reported once."""
 
+import bz2
 import re
 from collections import Counter
 
@@ -194,7 +195,12 @@ def test_the_index_names_what_a_damaged_block_may_have_cost(tmp_path, no_worker)
     (fault,) = [f for f in read(dump_file, Options()) if isinstance(f, Malformed)]
     assert fault.reason == "damaged archive"
     assert "index" not in fault.detail
-    (tmp_path / "w-pages-articles-multistream-index.txt.bz2").write_bytes(index)
+    index_file = tmp_path / "w-pages-articles-multistream-index.txt.bz2"
+    for wrong in (b"", b"no index", "²:1:A\n".encode(), b"9" * 5000 + b":1:A\n", bz2.compress(index)[:20]):
+        index_file.write_bytes(wrong)
+        (fault,) = [f for f in read(dump_file, Options()) if isinstance(f, Malformed)]
+        assert "index" not in fault.detail
+    index_file.write_bytes(index)
     found = list(read(dump_file, Options()))
     (fault,) = [f for f in found if isinstance(f, Malformed)]
     named = r"; 10 pages are there by the index, 'T(?:itle|o) (\d+)' to 'T(?:itle|o) (\d+)'"
@@ -205,6 +211,19 @@ def test_the_index_names_what_a_damaged_block_may_have_cost(tmp_path, no_worker)
     assert lost
     assert lost <= set(range(int(first), int(last) + 1))
     assert len(found) == 360 - 10 + 1
+
+
+def test_a_hole_in_the_middle_is_told_with_both_its_ends(tmp_path, no_worker):
+    """As a download leaves it that was never finished: zeros."""
+    content = bytearray(multistream(PAGES)[0])
+    first, end = len(content) // 3, len(content) // 2
+    content[first:end] = bytes(end - first)
+    (tmp_path / "dump").write_bytes(content)
+    found = list(read(tmp_path / "dump", Options()))
+    (fault,) = [f for f in found if isinstance(f, Malformed) and f.reason == "damaged archive"]
+    begin, stop = (int(n.replace(",", "")) for n in re.findall(r"byte ([\d,]+)", fault.detail))
+    assert begin <= first < end <= stop
+    assert len(found) > 200
 
 
 def test_each_shard_reads_its_share_of_a_multistream_dump_only(tmp_path, monkeypatch, no_worker):

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
+from irpretrain.config.audit import WikitextAuditConfig
 from irpretrain.config.base import Section
 from irpretrain.config.consistency import active_experiments, cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
@@ -36,6 +37,10 @@ class Config(Section):
     )
     graph: GraphConfig = Field(
         default_factory=GraphConfig, description="Links between the documents of a collection."
+    )
+    wikitext_audit: WikitextAuditConfig = Field(
+        default_factory=WikitextAuditConfig,
+        description="The target `wikitext_audit`, which no result depends on.",
     )
     encoder: EncoderConfig = Field(description="The encoder that everything starts from.")
     objectives: dict[str, SerializeAsAny[Section]] = Field(

@@ -34,10 +34,17 @@ FALSE_MARKS = 2
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block: the bit it begins at, and its text; None where it cannot be decompressed."""
+    """One block.
+
+    Attributes:
+        bit: that it begins at.
+        text: None where it cannot be decompressed.
+        following: bit of the next mark behind it, None where there is none.
+    """
 
     bit: int
     text: bytes | None
+    following: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,8 @@ def read_blocks(path: str | Path, start: int = 0) -> Iterator[Block]:
         while _fill(ahead, marks, 1):
             bit, is_block = ahead.popleft()
             if is_block:
-                yield Block(bit, _text(file.fileno(), bit, ahead, marks))
+                text = _text(file.fileno(), bit, ahead, marks)
+                yield Block(bit, text, ahead[0][0] if ahead else None)
 
 
 def _text(

@@ -97,7 +97,8 @@ def _blocks(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damag
         past = block.bit >= 8 * end
         if block.text is None:
             where = f"the bzip2 block at byte {block.bit // 8:,}"
-            yield Damage(block.bit, where, "cannot be decompressed", not past)
+            until = "the end of the file" if block.following is None else f"byte {block.following // 8:,}"
+            yield Damage(block.bit, where, f"cannot be decompressed, up to {until}", not past)
         else:
             yield Piece(block.bit, block.text, not past, past, is_block=True)
 

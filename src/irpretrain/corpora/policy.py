@@ -45,7 +45,7 @@ class Tally:
         place = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_place(fault)})"
         if self.policy == "refuse":
             where = "" if fault.line is not None else f" ({_place(fault)})"
-            remedy = f"Mend the record, or set {self.setting}: skip to leave such records out and count them."
+            remedy = f"{fault.remedy}, or set {self.setting}: skip to leave such records out and count them."
             raise InputError(path, f"{what}{where}", fault.line, remedy)
         self.malformed[fault.reason] += 1
         if len(self.examples) < EXAMPLES:

@@ -101,6 +101,7 @@ class Malformed:
         detail: what exactly is wrong here.
         line: 1-based line number, where the format has lines.
         place: its place in words, where "record 7" does not help to find it.
+        remedy: what the user can do about it.
     """
 
     position: int
@@ -108,6 +109,7 @@ class Malformed:
     detail: str = ""
     line: int | None = None
     place: str = ""
+    remedy: str = "Mend the record"
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,21 +15,23 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.pieces import Damage, byte_of, place_in_words, read_pieces
+from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.article import MOST_SECTIONS
-from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, SiteInfo, read_site
+from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import GuardedParser
-from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.languages import WikiLanguage, language_code, names_are_known
 from irpretrain.wikipedia.multistream_index import pages_around
 from irpretrain.wikipedia.names import Names
-from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, Fault, Page, read_pages
+from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, read_pages
 from irpretrain.wikipedia.parse_worker import Failure, Settings
 from irpretrain.wikipedia.redirect_target import redirect_target
 from irpretrain.wikipedia.titles import TITLE_CASE
 
 SUFFIXES = (".xml",)
+GET_AGAIN = "Get the file again and compare its checksum"
+GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
 PARSER = "irpretrain.wikipedia.article_parser:article_parser"
 Record = Document | Redirect | Skipped | Malformed
 
@@ -69,8 +74,8 @@ class Options(Section):
 
 
 @dataclass(frozen=True, slots=True)
-class _ToParse:
-    """An article whose wikitext goes to the parser."""
+class Unparsed:
+    """An article whose wikitext is yet to be parsed."""
 
     page: Page
     identifier: str
@@ -81,11 +86,39 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     site, faults = _site(path)
     if share.number == 0:
         yield from faults
+        if not faults:
+            _say_what_is_not_known(path, site, options.names)
     language = WikiLanguage.of(site, options.names)
     settings = Settings(PARSER, language, options.page_seconds, options.page_memory_mb)
     with GuardedParser(settings) as parser:
         for found, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
-            yield _record(found, parsed, site) if isinstance(found, _ToParse) else found
+            yield _record(found, parsed, site) if isinstance(found, Unparsed) else found
+
+
+def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
+    """See Also lists that nobody looks for by their name are missed without a word; so there is one."""
+    if names_are_known(language_code(site)) or names.see_also:
+        return
+    wiki = f"the wiki {site.database or site.base}" if site.database or site.base else "a wiki without a name"
+    print(
+        f"[{path.name}] no names of {wiki} are known: See Also headings, appendices and disambiguation templates are "
+        "looked for by their English names. Add its own by option `names` of the corpus (docs/corpora.md)",
+        file=sys.stderr,
+    )
+
+
+def language_of(path: Path, options: Options) -> WikiLanguage:
+    """Return the names that the wikitext of a dump is read by."""
+    return WikiLanguage.of(_site(path)[0], options.names)
+
+
+def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
+    """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
+    site, _ = _site(path)
+    language = WikiLanguage.of(site, options.names)
+    for found in _classified(path, site, language, options, everything):
+        if isinstance(found, Unparsed):
+            yield found
 
 
 def facts(path: Path) -> dict[str, str]:
@@ -95,18 +128,26 @@ def facts(path: Path) -> dict[str, str]:
 
 
 def _site(path: Path) -> tuple[SiteInfo, list[Malformed]]:
+    pieces = read_pieces(path, everything)
+    first = next(pieces, None)
+    if first is None:
+        fault = Malformed(0, "empty file", "there is not one byte in it", remedy=GET_AGAIN)
+        return SiteInfo(), [_placed(path, fault)]
     try:
-        return read_site(_beginning(path)), []
+        return read_site(_beginning(chain([first], pieces))), []
     except ForbiddenXml as error:
         remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
         raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
+    except NoDump as error:
+        return error.site, [Malformed(0, "no dump", str(error), place="its beginning", remedy=GIVE_A_DUMP)]
     except DamagedHeader as error:
-        return error.site, [Malformed(0, "damaged XML", f"before the first page: {error}")]
+        fault = Malformed(0, DAMAGED_XML, f"before the first page: {error}", remedy=GET_AGAIN)
+        return error.site, [_placed(path, fault)]
 
 
-def _beginning(path: Path) -> Iterator[bytes]:
+def _beginning(pieces: Iterable[Piece | Damage]) -> Iterator[bytes]:
     """Yield the text up to the first damage, which is reported by the share that it lies in."""
-    for piece in read_pieces(path, everything):
+    for piece in pieces:
         if isinstance(piece, Damage):
             return
         yield piece.text
@@ -114,27 +155,32 @@ def _beginning(path: Path) -> Iterator[bytes]:
 
 def _classified(
     path: Path, site: SiteInfo, language: WikiLanguage, options: Options, share: Share
-) -> Iterator[Record | _ToParse]:
+) -> Iterator[Record | Unparsed]:
     for page in read_pages(read_pieces(path, share), options.longest_page):
         if isinstance(page, Fault):
             yield _malformed(path, page)
         elif f"{path.name}:{page.position}" in options.leave_out:
             yield Skipped(page.position, "left out by the configuration", _name(page))
         else:
-            yield _classify(page, site, language, options)
+            found = _classify(page, site, language, options)
+            yield _placed(path, found) if isinstance(found, Malformed) else found
 
 
 def _malformed(path: Path, fault: Fault) -> Malformed:
     detail = fault.detail
     if fault.reason == DAMAGED_ARCHIVE and (titles := pages_around(path, byte_of(path, fault.position))):
         detail += f"; {len(titles)} pages are there by the index, {titles[0]!r} to {titles[-1]!r}"
-    return Malformed(fault.position, fault.reason, detail, place=place_in_words(path, fault.position))
+    return _placed(path, Malformed(fault.position, fault.reason, detail, remedy=GET_AGAIN))
 
 
-def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Options) -> Record | _ToParse:
-    if page.namespace is None or not page.page_id.isdigit() or not page.title:
-        return Malformed(page.position, "page without title, id or namespace", repr(page.title[:80]))
-    if page.namespace != 0:
+def _placed(path: Path, fault: Malformed) -> Malformed:
+    return replace(fault, place=place_in_words(path, fault.position))
+
+
+def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Options) -> Record | Unparsed:
+    if not re.fullmatch("[0-9]{1,18}", page.page_id) or not page.title:
+        return Malformed(page.position, "page without title or id", repr(page.title[:80]))
+    if language.in_other_namespace(page.title) if page.namespace is None else page.namespace != 0:
         return Skipped(page.position, "not in the article namespace")
     if (target := redirect_target(page.text, page.redirect, language.redirects)) is not None:
         if not target[0]:
@@ -142,19 +188,21 @@ def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Optio
         return Redirect(page.position, clean_line(page.title), *map(clean_line, target))
     if page.oversized:
         return Skipped(page.position, "page too long", _name(page))
+    if page.model not in ("", "wikitext"):
+        return Skipped(page.position, "no wikitext", f"{_name(page)}: {clean_line(page.model[:40])}")
     if page.text is None:
         return Skipped(page.position, "deleted text" if page.deleted else "empty text")
     identifier = f"{options.id_prefix or site.database or 'wiki'}/{page.page_id}"
     if fault := identifier_fault(identifier):
         return Malformed(page.position, "bad identifier", fault)
-    return _ToParse(page, identifier)
+    return Unparsed(page, identifier)
 
 
-def _wikitext(found: Record | _ToParse) -> str | None:
-    return found.page.text if isinstance(found, _ToParse) else None
+def _wikitext(found: Record | Unparsed) -> str | None:
+    return found.page.text if isinstance(found, Unparsed) else None
 
 
-def _record(found: _ToParse, parsed: Any, site: SiteInfo) -> Document | Skipped:
+def _record(found: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
     page = found.page
     if isinstance(parsed, Failure):
         return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
@@ -182,4 +230,6 @@ def _name(page: Page) -> str:
 def _address(title: str, site: SiteInfo) -> str:
     if "/" not in site.base:
         return ""
-    return site.base.rsplit("/", 1)[0] + "/" + quote(title.replace(" ", "_"), safe="/:(),;'!*@&=+$~._-")
+    before, query, _ = site.base.partition("?title=")  # of wikis without short addresses
+    start = before + query if query else site.base.rsplit("/", 1)[0] + "/"
+    return start + quote(title.replace(" ", "_"), safe="/:(),;'!*@&=+$~._-")

@@ -16,6 +16,13 @@ from irpretrain.wikipedia.titles import TitleCase
 LONGEST_FIELD = 10_000
 """Characters of a name that are kept; the rest of a longer one is dropped."""
 _PAGE = b"<page>"
+_FOREIGN = {
+    b"7z\xbc\xaf": "this is a 7z archive, which cannot be read",
+    b"PK\x03\x04": "this is a zip archive, which cannot be read",
+    b"\xff\xfe": "this is UTF-16, not UTF-8",
+    b"\xfe\xff": "this is UTF-16, not UTF-8",
+}
+"""What files begin with that are no dump, and what a user is told of them."""
 
 
 @dataclass
@@ -37,11 +44,15 @@ class ForbiddenXml(Exception):
 
 
 class DamagedHeader(Exception):
-    """What stands before the first page is no XML; `site` is what could be read."""
+    """What stands before the first page is damaged; `site` is what could be read."""
 
     def __init__(self, site: SiteInfo, reason: str) -> None:
         super().__init__(reason)
         self.site = site
+
+
+class NoDump(DamagedHeader):
+    """The file is something else: an archive that cannot be read, a web page, another kind of XML."""
 
 
 def read_site(texts: Iterable[bytes]) -> SiteInfo:
@@ -49,6 +60,7 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
 
     Raises:
         ForbiddenXml: a document type or entity declaration.
+        NoDump: the file begins as no dump does.
         DamagedHeader: broken XML, or an encoding other than UTF-8.
     """
     header = _Header()
@@ -56,6 +68,8 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
     try:
         for piece in texts:
             text = rest + piece
+            if not header.begun and (foreign := _FOREIGN.get(text[:4]) or _FOREIGN.get(text[:2])):
+                raise NoDump(header.site, foreign)
             page = text.find(_PAGE)
             if page >= 0:
                 header.feed(text[:page])
@@ -81,19 +95,27 @@ class _Header:
 
     def __init__(self) -> None:
         self.site = SiteInfo()
+        self.begun = False
         self._text = ""
         self._key: int | None = None
+        self._root = ""
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
-        parser.StartDoctypeDeclHandler = self._forbid
+        parser.StartDoctypeDeclHandler = self._document_type
         parser.EntityDeclHandler = self._forbid
         parser.XmlDeclHandler = self._declared
 
     def feed(self, text: bytes) -> None:
+        self.begun = self.begun or bool(text)
         self._parser.Parse(text, False)
+
+    def _document_type(self, name: str, system: str | None, public: str | None, has_entities: int) -> None:
+        if name.lower() == "html" and not has_entities:
+            raise NoDump(self.site, "this is a web page (HTML)")
+        self._forbid()
 
     def _forbid(self, *declaration: object) -> None:
         raise ForbiddenXml(self._parser.CurrentLineNumber)
@@ -104,6 +126,12 @@ class _Header:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._text = ""
+        if not self._root:
+            self._root = name
+            if name != "mediawiki":
+                raise NoDump(self.site, f"this begins with <{name[:40]}>, not with <mediawiki>")
+        if name == "page":  # else it would be passed over in silence
+            raise DamagedHeader(self.site, "the tag <page> has attributes, which no dump has")
         if name == "namespace":
             self._key = integer(attributes.get("key", ""))
 

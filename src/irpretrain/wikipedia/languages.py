@@ -89,6 +89,11 @@ class WikiLanguage:
         """Whether a page is a disambiguation page: it calls one of the templates, or __DISAMBIG__ stands in it."""
         return self._disambiguation.search(wikitext) is not None
 
+    def in_other_namespace(self, title: str) -> bool:
+        """Whether the title of a page begins with the name of a namespace other than that of articles."""
+        prefix, colon, _ = title.partition(":")
+        return bool(colon) and spelt(prefix) in self.namespaces
+
     @cached_property
     def _disambiguation(self) -> re.Pattern[str]:
         names = "|".join(
@@ -107,6 +112,11 @@ def language_code(site: SiteInfo) -> str:
         return host[1]
     database = re.fullmatch(r"([a-z_]+?)wiki", site.database)
     return database[1].replace("_", "-") if database else ""
+
+
+def names_are_known(code: str) -> bool:
+    """Whether the names of a language edition stand in resources/wikipedia/languages.yaml."""
+    return code in _read_names() and code != "all"
 
 
 def _all(parts: list[Names], key: str) -> list[str]:

@@ -6,6 +6,7 @@ to say what is lost where a block is damaged. Its lines are `<byte at which the 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from irpretrain.corpora.files import read_lines
@@ -27,7 +28,7 @@ def pages_around(dump: Path, byte: int) -> list[str]:
         if isinstance(line, Malformed):
             break
         start, _, rest = line.text.partition(":")
-        if not start.isdigit() or int(start) > byte:
+        if not re.fullmatch("[0-9]{1,18}", start) or int(start) > byte:
             break
         if int(start) != stream:
             stream, titles = int(start), []

@@ -33,11 +33,12 @@ class Page:
     Attributes:
         position: its place in the file, growing from page to page, the same whatever share of the file is read.
         page_id: MediaWiki's page id, empty where the dump has none.
-        namespace: number of the namespace; 0 holds articles.
+        namespace: number of the namespace; 0 holds articles. None where the dump does not say it (before 2012).
         redirect: title that the page redirects to, None for other pages.
         text: wikitext; None where it is missing.
         deleted: whether the text was hidden from the public.
         oversized: whether the text was longer than the limit and therefore dropped.
+        model: what the text is, `wikitext` for articles; empty where the dump does not say it.
     """
 
     position: int
@@ -48,6 +49,7 @@ class Page:
     text: str | None
     deleted: bool = False
     oversized: bool = False
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,7 @@ class _PageParser:
         self.position = position
         self._longest = longest_text
         self._fault: str | None = None
+        self._fed, self._tail = 0, b""
         self._path: list[str] = []
         self._target: str | None = None
         self._kept: list[str] = []
@@ -227,9 +230,21 @@ class _PageParser:
             try:
                 self._parser.Parse(text, False)
             except expat.ExpatError as error:
-                self._fault = expat.ErrorString(error.code)
+                self._fault = self._reason(error, text)
             except _TooDeep:
                 self._fault = "elements are nested too deeply"
+
+            self._fed += len(text)
+            self._tail = (self._tail + text[-4:])[-4:]  # a letter may begin in one piece and end in the next
+
+    def _reason(self, error: expat.ExpatError, text: bytes) -> str:
+        """What is wrong, given the bytes that were fed last."""
+        near = self._tail + text
+        place = self._parser.ErrorByteIndex - self._fed + len(self._tail)
+        # In UTF-8 such bytes are letters, which are allowed.
+        if 0 <= place < len(near) and near[place] >= 0x80:
+            return "bytes that are not UTF-8"
+        return expat.ErrorString(error.code)
 
     def close(self) -> None:
         """Let go of the parser, whose handlers would keep it and the text alive for long."""
@@ -240,15 +255,19 @@ class _PageParser:
         self.close()
         if self._fault is not None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: {self._fault}")
+        namespace = self._found.get("ns")
+        if namespace is not None and integer(namespace) is None:
+            return Fault(self.position, DAMAGED_XML, f"{self.name}: its namespace is no number")
         return Page(
             position=self.position,
             title=self._found.get("title", "").strip(),
             page_id=self._found.get("id", "").strip(),
-            namespace=integer(self._found.get("ns", "0")),
+            namespace=None if namespace is None else integer(namespace),
             redirect=self._found.get("redirect"),
             text=self._found.get("text") or None,
             deleted=self._deleted,
             oversized=self._oversized,
+            model=self._found.get("model", "").strip(),
         )
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -261,6 +280,10 @@ class _PageParser:
         self._target = _TARGETS.get((parent, name))
         if self._target == "text":
             self._oversized, self._deleted = False, "deleted" in attributes
+        if name == "revision":  # the last one counts, with what it has and what it lacks
+            self._found.pop("text", None)
+            self._found.pop("model", None)
+            self._oversized = self._deleted = False
         self._kept.clear()
         self._length = 0
 
@@ -289,5 +312,6 @@ _TARGETS = {
     ("page", "title"): "title",
     ("page", "ns"): "ns",
     ("page", "id"): "id",
+    ("revision", "model"): "model",
     ("revision", "text"): "text",
 }

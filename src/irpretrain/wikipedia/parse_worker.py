@@ -77,6 +77,10 @@ def _parse(parse: Callable[[str], Any], text: str, seconds: float) -> Any:
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # what else has failed by now is not known
     except Exception as error:
+        if isinstance(
+            error.__cause__ or error.__context__, MemoryError
+        ):  # so compiled code raises SystemError
+            os._exit(OUT_OF_MEMORY)
         return Failure(" ".join(f"{type(error).__name__}: {error}".split())[:200])
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)

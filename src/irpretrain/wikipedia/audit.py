@@ -1,0 +1,225 @@
+"""Our parser of wikitext against mwparserfromhell on a sample of a corpus' own pages.
+
+mwparserfromhell may need minutes or tens of gigabytes for a page, so both parse in a process that a page may cost its
+life (`irpretrain.wikipedia.guarded_parser`).
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+from irpretrain.config.audit import WikitextAuditConfig
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.corpora import wikipedia_dump
+from irpretrain.corpora.files import list_files
+from irpretrain.corpora.wikipedia_dump import Options, Unparsed
+from irpretrain.errors import InputError
+from irpretrain.progress import progress
+from irpretrain.randomness import stream_key
+from irpretrain.wikipedia.audit_table import markdown, verdict
+from irpretrain.wikipedia.comparison import KINDS, SAME, Compared, Comparison, Difference, compare_readings
+from irpretrain.wikipedia.guarded_parser import GuardedParser
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.parse_worker import Failure, Settings
+from irpretrain.wikipedia.reference import Edition, Reading
+from irpretrain.wikipedia.wikitext import parse_article
+
+PARSER = "irpretrain.wikipedia.audit:page_auditor"
+LONGEST_EXAMPLE = 300
+"""Characters of an example that are shown."""
+LONGEST_HEADING = 100
+_STREAM = "wikitext-audit"
+
+
+@dataclass(frozen=True)
+class PageAudit:
+    """Of one page: the comparison, with few of the unexplained differences of a kind; their number; and its headings
+    with what they say of their sections."""
+
+    comparison: Comparison
+    unexplained: dict[str, int]
+    headings: Sequence[tuple[str, str]]
+
+
+@dataclass
+class Audit:
+    """Of a sample of pages.
+
+    Attributes:
+        articles: in the corpus.
+        compared: pages of the sample that were.
+        failures: title and reason of those that were not.
+        total: what is the same and what differs, by kind and class.
+        unexplained: number of differences that no class explains, by kind.
+        examples: some of these by kind, each with the title of its page.
+        headings: number of pages with a heading of that text and role.
+    """
+
+    articles: int = 0
+    compared: int = 0
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    total: Comparison = field(default_factory=Comparison)
+    unexplained: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[tuple[str, Difference]]] = field(
+        default_factory=lambda: {kind: [] for kind in KINDS}
+    )
+    headings: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, title: str, page: PageAudit, most_examples: int) -> None:
+        """Add a page; at most three examples are taken of a kind, as long as there is room."""
+        self.compared += 1
+        self.total.add(page.comparison)
+        self.unexplained.update(page.unexplained)
+        self.headings.update(set(page.headings))
+        for kind in KINDS:
+            differences = getattr(page.comparison, kind).unexplained
+            room = most_examples - len(self.examples[kind])
+            self.examples[kind] += [(title, difference) for difference in differences[: max(0, min(room, 3))]]
+            differences.clear()
+
+
+def audit_wikitext(
+    corpus: str, config: CorpusConfig, source: str | Path, options: WikitextAuditConfig, seed: int, table: str | Path,
+    record: str | Path,
+) -> dict[str, Any]:  # fmt: skip
+    """Compare both parsers on a sample of a corpus of format wikipedia-dump.
+
+    Args:
+        corpus: its name, for the title.
+        config: how its dump is read.
+        source: file or folder of the dump.
+        options: how many pages, what one may cost, how many examples.
+        seed: of the sample.
+        table: where to write what a reader needs, as Markdown.
+        record: where to write the same as JSON.
+
+    Returns:
+        Counts: articles, those in the sample and compared; the same, explained and unexplained of each kind.
+
+    Raises:
+        InputError: the source is missing or has no article.
+    """
+    found = audit_pages(config, source, options, seed)
+    content = {"corpus": corpus, "mwparserfromhell": metadata.version("mwparserfromhell"), **_plain(found)}
+    write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_text(table, markdown(content))
+    print(f"{corpus}: {verdict(content)}\n  {table}")
+    counts = {name: content[name] for name in ("articles", "sampled", "compared")}
+    return counts | {kind: {**content[kind], "examples": len(content[kind]["examples"])} for kind in KINDS}
+
+
+def audit_pages(config: CorpusConfig, source: str | Path, options: WikitextAuditConfig, seed: int) -> Audit:
+    """Compare both parsers on the sample."""
+    reading = Options(**config.options)
+    files = list_files(source, wikipedia_dump.SUFFIXES)
+    articles = _Counted(_articles(files, reading))
+    sample = heapq.nsmallest(
+        options.pages,
+        progress(articles, f"draw pages of {Path(source).name}", "articles"),
+        key=lambda place: stream_key(seed, _STREAM, place[1].identifier),
+    )
+    if not sample:
+        remedy = (
+            "Read the corpus, which says what is left out and why: "
+            "snakemake --cores 2 results/corpora/<corpus>/documents-0.parquet"
+        )
+        raise InputError(source, "the dump has no article to look at", remedy=remedy)
+    found = Audit(articles.count)
+    sample.sort(key=lambda place: (place[0], place[1].page.position))
+    for part, places in groupby(sample, key=lambda place: place[0]):
+        pages = [unparsed.page for _, unparsed in places]
+        language = wikipedia_dump.language_of(files[part], reading)
+        settings = Settings(
+            PARSER, (language, options.examples), options.page_seconds, options.page_memory_mb
+        )
+        with GuardedParser(settings) as parser:
+            for page, audited in parser.parse(pages, lambda page: page.text):
+                if isinstance(audited, Failure):
+                    found.failures.append((page.title, audited.reason))
+                else:
+                    found.add(page.title, audited, options.examples)
+    return found
+
+
+class _Counted:
+    """Counts what is iterated over."""
+
+    def __init__(self, items: Iterator[tuple[int, Unparsed]]) -> None:
+        self._items, self.count = items, 0
+
+    def __iter__(self) -> Iterator[tuple[int, Unparsed]]:
+        for item in self._items:
+            self.count += 1
+            yield item
+
+
+def _articles(files: list[Path], options: Options) -> Iterator[tuple[int, Unparsed]]:
+    for part, path in enumerate(files):
+        for found in wikipedia_dump.read_unparsed(path, options):
+            yield part, found
+
+
+def page_auditor(argument: tuple[WikiLanguage, int]) -> Callable[[str], PageAudit]:
+    """Return the function that the worker applies to each page; the argument is the wiki's language and the number of
+    examples that are wanted of a kind."""
+    language, most = argument
+    edition = Edition.of(language)
+
+    def audit(wikitext: str) -> PageAudit:
+        article = parse_article(wikitext, language)
+        found = compare_readings(article, Reading.of(wikitext, edition))
+        unexplained = {kind: len(getattr(found, kind).unexplained) for kind in KINDS}
+        for kind in KINDS:
+            compared = getattr(found, kind)
+            compared.unexplained = [_shortened(difference) for difference in compared.unexplained[:most]]
+        headings = [(section.heading[:LONGEST_HEADING], section.role) for section in article.sections[1:]]
+        return PageAudit(found, unexplained, headings)
+
+    return audit
+
+
+def _shortened(difference: Difference) -> Difference:
+    ours, theirs = (
+        text if len(text) <= LONGEST_EXAMPLE else text[:LONGEST_EXAMPLE] + "…"
+        for text in (difference.ours, difference.theirs)
+    )
+    return Difference(ours, theirs)
+
+
+def _plain(found: Audit) -> dict[str, Any]:
+    return {
+        "articles": found.articles,
+        "sampled": found.compared + len(found.failures),
+        "compared": found.compared,
+        "not_compared": [{"page": title, "reason": reason} for title, reason in found.failures],
+        **{
+            kind: _plain_kind(getattr(found.total, kind), found.unexplained[kind], found.examples[kind])
+            for kind in KINDS
+        },
+        "frequent_headings": [
+            {"heading": heading, "role": role, "pages": pages}
+            for (heading, role), pages in sorted(found.headings.items(), key=lambda row: (-row[1], row[0]))[
+                :30
+            ]
+        ],
+    }
+
+
+def _plain_kind(
+    compared: Compared, unexplained: int, examples: list[tuple[str, Difference]]
+) -> dict[str, Any]:
+    return {
+        "same": compared.classes[SAME],
+        "explained": {name: count for name, count in sorted(compared.classes.items()) if name != SAME},
+        "unexplained": unexplained,
+        "examples": [{"page": title, "ours": d.ours, "theirs": d.theirs} for title, d in examples],
+    }

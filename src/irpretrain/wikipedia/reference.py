@@ -1,0 +1,185 @@
+"""An independent reading of wikitext, to compare our own with: a recursive walk over mwparserfromhell's tree.
+
+It may take minutes or tens of gigabytes for one page: call it where that kills nobody (`irpretrain.wikipedia.audit`).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import mwparserfromhell
+
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.names import heading_key
+from irpretrain.wikipedia.titles import spelt
+
+DROPPED = frozenset(
+    {
+        *("ref", "references", "table", "gallery", "math", "timeline", "source", "syntaxhighlight"),
+        *("includeonly", "section", "hr"),
+    }
+)
+"""Elements that show no prose."""
+_TABLE_MARK = re.compile(r"(?m)^[:*# ]*\{\||^\s*\|\}")
+
+
+@dataclass(frozen=True)
+class Edition:
+    """What the walk must know of a wiki; names as `spelt`.
+
+    Attributes:
+        see_also: headings, by `heading_key`.
+        hidden: namespaces whose links are not shown.
+        elsewhere: other namespaces, wikis and languages.
+        trail: pattern of the letters of anchors behind links.
+        in_lists: says of a template whether the links in it count where it stands in a See Also list.
+        made_by_templates: titles to which templates that are shown make links; None for any argument of a template.
+    """
+
+    see_also: frozenset[str]
+    hidden: frozenset[str]
+    elsewhere: frozenset[str]
+    trail: str
+    in_lists: Callable[[str], bool]
+    made_by_templates: frozenset[str] | None = None
+
+    @classmethod
+    def of(cls, language: WikiLanguage) -> Edition:
+        """Return what is known of a wiki by its dump, our resource files and the user."""
+        return cls(
+            see_also=frozenset(name for name, role in language.roles.items() if role == "see-also"),
+            hidden=language.hidden,
+            elsewhere=language.namespaces | language.wikis | language.languages,
+            trail=f"[{language.link_trail}]*" if language.link_trail else "",
+            in_lists=language.templates.known,
+        )
+
+    def leads_elsewhere(self, title: str) -> bool:
+        """Whether a link's title is that of no article of this wiki."""
+        prefix, colon, _ = title.partition(":")
+        return bool(colon) and spelt(prefix) in self.elsewhere
+
+
+@dataclass(frozen=True)
+class HeadingRead:
+    """A heading: its text, the same without what references and other `DROPPED` elements hold, and whether a template
+    stands in it."""
+
+    level: int
+    text: str
+    without: str
+    template: bool
+
+
+@dataclass
+class Reading:
+    """What mwparserfromhell finds in a page.
+
+    Attributes:
+        links: (title, anchor), those within other links too.
+        in_templates: links in arguments of templates, shown or not.
+        in_text_tables: those of `links` between {| and |} that it takes for text.
+        see_also: titles of the links of See Also lists, in order.
+        texts: what it finds no markup in.
+        arguments: what a reader sees of the arguments of templates.
+    """
+
+    edition: Edition
+    headings: list[HeadingRead] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+    in_templates: list[tuple[str, str]] = field(default_factory=list)
+    in_text_tables: list[tuple[str, str]] = field(default_factory=list)
+    see_also: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    arguments: set[str] = field(default_factory=set)
+    _open_tables: int = 0
+
+    @classmethod
+    def of(cls, wikitext: str, edition: Edition) -> Reading:
+        """Read a page."""
+        reading = cls(edition)
+        reading._walk(mwparserfromhell.parse(wikitext, skip_style_tags=True))
+        return reading
+
+    def is_made_by_template(self, title: str) -> bool:
+        """Whether a template can have made a link to `title`."""
+        made = self.edition.made_by_templates
+        return title in (self.arguments if made is None else made)
+
+    def _walk(self, code: Any, template: str = "") -> None:
+        """Read what stands in `code`, which the outermost template of that name holds, if any does."""
+        nodes = list(code.nodes) if code is not None else []
+        for place, node in enumerate(nodes):
+            kind = type(node).__name__
+            if kind == "Text":
+                self._text(str(node))
+            elif kind == "Wikilink":
+                self._link(node, str(nodes[place + 1]) if place + 1 < len(nodes) else "", template)
+            elif kind == "Heading":
+                self._heading(node, template)
+            elif kind == "ExternalLink":
+                self._walk(node.title, template)
+            elif kind == "Tag" and _name_of(node) not in DROPPED:
+                self._walk(node.contents, template)
+            elif kind == "Template":
+                for parameter in node.params:
+                    self.arguments.add(visible(parameter.value))
+                    self._walk(parameter.value, template or spelt(str(node.name)))
+
+    def _text(self, text: str) -> None:
+        self.texts.append(text)
+        for mark in _TABLE_MARK.findall(text):
+            self._open_tables = max(0, self._open_tables + (1 if "{" in mark else -1))
+
+    def _heading(self, node: Any, template: str) -> None:
+        holds_template = any(type(part).__name__ == "Template" for part in node.title.nodes)
+        self.headings.append(
+            HeadingRead(node.level, visible(node.title), visible(node.title, DROPPED), holds_template)
+        )
+        self._walk(node.title, template)
+
+    def _link(self, node: Any, following: str, template: str) -> None:
+        written = html.unescape(str(node.title)).replace("_", " ")
+        if spelt(written.partition(":")[0]) in self.edition.hidden:
+            return
+        anchor = visible(node.text) if node.text is not None else " ".join(written.split()).removeprefix(":")
+        trail = re.match(self.edition.trail, following)
+        anchor += trail[0] if trail else ""
+        title = "#".join(" ".join(part.split()).removeprefix(":") for part in written.split("#"))
+        if template:
+            self.in_templates.append((title, anchor))
+        else:
+            self.links.append((title, anchor))
+            if self._open_tables:
+                self.in_text_tables.append((title, anchor))
+            self._walk(node.text, template)
+        under = heading_key(self.headings[-1].text) if self.headings else ""
+        counts = not template or self.edition.in_lists(template)
+        if under in self.edition.see_also and counts and not self.edition.leads_elsewhere(title):
+            self.see_also.append(title)
+
+
+def visible(code: Any, dropped: frozenset[str] = frozenset()) -> str:
+    """Return the text of a part of the tree that a reader sees, on one line, without that of `dropped` elements."""
+    pieces = []
+    for node in code.nodes if code is not None else ():
+        kind = type(node).__name__
+        if kind == "Text":
+            pieces.append(re.sub("'{2,}", "", str(node)))
+        elif kind == "HTMLEntity":
+            pieces.append(node.normalize())
+        elif kind == "Wikilink":
+            pieces.append(visible(node.text or node.title, dropped))
+        elif kind == "Tag" and _name_of(node) not in dropped:
+            pieces.append(" " if node.self_closing else visible(node.contents, dropped))
+        elif kind == "ExternalLink":
+            pieces.append(visible(node.title, dropped) if node.title else str(node.url))
+    return " ".join("".join(pieces).split())
+
+
+def _name_of(tag: Any) -> str:
+    return str(tag.tag).strip().lower()
