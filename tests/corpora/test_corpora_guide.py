@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 from irpretrain.config import load_config
+from irpretrain.config.consistency import active_experiments
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.collection import check_collection, check_corpus
@@ -26,7 +27,7 @@ def test_the_example(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     config = load_config(ROOT / "config.yaml", "fruit.yaml")
-    assert list(config.experiments) == ["zero-shot", "fine-tuned"]
+    assert list(active_experiments(config)) == ["zero-shot", "fine-tuned"]
     check_sources(config, read_manifest(ROOT / "resources/embedded.yaml"))
     corpus, dataset = config.corpora["fruit"], config.datasets["fruit"]
     write_shard(corpus, resolve(corpus.path)[1], 0, "documents-0.parquet", "redirects-0.parquet")
