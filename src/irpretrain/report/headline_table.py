@@ -66,7 +66,7 @@ def _plans(config: Config, scores: Scores, pair: tuple[str, str]) -> dict[str, l
             run = first or RunName(*pair, model, regime)
             for measure in measures:
                 missing = scores.get(run, measure) is None
-                reason = f"no experiment runs {model} {regime_label(regime)} on {pair[0]}" if missing else ""
+                reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
                 plans[model].append(
                     Plan(model, *pair, measure, regime, None if missing else run, reason, baselines)
                 )
