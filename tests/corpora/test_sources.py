@@ -68,7 +68,7 @@ def test_only_assets_in_use_count(tmp_path):
     default = configuration()
     assert used_assets(default) == ["enwiki-excerpt", "squad-train", "squad-dev", "minilm"]
     alone = {"zero-shot": {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}}
-    alone |= {"fine-tuned": None, "few-shot": None}
+    alone |= dict.fromkeys(["fine-tuned", "few-shot", "zero-shot-wikiformer", "zero-shot-php"])
     assert used_assets(configuration(experiments=alone)) == ["squad-dev", "minilm"]
     another = configuration(encoder={"path": str(tmp_path)}, report={"notes": ["own"]})
     assert with_caveats(another, MANIFEST).report.notes == ["own"]

@@ -49,10 +49,7 @@ def rows_of(
         ("prop", f"few-shot-{n}", s, "bm25") for n in (10, 30, 50, 70) for s in seeds if "prop" in models
     ]
     runs += [
-        (f"prop-rop@{n}", "zero-shot", s, "bm25")
-        for n in (50, 100, 150)
-        for s in seeds
-        if "prop-rop" in models
+        (f"prop-rop@{n}", "zero-shot", s, "bm25") for n in (25, 50, 75) for s in seeds if "prop-rop" in models
     ]
     return [
         {

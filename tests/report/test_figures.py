@@ -106,9 +106,9 @@ def test_lines_go_through_the_numbers(config: Config, results) -> None:
     assert (fine_tuned.get_ydata()[0], bm25.get_ydata()[0]) == pytest.approx((0.4, 0.6))
     assert fine_tuned.get_linestyle() == "--"
     axis = step_curves(paper, "figure1b", config, scores).axes[0]
-    assert list(axis.lines[0].get_xdata()) == [50, 100, 150, config.training_of("prop-rop").steps]
+    assert list(axis.lines[0].get_xdata()) == [25, 50, 75, config.training_of("prop-rop").steps]
     assert list(axis.lines[0].get_ydata()) == pytest.approx(
-        [0.45 * (0.5 + s / 400) for s in (50, 100, 150, 200)]
+        [0.45 * (0.5 + s / 400) for s in (25, 50, 75, 200)]
     )
     assert axis.lines[1].get_ydata()[0] == pytest.approx(0.2)
 
