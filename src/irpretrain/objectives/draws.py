@@ -6,7 +6,8 @@ that depends on shards.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -70,3 +71,13 @@ class RandomDocuments:
                 barred.add(number)
                 found.append(number)
         return found, 0
+
+
+def by_document(wanted: Iterable[tuple[str, str]]) -> tuple[dict[str, list[int]], list[str]]:
+    """Return places of draws by document, and streams by place, given the document and the stream of each draw."""
+    places: dict[str, list[int]] = defaultdict(list)
+    streams = []
+    for place, (document_id, stream) in enumerate(wanted):
+        places[document_id].append(place)
+        streams.append(stream)
+    return places, streams

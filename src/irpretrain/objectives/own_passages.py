@@ -7,7 +7,7 @@ nothing but the words tells an article's own passage from the others.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -144,12 +144,9 @@ def _draw_passages(
     import pyarrow as pa
 
     from irpretrain.objectives.articles import stream_articles
+    from irpretrain.objectives.draws import by_document
 
-    places: dict[str, list[int]] = defaultdict(list)
-    streams = []
-    for place, (document_id, stream) in enumerate(wanted):
-        places[document_id].append(place)
-        streams.append(stream)
+    places, streams = by_document(wanted)
     names = pa.array(sorted(places), pa.string())
     found: list[Span | None] = [None] * len(streams)
     for documents, tokens in zip(collection, collection_tokens, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,13 +38,9 @@ def draw_page_words(
     import pyarrow.compute as pc
 
     from irpretrain.contracts import DOCUMENTS
-    from irpretrain.objectives.draws import stream_of
+    from irpretrain.objectives.draws import by_document, stream_of
 
-    places: dict[str, list[int]] = defaultdict(list)
-    streams = []
-    for place, (document_id, stream) in enumerate(wanted):
-        places[document_id].append(place)
-        streams.append(stream)
+    places, streams = by_document(wanted)
     names = pa.array(sorted(places), pa.string())
     found = {}
     for shard in collection:
