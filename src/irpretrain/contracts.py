@@ -390,6 +390,40 @@ GROUPS = Contract(
     ),
 )
 
+_DOCUMENT_QUERY = (
+    *_PLACE,
+    Column("sample", pa.int32(), "which query of that document, from 0; third key of the order"),
+    Column("document_id", pa.string(), "document"),
+    Column("query_id", pa.string(), "identifier of a query of a data set; empty for a pseudo-query"),
+    Column("query", pa.string(), "text of the query; of a pseudo-query, its words"),
+)
+
+DOCUMENT_QUERIES = Contract(
+    "document_queries",
+    "Queries of documents: pseudo-queries of a corpus shard, or a data set's queries with the documents relevant to "
+    "them; in corpus order.",
+    _DOCUMENT_QUERY,
+)
+
+AXIOM_VALUES = Contract(
+    "axiom_values",
+    "What the axioms compare: DOCUMENT_QUERIES with one value an axiom; docs/methods/axioms.md defines them. Of STM-2 "
+    "it is the share that decides where stm_1 is close.",
+    (
+        *_DOCUMENT_QUERY,
+        Column("terms", pa.int32(), "different terms of the query", "terms"),
+        Column("rank", pa.int32(), "RANK, smaller is better; 0 stands for +∞", "documents"),
+        Column("rep_ql", pa.float64(), "REP-QL: mean log P(w|D), natural logarithm"),
+        Column("rep_tfidf", pa.float64(), "REP-TFIDF: mean tf·idf"),
+        Column("prox_1", pa.float64(), "PROX-1: mean words between two terms, smaller is better", "words"),
+        Column("prox_2", pa.float64(), "PROX-2: mean place of first occurrences, smaller is better", "words"),
+        Column("reg", pa.float64(), "REG: occurrences of the most diverse term", "words"),
+        Column("stm_1", pa.float64(), "STM-1: cosine of query and document"),
+        Column("stm_2", pa.float64(), "STM-2: share of terms that the document holds"),
+        Column("stm_3", pa.float64(), "STM-3: share of terms similar to the document"),
+    ),
+)
+
 PER_QUERY = Contract(
     "per_query",
     "One row a query, measure and run.",
@@ -420,5 +454,7 @@ CONTRACTS = (
     HYPERLINKS,
     SEE_ALSO,
     ANCHOR_TEXTS,
+    DOCUMENT_QUERIES,
+    AXIOM_VALUES,
     PER_QUERY,
 )

@@ -7,6 +7,13 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from irpretrain.config.audit import WikitextAuditConfig
+from irpretrain.config.axioms import (
+    AxiomsConfig,
+    DiagnosisConfig,
+    PredictorConfig,
+    PseudoQueriesConfig,
+    WordVectorsConfig,
+)
 from irpretrain.config.base import Section
 from irpretrain.config.consistency import active_experiments, cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
@@ -42,6 +49,16 @@ class Config(Section):
         default_factory=WikitextAuditConfig,
         description="The target `wikitext_audit`, which no result depends on.",
     )
+    pseudo_queries: PseudoQueriesConfig = Field(
+        default_factory=PseudoQueriesConfig, description="Pseudo-queries that ARES compares."
+    )
+    word_vectors: WordVectorsConfig = Field(
+        default_factory=WordVectorsConfig, description="Word vectors of ARES's semantic axioms."
+    )
+    axioms: AxiomsConfig = Field(default_factory=AxiomsConfig, description="The axioms of ARES.")
+    predictors: dict[str, PredictorConfig] = Field(
+        default_factory=dict, description="Preference predictors of ARES by name."
+    )
     encoder: EncoderConfig = Field(description="The encoder that everything starts from.")
     objectives: dict[str, SerializeAsAny[Section]] = Field(
         default_factory=dict,
@@ -55,6 +72,9 @@ class Config(Section):
     finetuning: FinetuningConfig = Field(default_factory=FinetuningConfig, description="Fine-tuning.")
     experiments: dict[str, ExperimentConfig] = Field(
         default_factory=dict, description="What is compared, by name."
+    )
+    diagnoses: dict[str, DiagnosisConfig] = Field(
+        default_factory=dict, description="Axiom diagnoses of re-rankers by name."
     )
     evaluation: EvaluationConfig = Field(
         default_factory=EvaluationConfig, description="Significance and intervals."

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
+from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import progress
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.token_store import CHAR_STARTS
@@ -54,10 +55,10 @@ def write_token_store(
     names = hashlib.sha256()
     with atomic_directory(output) as folder:
         with ExitStack() as files:
-            tokens = files.enter_context(_Growing(folder / "tokens.npy", kind))
-            starts = files.enter_context(_Growing(folder / "word_starts.npy", np.dtype(bool)))
+            tokens = files.enter_context(GrowingArray(folder / "tokens.npy", kind))
+            starts = files.enter_context(GrowingArray(folder / "word_starts.npy", np.dtype(bool)))
             if positions:
-                characters = files.enter_context(_Growing(folder / CHAR_STARTS, np.dtype(np.int32)))
+                characters = files.enter_context(GrowingArray(folder / CHAR_STARTS, np.dtype(np.int32)))
             for ids, encoded in _encoded(documents, tokenizer, text, positions):
                 pieces = [piece for piece, _ in encoded]
                 kept = [piece[: text.max_word_pieces] for piece in pieces]
@@ -108,40 +109,3 @@ def _encoded(
             yield identifiers, tokenizer.encode_with_starts(texts)
         else:
             yield identifiers, [(pieces, none) for pieces in tokenizer.encode(texts)]
-
-
-class _Growing:
-    """A one-dimensional `.npy` file that is written piece by piece; its header is completed at the end."""
-
-    def __init__(self, path: Path, kind: np.dtype) -> None:
-        self._path, self._kind, self._length = path, kind, 0
-        self._digest = hashlib.sha256()
-        self._handle: BinaryIO
-
-    def __enter__(self) -> _Growing:
-        self._handle = open(self._path, "wb")
-        self._header()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        # NumPy pads headers so that the length can grow in place.
-        self._handle.seek(0)
-        self._header()
-        self._handle.close()
-
-    def add(self, values: np.ndarray) -> None:
-        data = np.ascontiguousarray(values, dtype=self._kind).tobytes()
-        self._digest.update(data)
-        self._handle.write(data)
-        self._length += len(values)
-
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
-
-    def _header(self) -> None:
-        header = {
-            "descr": np.lib.format.dtype_to_descr(self._kind),
-            "fortran_order": False,
-            "shape": (self._length,),
-        }
-        np.lib.format.write_array_header_1_0(self._handle, header)

@@ -1,0 +1,48 @@
+"""Arrays that are written to disk as they come."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+
+class GrowingArray:
+    """A one-dimensional `.npy` file that is written piece by piece; its header is completed at the end."""
+
+    def __init__(self, path: Path, kind: np.dtype) -> None:
+        self._path, self._kind, self._length = path, kind, 0
+        self._digest = hashlib.sha256()
+        self._handle: BinaryIO
+
+    def __enter__(self) -> GrowingArray:
+        self._handle = open(self._path, "wb")
+        self._header()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        # NumPy pads headers so that the length can grow in place.
+        self._handle.seek(0)
+        self._header()
+        self._handle.close()
+
+    def add(self, values: np.ndarray) -> None:
+        """Append values."""
+        data = np.ascontiguousarray(values, dtype=self._kind).tobytes()
+        self._digest.update(data)
+        self._handle.write(data)
+        self._length += len(values)
+
+    def sha256(self) -> str:
+        """Return the hash of the values so far."""
+        return self._digest.hexdigest()
+
+    def _header(self) -> None:
+        header = {
+            "descr": np.lib.format.dtype_to_descr(self._kind),
+            "fortran_order": False,
+            "shape": (self._length,),
+        }
+        np.lib.format.write_array_header_1_0(self._handle, header)
