@@ -37,7 +37,8 @@ def test_words_are_rows_of_the_statistics_in_text_order(tmp_path: Path) -> None:
     store = WordStore.open(directory)
     assert store.words.tolist() == [1, 0, 1, 2]
     assert store.offsets.tolist() == [0, 3, 3, 4]
-    assert store.vocabulary == 3 and len(store) == 3
+    assert store.vocabulary == 3
+    assert len(store) == 3
     assert store.documents.to_pylist()[2] == {"document_id": "d2", "part": 0, "position": 2}
 
 
@@ -79,7 +80,8 @@ def test_without_stems_and_stop_list_words_are_terms(tmp_path: Path) -> None:
     found = terms(tmp_path, ["the runs the", "run"])
     assert found.names == ["run", "runs", "the"]
     assert found.term_of.tolist() == [0, 1, 2, NO_TERM]
-    assert found.counts.tolist() == [1, 1, 2] and found.documents.tolist() == [1, 1, 1]
+    assert found.counts.tolist() == [1, 1, 2]
+    assert found.documents.tolist() == [1, 1, 1]
     assert found.mean_document_length == 2.0
 
 
@@ -88,9 +90,11 @@ def test_stems_join_words_and_stop_words_have_no_term(tmp_path: Path) -> None:
     assert found.names == ["run", "sun"]
     numbers = found.words(["the", "runs", "run", "sun", "moon"])
     assert found.terms(numbers).tolist() == [NO_TERM, 0, 0, 1, NO_TERM]
-    assert found.counts.tolist() == [3, 1] and found.collection_documents == 2
+    assert found.counts.tolist() == [3, 1]
+    assert found.collection_documents == 2
 
 
 def test_an_empty_collection_has_no_terms(tmp_path: Path) -> None:
     found = terms(tmp_path, [""])
-    assert found.names == [] and found.terms(found.words(["a"])).tolist() == [NO_TERM]
+    assert found.names == []
+    assert found.terms(found.words(["a"])).tolist() == [NO_TERM]
