@@ -36,6 +36,8 @@ wildcard_constraints:
     dataset=r"[a-z0-9-]+",
     candidates=r"[a-z0-9-]+",
     experiment=r"[a-z0-9-]+",
+    predictor=r"[a-z0-9-]+",
+    diagnosis=r"[a-z0-9-]+",
     paper=r"[a-z]+",
     shard=r"\d+",
     seed=r"\d+",
@@ -213,6 +215,23 @@ def objective_anchor_texts(wildcards):
     return path if "anchor_texts" in needed(wildcards.objective) else []
 
 
+def objective_axioms(wildcards):
+    """Axiom values of the shard's pseudo-queries, for objectives that compare them."""
+    path = f"results/axioms/{wildcards.collection}/{wildcards.corpus}-{wildcards.shard}.parquet"
+    return path if "axiom_values" in needed(wildcards.objective) else []
+
+
+def objective_axiom_options(wildcards):
+    """How axioms are compared, for objectives that do."""
+    return axiom_options() if "axiom_values" in needed(wildcards.objective) else {}
+
+
+def objective_predictor(wildcards):
+    """The preference predictor that an objective names."""
+    name = getattr(CFG.objectives[wildcards.objective], "predictor", None)
+    return [] if name is None else f"results/predictors/{name}/model"
+
+
 def corpus_positions(wildcards):
     """Whether an objective in use needs to know where the word pieces of this corpus begin."""
     models = [CFG.models[name] for name in used_models(CFG)]
@@ -232,6 +251,61 @@ def group_shards(wildcards):
 def shards_of_groups(collection, objective):
     base = f"results/groups/{collection}/{objective}"
     return [f"{base}/{corpus}-{shard}.parquet" for corpus, shard in shards_of(CFG.collections[collection])]
+
+
+# ARES: axioms and predictors
+
+
+def collection_words(wildcards):
+    return words_of(wildcards.collection, CFG.collections[wildcards.collection])
+
+
+def words_of(collection, corpora):
+    return [f"results/words/{collection}/{corpus}-{shard}" for corpus, shard in shards_of(corpora)]
+
+
+def judged_words(wildcards):
+    """Words of the corpus that a data set judges, numbered as those of a collection that holds it."""
+    return words_of(wildcards.collection, [CFG.datasets[wildcards.dataset].corpus])
+
+
+def axiom_values_of(collection, corpora):
+    return [f"results/axioms/{collection}/{corpus}-{shard}.parquet" for corpus, shard in shards_of(corpora)]
+
+
+def collection_axioms(wildcards):
+    return axiom_values_of(wildcards.collection, CFG.collections[wildcards.collection])
+
+
+def term_options():
+    """What decides which words are terms."""
+    return CFG.axioms.model_dump(mode="json", include={"stemming", "stop_list"})
+
+
+def axiom_options():
+    """What decides the values of axioms; threads and memory do not."""
+    return CFG.axioms.model_dump(mode="json", exclude={"threads", "memory_mb"})
+
+
+def given_vectors():
+    """The user's own file of word vectors, or the verified copy of an embedded one; nothing where they are trained."""
+    path = CFG.word_vectors.path
+    return [] if path is None else source(path)
+
+
+def predictor_options(wildcards):
+    return dump(CFG.predictors[wildcards.predictor])
+
+
+def predictor_judged(wildcards):
+    predictor = CFG.predictors[wildcards.predictor]
+    return f"results/judged/{predictor.collection}/{predictor.dataset}/values.parquet"
+
+
+def predictor_pseudo(wildcards):
+    """Axiom values of the pseudo-queries of the documents that a predictor's data set judges."""
+    predictor = CFG.predictors[wildcards.predictor]
+    return axiom_values_of(predictor.collection, [CFG.datasets[predictor.dataset].corpus])
 
 
 # Graphs

@@ -141,6 +141,18 @@ class AxiomsConfig(Section):
     stm_3_threshold: float = Field(
         0.5, ge=-1, le=1, description="STM-3 counts terms whose similarity with the document is above this."
     )
+    threads: int = Field(
+        2,
+        ge=1,
+        description="Threads of RANK; results do not depend on them.",
+        json_schema_extra={"unit": "threads"},
+    )
+    memory_mb: int = Field(
+        4000,
+        ge=256,
+        description="Memory in which postings are built; results do not depend on it.",
+        json_schema_extra={"unit": "MB"},
+    )
 
 
 class PredictorConfig(Section):

@@ -1,0 +1,17 @@
+"""Train and test a preference predictor."""
+
+from irpretrain.axioms.predictor import train_predictor
+from irpretrain.config.axioms import AxiomsConfig, PredictorConfig
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        train_predictor(
+            snakemake.input.judged,
+            list(snakemake.input.pseudo),
+            PredictorConfig(**snakemake.params.options),
+            AxiomsConfig(**snakemake.params.axioms),
+            snakemake.output.predictor,
+            threads=snakemake.threads,
+        )
+    )
