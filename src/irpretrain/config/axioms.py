@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -52,7 +53,7 @@ class PseudoQueriesConfig(Section):
     )
     temperature: float = Field(
         1.0,
-        gt=0,
+        ge=1e-9,
         description="γ is divided by it before the softmax of equation 6: smaller values prefer the words with the "
         "largest divergence.",
     )
@@ -71,6 +72,14 @@ class PseudoQueriesConfig(Section):
         description="Words with fewer occurrences in the collection are not in the vocabulary.",
         json_schema_extra={"unit": "words"},
     )
+
+    @model_validator(mode="after")
+    def _check_mu(self) -> PseudoQueriesConfig:
+        if self.mu != "mean-document-length" and not 0 <= self.mu < math.inf:
+            raise ValueError(
+                f"mu: {self.mu} is not at least 0; give a number of words or mean-document-length"
+            )
+        return self
 
 
 class WordVectorsConfig(Section):
