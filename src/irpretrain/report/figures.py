@@ -23,6 +23,7 @@ FIGURES = {
         "figure5b": "series",
         "figure6": "paired-bars",
     },
+    "ares": {"figure3": "compared-curves"},
 }
 """Figures of each paper, `results/figures/<paper>_<figure>.{svg,png}`, and how each is drawn."""
 
@@ -55,7 +56,7 @@ def make_figures(
     """
     from irpretrain.report.canvas import save
     from irpretrain.report.curves import loss_curves, step_curves
-    from irpretrain.report.few_shot import few_shot_curves, query_curves
+    from irpretrain.report.few_shot import compared_curves, few_shot_curves, query_curves
     from irpretrain.report.paired_bars import paired_bars
     from irpretrain.report.published import load_published
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
@@ -69,6 +70,7 @@ def make_figures(
         "step-curves": lambda published, name: step_curves(published, name, config, results),
         "few-shot-curves": lambda published, name: few_shot_curves(published, name, config, results),
         "query-curves": lambda published, name: query_curves(published, name, config, results),
+        "compared-curves": lambda published, name: compared_curves(published, name, config, results),
         "series": lambda published, name: series_figure(published, name, config, results),
         "paired-bars": lambda published, name: paired_bars(published, name, config, results),
         "set-sizes": lambda published, name: set_size_figure(counts, published.name),
