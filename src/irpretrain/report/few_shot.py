@@ -123,15 +123,14 @@ def compared_curves(published: Published, name: str, config: Config, scores: Sco
         for axis, pair in zip(axes, pairs, strict=True):
             measure = measure_of(scores, pair[0], figure_data.measure)
             axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
-            curves = {
-                model: _from_zero(scores, pair, model, measure, _few_shot(scores, pair, model))
-                for model in wanted
-            }
+            queries = {model: _few_shot(scores, pair, model) for model in wanted}
+            drawn = {m: _from_zero(scores, pair, m, measure, found) for m, found in queries.items() if found}
+            _draw_curves(axis, config, scores, pair, drawn, measure)
             for place, level in enumerate(figure_data.models.get("levels", [])):
                 first = scores.first_stage(pair[0], level)
                 if first is not None:
                     draw_level(axis, scores, first, measure, FIRST_STAGES[level], LEVEL_DASHES[place % 3])
-            _draw_curves(axis, config, scores, pair, curves, measure)
+            legend_below(axis)
         _say_how_to_read(figure, title, figure_data, config, scores, pairs)
     return figure
 
@@ -173,6 +172,7 @@ def _draw_scale(
         curves[model] = queries if large else _from_zero(scores, pair, model, measure, queries)
     if any(curves.values()):
         _draw_curves(axis, config, scores, pair, curves, measure)
+        legend_below(axis)
     else:
         wanted = f"{LARGE_SCALE:,} queries or more" if large else f"fewer than {LARGE_SCALE:,} queries"
         say_not_run(axis, f"no experiment fine-tunes with {wanted} (few-shot-<n>)")
@@ -206,4 +206,3 @@ def _draw_curves(
     axis.set_xlabel("training queries")
     axis.set_ylabel(measure)
     axis.set_xticks(range(len(ticks)), [f"{number:,}" for number in ticks])
-    legend_below(axis)

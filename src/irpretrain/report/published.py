@@ -287,6 +287,12 @@ class Published(_Strict):
                 raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
         return self
 
+    def table_names(self) -> list[str]:
+        """Return the names of the paper's tables in the report's order, those of axioms among them."""
+        if self.axioms is None:
+            return list(self.tables)
+        return [f"table{self.axioms.predictors.number}", "rank_intervals", *self.tables, "diagnosis"]
+
     def place(self, page: int | None, section: str) -> str:
         """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""
         return f"Page {page}, section {section}" if page is not None else f"Section {section}"
