@@ -38,12 +38,13 @@ def predictor_groups(
             found.append((key, {}))
             place = found[-1][1]
         place[predictor.setting] = predictor
-    labels = [_label(published, config, members) for _, members in found]
+    several = len({key[1] for key, _ in found}) > 1
+    labels = [_label(published, config, members, several) for _, members in found]
     return [
         PredictorGroup(
-            label if labels.count(label) == 1 else f"{label}, {_names(members)}", str(key[0]), members
+            f"{label}, {_names(members)}" if label in labels[:place] else label, str(key[0]), members
         )
-        for (key, members), label in zip(found, labels, strict=True)
+        for place, ((key, members), label) in enumerate(zip(found, labels, strict=True))
     ]
 
 
@@ -66,14 +67,18 @@ def _data(config: Config, predictor: PredictorScores) -> tuple[str, str]:
     return (known.dataset, known.collection) if known else ("", "")
 
 
-def _label(published: PublishedAxioms, config: Config, members: dict[str, PredictorScores]) -> str:
+def _label(
+    published: PublishedAxioms, config: Config, members: dict[str, PredictorScores], with_collection: bool
+) -> str:
     predictor = next(iter(members.values()))
-    dataset, _ = _data(config, predictor)
+    dataset, collection = _data(config, predictor)
     parts = [dataset_label(config, dataset) if dataset else "this configuration"]
+    if with_collection:
+        parts.append(collection)
     if set(predictor.axioms) != set(published.groups):
         parts.append(f"{axioms_text(published, predictor)} alone")
     return ", ".join(parts)
 
 
 def _names(members: dict[str, PredictorScores]) -> str:
-    return " and ".join(dict.fromkeys(predictor.name for predictor in members.values()))
+    return " and ".join(predictor.name for predictor in members.values())

@@ -18,6 +18,7 @@ from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published
 
 MEASURE = "AUC"
 NO_PREDICTORS = "this configuration has no preference predictors (section predictors)"
+MISSING = "no predictor of this configuration has that setting there"
 DEVIATIONS = 2 * NormalDist().inv_cdf(0.975)
 """Standard errors that a 95 % interval is wide."""
 
@@ -70,7 +71,7 @@ class _SettingsTable:
         value = PublishedValue.parse(setting.auc)
         scores = self.of_paper.members.get(setting.setting)
         if value is None or scores is None:
-            reason = self._missing(setting) if self.of_paper.members else self.absent
+            reason = MISSING if self.of_paper.members else self.absent
             return self._cell(setting, self.of_paper, value, None, [not_run(reason)])
         ours = self._ours(scores, self.of_paper)
         verdict = number_verdict(value, ours, self.published.verdict.tolerance)
@@ -81,7 +82,7 @@ class _SettingsTable:
         setting = self.printed.settings[place]
         scores = group.members.get(setting.setting)
         if scores is None:
-            return self._cell(setting, group, None, None, [not_run(self._missing(setting))])
+            return self._cell(setting, group, None, None, [not_run(MISSING)])
         if place == 0:
             first = nothing_published(
                 "the paper has another data set; the settings after it are compared with it"
@@ -93,11 +94,8 @@ class _SettingsTable:
         found = self._compare(scores, other, direction) if other else None
         ours = self._ours(scores, group, (found,) if found else ())
         against = f"setting {before.setting}"
-        claim = claim_verdict("", against, found, self._missing(before), direction)
+        claim = claim_verdict("", against, found, MISSING, direction)
         return self._cell(setting, group, None, ours, [claim])
-
-    def _missing(self, setting: PublishedSetting) -> str:
-        return f"no predictor of this configuration has setting {setting.setting} there"
 
     def _ours(
         self, scores: PredictorScores, group: PredictorGroup, comparisons: tuple[Comparison, ...] = ()
