@@ -1,6 +1,6 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php), wikitext_audit
+Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares), wikitext_audit
 (how dumps are read, beside another parser), or any file under results/. docs/architecture.md is the map.
 """
 
@@ -83,6 +83,11 @@ rule wikiformer:
 rule php:
     input:
         paper_results("php"),
+
+
+rule ares:
+    input:
+        paper_results("ares"),
 
 
 rule wikitext_audit:

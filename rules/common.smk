@@ -620,6 +620,29 @@ def published(papers):
     return [PUBLISHED[paper] for paper in papers]
 
 
+def shows_axioms(papers):
+    return any(load_published(PUBLISHED[paper]).axioms for paper in papers)
+
+
+def predictor_scores(papers):
+    """The scores of every preference predictor, for the papers that show them."""
+    predictors = getattr(CFG, "predictors", {}) if shows_axioms(papers) else {}
+    return [f"results/predictors/{predictor}/scores.json" for predictor in predictors]
+
+
+def rank_intervals(papers):
+    """How high pseudo-queries rank their documents, of every collection that a predictor takes them from."""
+    predictors = getattr(CFG, "predictors", {}) if shows_axioms(papers) else {}
+    collections = dict.fromkeys(predictor.collection for predictor in predictors.values())
+    return [f"results/axioms/{collection}/rank-intervals.json" for collection in collections]
+
+
+def diagnoses(papers):
+    """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
+    names = getattr(CFG, "diagnoses", {}) if shows_axioms(papers) else {}
+    return [f"results/diagnosis/{name}.csv" for name in names]
+
+
 def paper_results(paper):
     """What the target named after a paper makes; an error where the configuration leaves the paper out."""
 
@@ -640,7 +663,7 @@ def tables(papers):
     names = [
         f"{paper}_{table}"
         for paper in papers
-        for table in ("headline", *load_published(PUBLISHED[paper]).tables)
+        for table in ("headline", *load_published(PUBLISHED[paper]).table_names())
     ]
     return formats(names)
 

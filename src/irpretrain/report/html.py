@@ -15,6 +15,7 @@ from markupsafe import Markup
 from irpretrain.atomic import write_text
 from irpretrain.config import Config
 from irpretrain.report import run_views
+from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.cells import OUTCOMES, Table
 from irpretrain.report.figure_views import figure_views, svg_uri
 from irpretrain.report.introduction import introduction
@@ -41,6 +42,7 @@ def write_report(
     dag: str | Path,
     manifest: str | Path,
     output: str | Path,
+    axioms: AxiomFiles | None = None,
 ) -> dict[str, Any]:
     """Write the report.
 
@@ -56,16 +58,18 @@ def write_report(
         dag: SVG of the rule graph.
         manifest: `resources/embedded.yaml`, for the licences.
         output: the HTML file.
+        axioms: what was measured of axioms, for the papers that show it.
 
     Returns:
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
     """
     papers = [load_published(path) for path in published]
     found = Scores.read(per_query, scores)
-    tables = build_tables(papers, config, found)
+    axioms = axioms or AxiomFiles()
+    tables = build_tables(papers, config, found, AxiomResults.read(axioms))
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in figure_views(paper, pictures)]
-    made = [str(path) for path in (*per_query, *verdicts, dag)]
+    made = [str(path) for path in (*per_query, *verdicts, dag, *axioms.paths())]
     made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)

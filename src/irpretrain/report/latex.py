@@ -74,7 +74,9 @@ def _tabular(table: Table, panel: Panel) -> list[str]:
         rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         start += span
     lines.append("".join(rules))
-    lines.append(" & ".join(["Model", *(_heading(column.label) for column in panel.columns)]) + r" \\")
+    lines.append(
+        " & ".join([escape(panel.rows_are), *(_heading(column.label) for column in panel.columns)]) + r" \\"
+    )
     lines.append(r"\midrule")
     for row in panel.rows:
         cells = [_cell(table, cell) for cell in row.cells]
