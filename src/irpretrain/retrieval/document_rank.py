@@ -11,14 +11,13 @@ looked up in the other lists until its bound falls below θ. docs/methods/docume
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 
 from irpretrain.compiled import compiled
 from irpretrain.errors import InputError
 from irpretrain.retrieval.bm25 import Lengths, part_of_score
-from irpretrain.retrieval.impacts import LEVELS, STEP, STEPS, Bounds
+from irpretrain.retrieval.impacts import LEVELS, Bounds
 from irpretrain.retrieval.postings import (
     DIRECTORY_FROM,
     Lists,
@@ -32,8 +31,22 @@ QUERIES_AT_ONCE = 512
 """Consecutive queries that one thread does, one after the other."""
 SLACK = 1e-6
 """Added to g in bounds: far above the rounding of Lucene's floats (some 1e-7 of a weight), far below a level (4e-3)."""
+FIRST_BATCH, LARGEST_BATCH = 32, 1024
+"""Candidates that are looked up together: few at first, since few may be enough to know that the rank is too low."""
 BLOCK = 64
 """Levels of a list that are compared at once."""
+
+TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, OTHER = range(11)
+ROWS = 11
+"""Rows of the table of a query's lists, int64[ROWS, lists], the shortest list first:
+
+TERM, TIMES: the term, and how often it stands in the query
+START, END: where its postings begin and end
+DIRECTORY, SHIFT: where its directory begins, -1 without, and log2 of the documents in a run
+TOP, CUTOFF: the highest level in the list, and the one above which postings are essential
+LONG, VERTEX: its place among the long lists, -1 without, and the vertex of its hull at the cut-off
+OTHER: for the list that is worked through, the others in the order of look-up
+"""
 
 
 def document_ranks(
@@ -113,45 +126,6 @@ def _check(postings: Postings, documents: np.ndarray, terms: np.ndarray, offsets
         raise InputError(where, f"a query's term is outside -1 … {postings.terms - 1:,}")
 
 
-class _Query(NamedTuple):
-    """A query's distinct terms that the collection holds, the rarest first; room for the longest query.
-
-    Attributes:
-        terms: int64, numbers of the terms.
-        weights: float32, times the term stands in the query × idf.
-        starts, ends: int64, the term's postings.
-        directories: int64, where its directory begins; -1 without.
-        shifts: int64, log2 of the documents in a run of the directory.
-        tops: int64, the highest level in the list.
-        cutoffs: int64, c_i: postings of higher levels are essential.
-        others, rest: int64 and float64, for the list being worked through: the other lists in the order of look-up,
-            and the bound of what they add from each one on.
-        places: int64, a document's posting in each list, -1 where there is none.
-    """
-
-    terms: np.ndarray
-    weights: np.ndarray
-    starts: np.ndarray
-    ends: np.ndarray
-    directories: np.ndarray
-    shifts: np.ndarray
-    tops: np.ndarray
-    cutoffs: np.ndarray
-    others: np.ndarray
-    rest: np.ndarray
-    places: np.ndarray
-
-
-@compiled
-def _room(length: int) -> _Query:
-    return _Query(
-        np.empty(length, np.int64), np.empty(length, np.float32), np.empty(length, np.int64),
-        np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64),
-        np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64),
-        np.empty(length + 1, np.float64), np.empty(length, np.int64),
-    )  # fmt: skip
-
-
 @compiled
 def _rank_queries(
     lists: Lists,
@@ -170,153 +144,189 @@ def _rank_queries(
     longest = 1
     for number in range(first, last):
         longest = max(longest, offsets[number + 1] - offsets[number])
-    query = _room(longest)
-    steps = np.empty((longest, 3), np.float64)
+    table = np.empty((ROWS, longest), np.int64)
+    weights, rest = np.empty(longest, np.float32), np.empty(longest + 1, np.float64)
+    candidates = np.empty(LARGEST_BATCH, np.int32)
+    uppers, lowers = np.empty(LARGEST_BATCH, np.float64), np.empty(LARGEST_BATCH, np.float64)
     for number in range(first, last):
-        size = _distinct(lists, bounds, count, terms[offsets[number] : offsets[number + 1]], query)
-        document = documents[number]
-        found = _find_all(lists, query, size, document)
-        if not found:
+        query = terms[offsets[number] : offsets[number + 1]]
+        size = _distinct_terms(query, lists.offsets, table)
+        _describe_lists(
+            lists.directory_offsets, bounds.tops, bounds.long_numbers, len(norms), count, table, size, weights
+        )
+        target = documents[number]
+        score = _score(
+            lists.documents, lists.frequencies, lists.overflow_places, lists.overflow_frequencies,
+            lists.directory, table, size, weights, target, norms[target],
+        )  # fmt: skip
+        if score < 0:
             ranks[number] = 0
             continue
-        score = _score(lists, query, size, norms[document])
-        _choose_cutoffs(bounds, query, size, score, steps)
-        ranks[number] = _rank(lists, bounds, norms, query, size, document, score, depth)
+        _choose_cutoffs(
+            bounds.hull_offsets, bounds.hull_levels, bounds.hull_above, table, size, weights, score
+        )
+        ranks[number] = _rank(
+            lists, bounds, norms, table, size, weights, rest, target, score, depth,
+            candidates, uppers, lowers,
+        )  # fmt: skip
 
 
 @compiled
-def _distinct(lists: Lists, bounds: Bounds, count: int, terms: np.ndarray, query: _Query) -> int:
-    """Put the distinct terms that the collection holds into `query`, the rarest first; return their number."""
+def _distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) -> int:
+    """Put the distinct terms that the collection holds into the table, the rarest first; return their number."""
     size = 0
-    for term in terms:
-        if term < 0 or bounds.tops[term] == 0:
+    for term in query:
+        if term < 0 or offsets[term] == offsets[term + 1]:
             continue
-        held = lists.offsets[term + 1] - lists.offsets[term]
         at = 0
-        while at < size and query.terms[at] != term:
+        while at < size and table[TERM, at] != term:
             at += 1
         if at < size:
-            query.weights[at] += np.float32(1)
+            table[TIMES, at] += 1
             continue
-        while at > 0 and held < query.ends[at - 1] - query.starts[at - 1]:
-            query.terms[at] = query.terms[at - 1]
-            query.weights[at] = query.weights[at - 1]
-            query.starts[at], query.ends[at] = query.starts[at - 1], query.ends[at - 1]
+        held = offsets[term + 1] - offsets[term]
+        while at > 0 and held < table[END, at - 1] - table[START, at - 1]:
+            for row in (TERM, TIMES, START, END):
+                table[row, at] = table[row, at - 1]
             at -= 1
-        query.terms[at] = term
-        query.weights[at] = np.float32(1)
-        query.starts[at], query.ends[at] = lists.offsets[term], lists.offsets[term + 1]
+        table[TERM, at], table[TIMES, at] = term, 1
+        table[START, at], table[END, at] = offsets[term], offsets[term + 1]
         size += 1
-    documents = len(lists.lengths)
-    for at in range(size):
-        term, held = query.terms[at], query.ends[at] - query.starts[at]
-        idf = np.float32(np.log(1 + (count - held + 0.5) / (held + 0.5)))
-        query.weights[at] *= idf
-        query.tops[at] = bounds.tops[term]
-        query.directories[at] = lists.directory_offsets[term] if held >= DIRECTORY_FROM else -1
-        query.shifts[at] = directory_shift(held, documents) if held >= DIRECTORY_FROM else 0
     return size
 
 
 @compiled
-def _find(lists: Lists, query: _Query, at: int, document: int) -> int:
-    """Return the place of a document's posting in a list, -1 where there is none."""
-    low, high = query.starts[at], query.ends[at]
-    directory = query.directories[at]
-    if directory >= 0:
-        run = directory + (document >> query.shifts[at])
-        low, high = low + lists.directory[run], low + lists.directory[run + 1]
-    place = first_not_below(lists.documents, low, high, document)
-    if place < high and lists.documents[place] == document:
+def _describe_lists(
+    directory_offsets: np.ndarray,
+    tops: np.ndarray,
+    long_numbers: np.ndarray,
+    documents: int,
+    count: int,
+    table: np.ndarray,
+    size: int,
+    weights: np.ndarray,
+) -> None:
+    """Fill the rows of the table that follow from the terms, and their weights."""
+    for at in range(size):
+        term, held = table[TERM, at], table[END, at] - table[START, at]
+        idf = np.float32(np.log(1 + (count - held + 0.5) / (held + 0.5)))
+        weights[at] = np.float32(table[TIMES, at]) * idf
+        table[TOP, at], table[CUTOFF, at] = tops[term], 0
+        table[LONG, at] = long_numbers[term]
+        table[DIRECTORY, at], table[SHIFT, at] = -1, 0
+        if held >= DIRECTORY_FROM:
+            table[DIRECTORY, at], table[SHIFT, at] = directory_offsets[term], directory_shift(held, documents)
+
+
+@compiled
+def _find(
+    documents: np.ndarray, directory: np.ndarray, start: int, end: int, first: int, shift: int, wanted: int
+) -> int:
+    """Return the place of a document's posting in a list, -1 where there is none.
+
+    Args:
+        start, end: where the list begins and ends.
+        first, shift: of its directory, as the table has them.
+    """
+    low, high = start, end
+    if first >= 0:
+        run = first + (wanted >> shift)
+        low, high = start + directory[run], start + directory[run + 1]
+    place = first_not_below(documents, low, high, wanted)
+    if place < high and documents[place] == wanted:
         return place
     return -1
 
 
 @compiled
-def _find_all(lists: Lists, query: _Query, size: int, document: int) -> bool:
-    """Find a document in all lists; return whether any holds it."""
-    found = False
+def _score(
+    documents: np.ndarray,
+    frequencies: np.ndarray,
+    overflow_places: np.ndarray,
+    overflow_frequencies: np.ndarray,
+    directory: np.ndarray,
+    table: np.ndarray,
+    size: int,
+    weights: np.ndarray,
+    document: int,
+    norm: np.float32,
+) -> np.float32:
+    """Return the exact score of a document, -1 where it holds no term of the query."""
+    score, held = 0.0, False
     for at in range(size):
-        query.places[at] = _find(lists, query, at, document)
-        found |= query.places[at] >= 0
-    return found
-
-
-@compiled
-def _score(lists: Lists, query: _Query, size: int, norm: np.float32) -> np.float32:
-    """Return the exact score of the document whose postings `query.places` has."""
-    score = 0.0
-    for at in range(size):
-        if query.places[at] >= 0:
-            frequency = np.float32(frequency_at(lists, query.places[at]))
-            score += np.float64(part_of_score(query.weights[at], frequency, norm))
-    return np.float32(score)
+        start, end = table[START, at], table[END, at]
+        place = _find(documents, directory, start, end, table[DIRECTORY, at], table[SHIFT, at], document)
+        if place >= 0:
+            held = True
+            frequency = frequency_at(frequencies, overflow_places, overflow_frequencies, place)
+            score += np.float64(part_of_score(weights[at], np.float32(frequency), norm))
+    return np.float32(score) if held else np.float32(-1)
 
 
 @compiled
 def _upper(weight: np.float32, level: int) -> float:
     """Return a bound of what a posting of this level adds; nothing without a posting (level 0)."""
-    return np.float64(weight) * (level * (1.0 / LEVELS) + SLACK) if level else 0.0
+    return np.float64(weight) * (level * (1.0 / LEVELS) + SLACK) if level > 0 else 0.0
 
 
 @compiled
 def _lower(weight: np.float32, level: int) -> float:
-    return np.float64(weight) * ((level - 1) * (1.0 / LEVELS) - SLACK) if level else 0.0
+    return np.float64(weight) * ((level - 1) * (1.0 / LEVELS) - SLACK)
 
 
 @compiled
-def _postings_above(bounds: Bounds, query: _Query, at: int, step: int) -> int:
-    """Return how many postings of a list are essential under the cut-off STEP × step."""
-    if STEP * step >= query.tops[at]:
-        return 0
-    number = bounds.long_numbers[query.terms[at]]
-    if number < 0:
-        return query.ends[at] - query.starts[at]
-    return bounds.above[number * STEPS + step]
+def _next_vertex(
+    hull_offsets: np.ndarray, hull_levels: np.ndarray, hull_above: np.ndarray, table: np.ndarray, at: int
+) -> tuple[int, int]:
+    """Return (level of the next vertex of a list's hull, essential postings that are spared up to there).
 
-
-@compiled
-def _best_step(bounds: Bounds, query: _Query, at: int, budget: float, best: np.ndarray) -> None:
-    """Find the rise of a list's cut-off that spares most postings per score it takes, within the budget.
-
-    Args:
-        best: to be filled: postings spared per score, new cut-off (-1 where none is affordable), score taken.
+    A short list is spared as a whole; (0, 0) at the top.
     """
-    now = query.cutoffs[at]
-    best[0], best[1], best[2] = 0.0, -1.0, 0.0
-    essential = _postings_above(bounds, query, at, now // STEP) if now < query.tops[at] else 0
-    used = _upper(query.weights[at], now)
-    for step in range(now // STEP + 1, STEPS + 1):
-        level = min(STEP * step, query.tops[at])
-        cost = _upper(query.weights[at], level) - used
-        if cost >= budget:
-            break
-        rate = (essential - _postings_above(bounds, query, at, step)) / cost if cost > 0 else 0.0
-        if rate > best[0]:
-            best[0], best[1], best[2] = rate, level, cost
-        if level == query.tops[at]:
-            break
+    if table[CUTOFF, at] >= table[TOP, at]:
+        return 0, 0
+    if table[LONG, at] < 0:
+        return table[TOP, at], table[END, at] - table[START, at]
+    vertex = hull_offsets[table[LONG, at]] + table[VERTEX, at]
+    return hull_levels[vertex + 1], hull_above[vertex] - hull_above[vertex + 1]
 
 
 @compiled
-def _choose_cutoffs(bounds: Bounds, query: _Query, size: int, score: np.float32, steps: np.ndarray) -> None:
-    """Choose cut-offs with Σ bounds < θ and few essential postings: the greedy solution of the knapsack problem."""
+def _choose_cutoffs(
+    hull_offsets: np.ndarray,
+    hull_levels: np.ndarray,
+    hull_above: np.ndarray,
+    table: np.ndarray,
+    size: int,
+    weights: np.ndarray,
+    score: np.float32,
+) -> None:
+    """Choose cut-offs whose bounds sum to less than θ, with few essential postings.
+
+    Greedily, the rise that spares most postings for its part of θ first: the solution of the fractional knapsack
+    problem, as hulls are convex. What is then left of θ is spent on parts of rises.
+    """
     budget = np.float64(score) * (1 - SLACK)
     for at in range(size):
-        query.cutoffs[at] = 0
-        _best_step(bounds, query, at, budget, steps[at])
+        table[VERTEX, at] = 0
     while True:
-        best = 0
+        best, best_rate, best_level = -1, 0.0, 0
         for at in range(size):
-            if steps[at, 1] >= 0 and steps[at, 2] >= budget:
-                _best_step(bounds, query, at, budget, steps[at])
-            if steps[at, 0] > steps[best, 0]:
-                best = at
-        if steps[best, 1] < 0:
-            return
-        query.cutoffs[best] = int(steps[best, 1])
-        budget -= steps[best, 2]
-        _best_step(bounds, query, best, budget, steps[best])
+            level, spared = _next_vertex(hull_offsets, hull_levels, hull_above, table, at)
+            cost = _upper(weights[at], level) - _upper(weights[at], table[CUTOFF, at])
+            if spared > 0 and cost < budget and spared > best_rate * cost:
+                best, best_rate, best_level = at, spared / cost, level
+        if best < 0:
+            break
+        budget -= _upper(weights[best], best_level) - _upper(weights[best], table[CUTOFF, best])
+        table[CUTOFF, best] = best_level
+        table[VERTEX, best] += 1
+    for at in range(size):
+        if table[LONG, at] >= 0 and table[CUTOFF, at] < table[TOP, at]:
+            now = _upper(weights[at], table[CUTOFF, at])
+            level = int(LEVELS * ((now + budget) / np.float64(weights[at]) - 2 * SLACK))
+            if level > table[CUTOFF, at]:
+                table[CUTOFF, at] = min(level, table[TOP, at])
+                budget -= _upper(weights[at], table[CUTOFF, at]) - now
 
 
 @compiled
@@ -324,162 +334,229 @@ def _rank(
     lists: Lists,
     bounds: Bounds,
     norms: np.ndarray,
-    query: _Query,
+    table: np.ndarray,
     size: int,
+    weights: np.ndarray,
+    rest: np.ndarray,
     target: int,
     score: np.float32,
     depth: int,
+    candidates: np.ndarray,
+    uppers: np.ndarray,
+    lowers: np.ndarray,
 ) -> int:
     """Count the documents above the target among the essential postings; return its rank, or 0 beyond `depth`."""
     above = 0
+    batch = FIRST_BATCH
     for at in range(size):
-        if query.cutoffs[at] >= query.tops[at]:
+        if table[CUTOFF, at] >= table[TOP, at]:
             continue
-        _order_others(query, size, at)
-        above += _count_in_prefix(lists, bounds, norms, query, size, at, target, score, depth - above)
-        if above >= depth:
-            return 0
-        above += _count_in_list(lists, bounds, norms, query, size, at, target, score, depth - above)
-        if above >= depth:
-            return 0
+        _order_others(table, size, weights, at, rest)
+        floor = _lowest_level(table, weights, at, rest[0], score) - 1
+        listed_top = table[TOP, at]
+        long = table[LONG, at]
+        if long >= 0:
+            listed_top = min(listed_top, bounds.floors[long])
+            cursor, end = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
+            while cursor < end:
+                found, cursor = _take_from_prefix(
+                    bounds.prefix_documents, bounds.prefix_levels, cursor, end, floor, weights[at], target,
+                    batch, candidates, uppers, lowers,
+                )  # fmt: skip
+                above += _count_better(
+                    lists, bounds, norms, table, size, weights, rest, at, target, score,
+                    found, candidates, uppers, lowers,
+                )  # fmt: skip
+                if above >= depth:
+                    return 0
+                batch = min(2 * batch, LARGEST_BATCH)
+        if listed_top <= floor:
+            continue
+        cursor, end = table[START, at], table[END, at]
+        while cursor < end:
+            found, cursor = _take_from_list(
+                lists.documents, bounds.levels, cursor, end, floor, listed_top, weights[at], target,
+                batch, candidates, uppers, lowers,
+            )  # fmt: skip
+            above += _count_better(
+                lists, bounds, norms, table, size, weights, rest, at, target, score,
+                found, candidates, uppers, lowers,
+            )  # fmt: skip
+            if above >= depth:
+                return 0
+            batch = min(2 * batch, LARGEST_BATCH)
     return above + 1
 
 
 @compiled
-def _order_others(query: _Query, size: int, at: int) -> None:
-    """Order the other lists by what they can add: in those worked through before, at most their cut-off."""
+def _order_others(table: np.ndarray, size: int, weights: np.ndarray, at: int, rest: np.ndarray) -> None:
+    """Order the lists other than `at` by what they can add, and sum that up from the last to the first."""
     count = 0
     for other in range(size):
         if other == at:
             continue
-        most = _most(query, other, at)
+        most = _most(table, weights, other, at)
         place = count
-        while place > 0 and most > _most(query, query.others[place - 1], at):
-            query.others[place] = query.others[place - 1]
+        while place > 0 and most > _most(table, weights, table[OTHER, place - 1], at):
+            table[OTHER, place] = table[OTHER, place - 1]
             place -= 1
-        query.others[place] = other
+        table[OTHER, place] = other
         count += 1
-    query.rest[count] = 0.0
+    rest[count] = 0.0
     for place in range(count - 1, -1, -1):
-        query.rest[place] = query.rest[place + 1] + _most(query, query.others[place], at)
+        rest[place] = rest[place + 1] + _most(table, weights, table[OTHER, place], at)
 
 
 @compiled
-def _most(query: _Query, other: int, at: int) -> float:
-    return _upper(query.weights[other], query.cutoffs[other] if other < at else query.tops[other])
+def _most(table: np.ndarray, weights: np.ndarray, other: int, at: int) -> float:
+    """Return what a list can add to a candidate from list `at`: its cut-off's bound where it was worked through."""
+    return _upper(weights[other], table[CUTOFF, other] if other < at else table[TOP, other])
 
 
 @compiled
-def _count_in_prefix(
-    lists: Lists,
-    bounds: Bounds,
-    norms: np.ndarray,
-    query: _Query,
-    size: int,
-    at: int,
+def _lowest_level(table: np.ndarray, weights: np.ndarray, at: int, others: float, score: np.float32) -> int:
+    """Return the lowest essential level from which a document can come to θ with what the others add."""
+    level = table[CUTOFF, at] + 1
+    while level <= table[TOP, at] and _upper(weights[at], level) + others < score:
+        level += 1
+    return level
+
+
+@compiled
+def _take_from_prefix(
+    documents: np.ndarray,
+    levels: np.ndarray,
+    cursor: int,
+    end: int,
+    floor: int,
+    weight: np.float32,
     target: int,
-    score: np.float32,
     wanted: int,
-) -> int:
-    """Count documents above the target in the prefix of a list, the highest levels first, up to `wanted`."""
-    number = bounds.long_numbers[query.terms[at]]
-    if number < 0:
-        return 0
-    above = 0
-    for entry in range(bounds.prefix_offsets[number], bounds.prefix_offsets[number + 1]):
-        level = int(bounds.prefix_levels[entry])
-        if level <= query.cutoffs[at] or above >= wanted:
-            break
-        document = int(bounds.prefix_documents[entry])
-        if _is_above(lists, bounds, norms, query, size, at, level, -1, document, target, score):
-            above += 1
-    return above
+    candidates: np.ndarray,
+    uppers: np.ndarray,
+    lowers: np.ndarray,
+) -> tuple[int, int]:
+    """Make candidates of the next `wanted` postings above the floor; return (their number, where to go on)."""
+    found = 0
+    while found < wanted and cursor < end:
+        level = levels[cursor]
+        if level <= floor:
+            return found, end
+        candidates[found] = documents[cursor]
+        uppers[found], lowers[found] = _upper(weight, level), _lower(weight, level)
+        found += documents[cursor] != target
+        cursor += 1
+    return found, cursor
 
 
 @compiled
-def _count_in_list(
-    lists: Lists,
-    bounds: Bounds,
-    norms: np.ndarray,
-    query: _Query,
-    size: int,
-    at: int,
+def _take_from_list(
+    documents: np.ndarray,
+    levels: np.ndarray,
+    cursor: int,
+    end: int,
+    floor: int,
+    highest: int,
+    weight: np.float32,
     target: int,
-    score: np.float32,
     wanted: int,
-) -> int:
-    """Count documents above the target among the essential postings that the prefix lacks, up to `wanted`."""
-    number = bounds.long_numbers[query.terms[at]]
-    highest = LEVELS
-    if number >= 0 and bounds.prefix_offsets[number + 1] > bounds.prefix_offsets[number]:
-        # All postings down to a multiple of STEP are in the prefix.
-        lowest = int(bounds.prefix_levels[bounds.prefix_offsets[number + 1] - 1])
-        highest = (lowest - 1) // STEP * STEP
-    cutoff = query.cutoffs[at]
-    if highest <= cutoff:
-        return 0
-    above = 0
-    for block in range(query.starts[at], query.ends[at], BLOCK):
-        end = min(block + BLOCK, query.ends[at])
+    candidates: np.ndarray,
+    uppers: np.ndarray,
+    lowers: np.ndarray,
+) -> tuple[int, int]:
+    """Make candidates of the next postings with levels in (floor, highest]; as `_take_from_prefix`."""
+    found = 0
+    while found < wanted and cursor < end:
+        stop = min(cursor + BLOCK, end)
         top = np.uint8(0)
-        for place in range(block, end):
-            top = max(top, bounds.levels[place])
-        if top <= cutoff:
+        for place in range(cursor, stop):
+            top = max(top, levels[place])
+        if top <= floor:
+            cursor = stop
             continue
-        for place in range(block, end):
-            level = int(bounds.levels[place])
-            if level <= cutoff or level > highest:
-                continue
-            document = int(lists.documents[place])
-            if _is_above(lists, bounds, norms, query, size, at, level, place, document, target, score):
-                above += 1
-                if above >= wanted:
-                    return above
+        while found < wanted and cursor < stop:
+            level = levels[cursor]
+            if floor < level <= highest:
+                candidates[found] = documents[cursor]
+                uppers[found], lowers[found] = _upper(weight, level), _lower(weight, level)
+                found += documents[cursor] != target
+            cursor += 1
+    return found, cursor
+
+
+@compiled
+def _count_better(
+    lists: Lists,
+    bounds: Bounds,
+    norms: np.ndarray,
+    table: np.ndarray,
+    size: int,
+    weights: np.ndarray,
+    rest: np.ndarray,
+    at: int,
+    target: int,
+    score: np.float32,
+    found: int,
+    candidates: np.ndarray,
+    uppers: np.ndarray,
+    lowers: np.ndarray,
+) -> int:
+    """Return how many candidates from list `at` are above the target and were not met in an earlier list."""
+    for number in range(size - 1):
+        other = table[OTHER, number]
+        found = _look_up(
+            lists.documents, bounds.levels, lists.directory, table, other, weights[other],
+            table[CUTOFF, other] if other < at else LEVELS, score - rest[number + 1],
+            found, candidates, uppers, lowers,
+        )  # fmt: skip
+    above = 0
+    for number in range(found):
+        if lowers[number] > score * (1 + SLACK):
+            above += 1
+            continue
+        document = candidates[number]
+        exact = _score(
+            lists.documents, lists.frequencies, lists.overflow_places, lists.overflow_frequencies,
+            lists.directory, table, size, weights, document, norms[document],
+        )  # fmt: skip
+        above += exact > score or (exact == score and document < target)
     return above
 
 
 @compiled
-def _is_above(
-    lists: Lists,
-    bounds: Bounds,
-    norms: np.ndarray,
-    query: _Query,
-    size: int,
+def _look_up(
+    documents: np.ndarray,
+    levels: np.ndarray,
+    directory: np.ndarray,
+    table: np.ndarray,
     at: int,
-    level: int,
-    place: int,
-    document: int,
-    target: int,
-    score: np.float32,
-) -> bool:
-    """Return whether an essential posting's document is above the target and was not met in an earlier list.
+    weight: np.float32,
+    most: int,
+    needed: float,
+    found: int,
+    candidates: np.ndarray,
+    uppers: np.ndarray,
+    lowers: np.ndarray,
+) -> int:
+    """Add what list `at` adds to the candidates, and keep those that can still come to θ; return their number.
 
     Args:
-        at, level, place: the list, the level, and the place in the list, -1 where it is not known.
+        most: a candidate with a higher level was met in this list before.
+        needed: the bound that a candidate must have now.
     """
-    if document == target:
-        return False
-    upper = _upper(query.weights[at], level)
-    lower = _lower(query.weights[at], level)
-    query.places[at] = place
-    for number in range(size - 1):
-        if upper + query.rest[number] < score:
-            return False
-        other = query.others[number]
-        found = _find(lists, query, other, document)
-        query.places[other] = found
-        if found < 0:
-            continue
-        level = int(bounds.levels[found])
-        if other < at and level > query.cutoffs[other]:
-            return False
-        upper += _upper(query.weights[other], level)
-        lower += _lower(query.weights[other], level)
-    if upper < score * (1 - SLACK):
-        return False
-    if lower > score * (1 + SLACK):
-        return True
-    if place < 0:
-        query.places[at] = _find(lists, query, at, document)
-    exact = _score(lists, query, size, norms[document])
-    return bool(exact > score or (exact == score and document < target))
+    start, end = table[START, at], table[END, at]
+    first, shift = table[DIRECTORY, at], table[SHIFT, at]
+    kept = 0
+    for number in range(found):
+        document = candidates[number]
+        upper, lower = uppers[number], lowers[number]
+        place = _find(documents, directory, start, end, first, shift, document)
+        if place >= 0:
+            level = levels[place]
+            if level > most:
+                continue
+            upper += _upper(weight, level)
+            lower += _lower(weight, level)
+        candidates[kept], uppers[kept], lowers[kept] = document, upper, lower
+        kept += upper >= needed
+    return kept

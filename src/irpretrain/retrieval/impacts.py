@@ -7,14 +7,17 @@ smallest l with g ≤ l / 255; so w l / 255 bounds its part from above and w (l 
     tops.npy                uint8[terms]        the highest level in a list; 0 where it is empty
     long_lists.npy          int32[long lists]   terms with at least `LONG_FROM` postings, ascending
     long_numbers.npy        int32[terms]        place of a term in `long_lists`, -1 for others
-    above.npy               int32[long × STEPS] postings of the list with a level above STEP k, for k = 0 … STEPS - 1
+    hull_offsets.npy        int64[long + 1]     where the vertices of each long list begin and end
+    hull_levels.npy         uint8[vertices]     vertices (l, n) of the lower convex hull of: n postings of the list have
+    hull_above.npy          int32[vertices]     a level above l; from (0, all) to (top, 0)
     prefix_offsets.npy      int64[long + 1]     where each long list's prefix begins and ends
     prefix_documents.npy    int32[entries]      the list's documents of the highest levels, by falling level, then
     prefix_levels.npy       uint8[entries]      by number, and their levels
-    impacts.json            k1, b, lengths, and the number of entries
+    floors.npy              uint8[long lists]   the prefix has all postings above this level, and no others
+    impacts.json            k1, b, lengths, and the numbers of entries
 
-The prefix of a list holds all its postings above some level STEP k, the lowest at which they are at most a quarter of
-the list. Impact-ordered lists: Anh, de Kretser, Moffat, SIGIR 2001; two tiers of lists: Daoud et al., ECIR 2016.
+A prefix goes down to the lowest level above which there is at most a quarter of the list. Impact-ordered lists: Anh,
+de Kretser, Moffat, SIGIR 2001; lists in two tiers by impact: Daoud et al., ECIR 2016.
 """
 
 from __future__ import annotations
@@ -28,13 +31,20 @@ import numpy as np
 from irpretrain.compiled import compiled
 from irpretrain.errors import IntegrityError
 from irpretrain.retrieval.bm25 import Lengths, document_norms
-from irpretrain.retrieval.postings import REMEDY, Lists, Postings, created, frequency_at, frozen, map_array
+from irpretrain.retrieval.postings import (
+    OVERFLOW,
+    REMEDY,
+    Lists,
+    Postings,
+    created,
+    frequency_at,
+    frozen,
+    map_array,
+)
 
 FOLDER, RECORD = "impacts", "impacts.json"
 LEVELS = 255
-STEP = 4
-STEPS = 64
-LONG_FROM = 512
+LONG_FROM = 128
 SHARE_OF_PREFIX = 4
 """A prefix holds at most one in so many postings of its list."""
 ARRAYS = {
@@ -42,10 +52,13 @@ ARRAYS = {
     "tops": np.uint8,
     "long_lists": np.int32,
     "long_numbers": np.int32,
-    "above": np.int32,
+    "hull_offsets": np.int64,
+    "hull_levels": np.uint8,
+    "hull_above": np.int32,
     "prefix_offsets": np.int64,
     "prefix_documents": np.int32,
     "prefix_levels": np.uint8,
+    "floors": np.uint8,
 }
 
 
@@ -56,10 +69,13 @@ class Bounds(NamedTuple):
     tops: np.ndarray
     long_lists: np.ndarray
     long_numbers: np.ndarray
-    above: np.ndarray
+    hull_offsets: np.ndarray
+    hull_levels: np.ndarray
+    hull_above: np.ndarray
     prefix_offsets: np.ndarray
     prefix_documents: np.ndarray
     prefix_levels: np.ndarray
+    floors: np.ndarray
 
 
 class Impacts(NamedTuple):
@@ -81,7 +97,7 @@ def open_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> I
         if (record["k1"], record["b"], record["lengths"]) != (k1, b, lengths):
             return None
         bounds = Bounds(**{name: map_array(folder / f"{name}.npy", kind) for name, kind in ARRAYS.items()})
-        _check(bounds, postings, record["prefix_entries"])
+        _check(bounds, postings, record["vertices"], record["prefix_entries"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise IntegrityError(
             folder, f"these are not whole bounds of scores: {error}", remedy=REMEDY
@@ -89,18 +105,29 @@ def open_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> I
     return Impacts(bounds, _norms(postings, k1, b, lengths))
 
 
-def _check(bounds: Bounds, postings: Postings, prefix_entries: int) -> None:
+def _check(bounds: Bounds, postings: Postings, vertices: int, entries: int) -> None:
     """Raise ValueError unless the arrays fit the postings."""
     long = int(np.count_nonzero(postings.document_frequencies() >= LONG_FROM))
-    expected = (
-        postings.record["postings"], postings.terms, long, postings.terms, long * STEPS, long + 1,
-        prefix_entries, prefix_entries,
-    )  # fmt: skip
-    for name, array, length in zip(Bounds._fields, bounds, expected, strict=True):
-        if len(array) != length:
-            raise ValueError(f"{name}.npy has {len(array):,} entries, not {length:,}")
-    if bounds.prefix_offsets[-1] != prefix_entries:
-        raise ValueError("prefix_offsets.npy does not end with the prefixes")
+    expected = {
+        "levels": postings.record["postings"],
+        "tops": postings.terms,
+        "long_lists": long,
+        "long_numbers": postings.terms,
+        "hull_offsets": long + 1,
+        "hull_levels": vertices,
+        "hull_above": vertices,
+        "prefix_offsets": long + 1,
+        "prefix_documents": entries,
+        "prefix_levels": entries,
+        "floors": long,
+    }
+    for name, length in expected.items():
+        if (found := len(getattr(bounds, name))) != length:
+            raise ValueError(f"{name}.npy has {found:,} entries, not {length:,}")
+    for name, end in (("hull_offsets", vertices), ("prefix_offsets", entries)):
+        offsets = getattr(bounds, name)
+        if offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():
+            raise ValueError(f"{name}.npy does not rise from 0 to {end:,}")
 
 
 def compute_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> Impacts:
@@ -115,7 +142,13 @@ def write_impacts(postings: Postings, k1: float, b: float, lengths: Lengths, fol
     folder.mkdir()
     norms = _norms(postings, k1, b, lengths)
     bounds = _compute(postings, norms, lambda name, length: created(folder, name, length, ARRAYS[name]))
-    record = {"k1": float(k1), "b": float(b), "lengths": lengths, "prefix_entries": len(bounds.prefix_levels)}
+    record = {
+        "k1": float(k1),
+        "b": float(b),
+        "lengths": lengths,
+        "vertices": len(bounds.hull_levels),
+        "prefix_entries": len(bounds.prefix_levels),
+    }
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
@@ -132,14 +165,23 @@ def _compute(postings: Postings, norms: np.ndarray, make: Any) -> Bounds:
     long_numbers[:] = -1
     long_numbers[long_lists] = np.arange(len(long_lists))
     levels, tops = make("levels", postings.record["postings"]), make("tops", postings.terms)
-    above = make("above", len(long_lists) * STEPS)
-    _fill_levels(postings.lists, norms, long_numbers, levels, tops, above)
-    prefix_offsets = make("prefix_offsets", len(long_lists) + 1)
-    _size_prefixes(held[long_lists], above, prefix_offsets)
-    entries = int(prefix_offsets[-1])
+    floors = make("floors", len(long_lists))
+    hull_offsets, prefix_offsets = (
+        make(f"{name}_offsets", len(long_lists) + 1) for name in ("hull", "prefix")
+    )
+    offsets = postings.lists.offsets
+    _fill_levels(postings.lists, norms, levels, tops)
+    _size_summaries(offsets, levels, long_lists, floors, hull_offsets, prefix_offsets)
+    hull_offsets[:], prefix_offsets[:] = np.cumsum(hull_offsets), np.cumsum(prefix_offsets)
+    vertices, entries = int(hull_offsets[-1]), int(prefix_offsets[-1])
+    hull_levels, hull_above = make("hull_levels", vertices), make("hull_above", vertices)
     documents, prefix_levels = make("prefix_documents", entries), make("prefix_levels", entries)
-    _fill_prefixes(postings.lists, levels, long_lists, prefix_offsets, documents, prefix_levels)
-    return Bounds(levels, tops, long_lists, long_numbers, above, prefix_offsets, documents, prefix_levels)
+    _fill_hulls(offsets, levels, long_lists, hull_offsets, hull_levels, hull_above)
+    _fill_prefixes(postings.lists, levels, long_lists, floors, prefix_offsets, documents, prefix_levels)
+    return Bounds(
+        levels, tops, long_lists, long_numbers, hull_offsets, hull_levels, hull_above,
+        prefix_offsets, documents, prefix_levels, floors,
+    )  # fmt: skip
 
 
 @compiled
@@ -150,48 +192,96 @@ def level_of(frequency: float, norm: float) -> int:
 
 
 @compiled
-def _fill_levels(
-    lists: Lists,
-    norms: np.ndarray,
-    long_numbers: np.ndarray,
-    levels: np.ndarray,
-    tops: np.ndarray,
-    above: np.ndarray,
-) -> None:
-    """Fill levels, the highest level of each list, and the counts of long lists."""
-    counts = np.zeros(LEVELS + 1, np.int64)
-    documents, frequencies = lists.documents, lists.frequencies
+def _fill_levels(lists: Lists, norms: np.ndarray, levels: np.ndarray, tops: np.ndarray) -> None:
+    """Fill the level of each posting and the highest one of each list."""
+    offsets, documents, frequencies = lists.offsets, lists.documents, lists.frequencies
     for term in range(len(tops)):
-        counts[:] = 0
         top = 0
-        for place in range(lists.offsets[term], lists.offsets[term + 1]):
+        for place in range(offsets[term], offsets[term + 1]):
             frequency = int(frequencies[place])
-            if frequency == 255:
-                frequency = frequency_at(lists, place)
+            if frequency == OVERFLOW:
+                frequency = frequency_at(
+                    frequencies, lists.overflow_places, lists.overflow_frequencies, place
+                )
             level = level_of(float(frequency), float(norms[documents[place]]))
             levels[place] = level
-            counts[level] += 1
             top = max(top, level)
         tops[term] = top
-        if long_numbers[term] >= 0:
-            total = 0
-            for level in range(LEVELS, 0, -1):
-                total += counts[level]
-                if (level - 1) % STEP == 0:
-                    above[long_numbers[term] * STEPS + (level - 1) // STEP] = total
 
 
 @compiled
-def _size_prefixes(held: np.ndarray, above: np.ndarray, offsets: np.ndarray) -> None:
-    """Fill where the prefixes of long lists begin and end."""
-    offsets[0] = 0
-    for number in range(len(held)):
-        step = STEPS - 1
-        size = 0
-        while step >= 0 and above[number * STEPS + step] * SHARE_OF_PREFIX <= held[number]:
-            size = above[number * STEPS + step]
-            step -= 1
-        offsets[number + 1] = offsets[number] + size
+def _count_above(levels: np.ndarray, above: np.ndarray) -> None:
+    """Fill above[l], the number of postings of a list with a level above l (int64[LEVELS + 1])."""
+    above[:] = 0
+    for place in range(len(levels)):
+        above[levels[place]] += 1
+    total = 0
+    for level in range(LEVELS, -1, -1):
+        count = above[level]
+        above[level] = total
+        total += count
+
+
+@compiled
+def _hull(above: np.ndarray, vertices: np.ndarray) -> int:
+    """Fill the levels of the lower convex hull of (l, above[l]), from 0 to the highest level; return their number.
+
+    Andrew's monotone chain (1979).
+    """
+    count = 0
+    for level in range(LEVELS + 1):
+        while count > 1:
+            middle, first = vertices[count - 1], vertices[count - 2]
+            # The middle vertex lies on or above the line from the first to the new one.
+            rise = (above[middle] - above[first]) * (level - first)
+            if rise < (above[level] - above[first]) * (middle - first):
+                break
+            count -= 1
+        vertices[count] = level
+        count += 1
+        if above[level] == 0:
+            break
+    return count
+
+
+@compiled
+def _size_summaries(
+    offsets: np.ndarray,
+    levels: np.ndarray,
+    long_lists: np.ndarray,
+    floors: np.ndarray,
+    hull_sizes: np.ndarray,
+    prefix_sizes: np.ndarray,
+) -> None:
+    """Fill the floor of each long list, and the sizes of its hull and prefix (one entry later, for running sums)."""
+    above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
+    hull_sizes[0] = prefix_sizes[0] = 0
+    for number in range(len(long_lists)):
+        first, last = offsets[long_lists[number]], offsets[long_lists[number] + 1]
+        _count_above(levels[first:last], above)
+        floor = 0
+        while above[floor] * SHARE_OF_PREFIX > last - first:
+            floor += 1
+        floors[number] = floor
+        hull_sizes[number + 1] = _hull(above, vertices)
+        prefix_sizes[number + 1] = above[floor]
+
+
+@compiled
+def _fill_hulls(
+    offsets: np.ndarray,
+    levels: np.ndarray,
+    long_lists: np.ndarray,
+    hull_offsets: np.ndarray,
+    hull_levels: np.ndarray,
+    hull_above: np.ndarray,
+) -> None:
+    above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
+    for number in range(len(long_lists)):
+        _count_above(levels[offsets[long_lists[number]] : offsets[long_lists[number] + 1]], above)
+        for vertex in range(_hull(above, vertices)):
+            hull_levels[hull_offsets[number] + vertex] = vertices[vertex]
+            hull_above[hull_offsets[number] + vertex] = above[vertices[vertex]]
 
 
 @compiled
@@ -199,27 +289,21 @@ def _fill_prefixes(
     lists: Lists,
     levels: np.ndarray,
     long_lists: np.ndarray,
-    offsets: np.ndarray,
+    floors: np.ndarray,
+    prefix_offsets: np.ndarray,
     documents: np.ndarray,
     prefix_levels: np.ndarray,
 ) -> None:
     """Fill the prefixes: a counting sort by falling level, which keeps the order of documents."""
-    free = np.zeros(LEVELS + 2, np.int64)
+    offsets, listed = lists.offsets, lists.documents
+    free = np.empty(LEVELS + 1, np.int64)
     for number in range(len(long_lists)):
-        first, last = lists.offsets[long_lists[number]], lists.offsets[long_lists[number] + 1]
-        size = offsets[number + 1] - offsets[number]
-        free[:] = 0
-        for place in range(first, last):
-            free[levels[place]] += 1
-        total = 0
-        for level in range(LEVELS, 0, -1):
-            count = free[level]
-            free[level] = total if total < size else -1
-            total += count
+        first, last = offsets[long_lists[number]], offsets[long_lists[number] + 1]
+        _count_above(levels[first:last], free)
         for place in range(first, last):
             level = levels[place]
-            if free[level] >= 0:
-                target = offsets[number] + free[level]
-                documents[target] = lists.documents[place]
+            if level > floors[number]:
+                target = prefix_offsets[number] + free[level]
+                documents[target] = listed[place]
                 prefix_levels[target] = level
                 free[level] += 1

@@ -241,9 +241,11 @@ def first_not_below(documents: np.ndarray, low: int, high: int, wanted: int) -> 
 
 
 @compiled
-def frequency_at(lists: Lists, place: int) -> int:
+def frequency_at(
+    frequencies: np.ndarray, overflow_places: np.ndarray, overflow_frequencies: np.ndarray, place: int
+) -> int:
     """Return the term frequency of a posting."""
-    frequency = int(lists.frequencies[place])
+    frequency = int(frequencies[place])
     if frequency < OVERFLOW:
         return frequency
-    return int(lists.overflow_frequencies[np.searchsorted(lists.overflow_places, place)])
+    return int(overflow_frequencies[np.searchsorted(overflow_places, place)])
