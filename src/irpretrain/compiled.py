@@ -22,11 +22,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """Return `function`, compiled at its first call; all it calls must be compiled too."""
+    """Return `function`, compiled at its first call; all it calls must be compiled too.
+
+    It runs without Python's global lock, so that threads may share its work.
+    """
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
     try:
-        return cast(Function, numba.njit(cache=True)(function))
+        return cast(Function, numba.njit(cache=True, nogil=True)(function))
     finally:
         config.CACHE_DIR = before
 
