@@ -38,7 +38,8 @@ rule build_postings:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
         runtime=240,
     params:
-        options=term_options(),
+        terms=term_options(),
+        bounds=rank_options(),
         corpora=shard_counts,
         memory_mb=CFG.axioms.memory_mb,
     script:
@@ -181,8 +182,9 @@ rule train_predictor:
         judged=predictor_judged,
         pseudo=predictor_pseudo,
     output:
-        predictor=directory("results/predictors/{predictor}/model"),
-        meta="results/predictors/{predictor}/model.meta.json",
+        scores="results/predictors/{predictor}/scores.json",
+        others=expand("results/predictors/{{predictor}}/{name}", name=["model.json", "predictor.json", "card.md"]),
+        meta="results/predictors/{predictor}/scores.json.meta.json",
     log:
         "results/logs/predictors/{predictor}.log",
     benchmark:

@@ -229,7 +229,7 @@ def objective_axiom_options(wildcards):
 def objective_predictor(wildcards):
     """The preference predictor that an objective names."""
     name = getattr(CFG.objectives[wildcards.objective], "predictor", None)
-    return [] if name is None else f"results/predictors/{name}/model"
+    return [] if name is None else f"results/predictors/{name}/scores.json"
 
 
 def corpus_positions(wildcards):
@@ -280,6 +280,11 @@ def collection_axioms(wildcards):
 def term_options():
     """What decides which words are terms."""
     return CFG.axioms.model_dump(mode="json", include={"stemming", "stop_list"})
+
+
+def rank_options():
+    """BM25 of RANK, for which postings keep bounds of scores."""
+    return {**dump(CFG.axioms.bm25), "lengths": CFG.axioms.rank_lengths}
 
 
 def axiom_options():

@@ -1,5 +1,7 @@
 """Make one corpus shard's ranking groups for one objective."""
 
+from pathlib import Path
+
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.objectives.registry import load_objective, read_options
@@ -16,7 +18,8 @@ with stage(snakemake) as done:
         extra["anchor_texts"] = snakemake.input.anchor_texts
     if snakemake.input.axiom_values:
         extra["axiom_values"] = snakemake.input.axiom_values
-        extra["predictor"] = str(snakemake.input.predictor) or None
+        predictor = snakemake.input.predictor
+        extra["predictor"] = Path(predictor).parent if predictor else None
         extra["axioms"] = AxiomsConfig(**snakemake.params.axioms)
     done(
         load_objective(options).build_groups(

@@ -1,5 +1,7 @@
 """Train and test a preference predictor."""
 
+from pathlib import Path
+
 from irpretrain.axioms.predictor import train_predictor
 from irpretrain.config.axioms import AxiomsConfig, PredictorConfig
 from irpretrain.stage import stage
@@ -11,7 +13,7 @@ with stage(snakemake) as done:
             list(snakemake.input.pseudo),
             PredictorConfig(**snakemake.params.options),
             AxiomsConfig(**snakemake.params.axioms),
-            snakemake.output.predictor,
+            Path(snakemake.output.scores).parent,
             threads=snakemake.threads,
         )
     )
