@@ -11,10 +11,11 @@ looked up in the other lists until its bound falls below θ. docs/methods/docume
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.compiled import compiled
+from irpretrain.compiled import compiled, compiled_uncounted
 from irpretrain.errors import InputError
 from irpretrain.retrieval.bm25 import Lengths, part_of_score
 from irpretrain.retrieval.impacts import LEVELS, Bounds
@@ -126,6 +127,24 @@ def _check(postings: Postings, documents: np.ndarray, terms: np.ndarray, offsets
         raise InputError(where, f"a query's term is outside -1 … {postings.terms - 1:,}")
 
 
+class _Candidates(NamedTuple):
+    """Documents with an essential posting that may be above the target; room for `LARGEST_BATCH`.
+
+    Attributes:
+        documents: int32.
+        uppers, lowers: float64, bounds of their scores by the postings found so far.
+        lows, highs: int64, where to look for the document in a list.
+        peeks: int32, what stands there.
+    """
+
+    documents: np.ndarray
+    uppers: np.ndarray
+    lowers: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    peeks: np.ndarray
+
+
 @compiled
 def _rank_queries(
     lists: Lists,
@@ -146,8 +165,11 @@ def _rank_queries(
         longest = max(longest, offsets[number + 1] - offsets[number])
     table = np.empty((ROWS, longest), np.int64)
     weights, rest = np.empty(longest, np.float32), np.empty(longest + 1, np.float64)
-    candidates = np.empty(LARGEST_BATCH, np.int32)
-    uppers, lowers = np.empty(LARGEST_BATCH, np.float64), np.empty(LARGEST_BATCH, np.float64)
+    candidates = _Candidates(
+        np.empty(LARGEST_BATCH, np.int32),
+        np.empty(LARGEST_BATCH, np.float64), np.empty(LARGEST_BATCH, np.float64),
+        np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int32),
+    )  # fmt: skip
     for number in range(first, last):
         query = terms[offsets[number] : offsets[number + 1]]
         size = _distinct_terms(query, lists.offsets, table)
@@ -167,11 +189,11 @@ def _rank_queries(
         )
         ranks[number] = _rank(
             lists, bounds, norms, table, size, weights, rest, target, score, depth,
-            candidates, uppers, lowers,
+            candidates,
         )  # fmt: skip
 
 
-@compiled
+@compiled_uncounted
 def _distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) -> int:
     """Put the distinct terms that the collection holds into the table, the rarest first; return their number."""
     size = 0
@@ -195,7 +217,7 @@ def _distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) -
     return size
 
 
-@compiled
+@compiled_uncounted
 def _describe_lists(
     directory_offsets: np.ndarray,
     tops: np.ndarray,
@@ -218,7 +240,7 @@ def _describe_lists(
             table[DIRECTORY, at], table[SHIFT, at] = directory_offsets[term], directory_shift(held, documents)
 
 
-@compiled
+@compiled_uncounted
 def _find(
     documents: np.ndarray, directory: np.ndarray, start: int, end: int, first: int, shift: int, wanted: int
 ) -> int:
@@ -238,7 +260,7 @@ def _find(
     return -1
 
 
-@compiled
+@compiled_uncounted
 def _score(
     documents: np.ndarray,
     frequencies: np.ndarray,
@@ -263,18 +285,18 @@ def _score(
     return np.float32(score) if held else np.float32(-1)
 
 
-@compiled
+@compiled_uncounted
 def _upper(weight: np.float32, level: int) -> float:
     """Return a bound of what a posting of this level adds; nothing without a posting (level 0)."""
     return np.float64(weight) * (level * (1.0 / LEVELS) + SLACK) if level > 0 else 0.0
 
 
-@compiled
+@compiled_uncounted
 def _lower(weight: np.float32, level: int) -> float:
     return np.float64(weight) * ((level - 1) * (1.0 / LEVELS) - SLACK)
 
 
-@compiled
+@compiled_uncounted
 def _next_vertex(
     hull_offsets: np.ndarray, hull_levels: np.ndarray, hull_above: np.ndarray, table: np.ndarray, at: int
 ) -> tuple[int, int]:
@@ -290,7 +312,7 @@ def _next_vertex(
     return hull_levels[vertex + 1], hull_above[vertex] - hull_above[vertex + 1]
 
 
-@compiled
+@compiled_uncounted
 def _choose_cutoffs(
     hull_offsets: np.ndarray,
     hull_levels: np.ndarray,
@@ -329,7 +351,7 @@ def _choose_cutoffs(
                 budget -= _upper(weights[at], table[CUTOFF, at]) - now
 
 
-@compiled
+@compiled_uncounted
 def _rank(
     lists: Lists,
     bounds: Bounds,
@@ -341,9 +363,7 @@ def _rank(
     target: int,
     score: np.float32,
     depth: int,
-    candidates: np.ndarray,
-    uppers: np.ndarray,
-    lowers: np.ndarray,
+    candidates: _Candidates,
 ) -> int:
     """Count the documents above the target among the essential postings; return its rank, or 0 beyond `depth`."""
     above = 0
@@ -361,11 +381,11 @@ def _rank(
             while cursor < end:
                 found, cursor = _take_from_prefix(
                     bounds.prefix_documents, bounds.prefix_levels, cursor, end, floor, weights[at], target,
-                    batch, candidates, uppers, lowers,
+                    batch, candidates,
                 )  # fmt: skip
                 above += _count_better(
                     lists, bounds, norms, table, size, weights, rest, at, target, score,
-                    found, candidates, uppers, lowers,
+                    found, candidates,
                 )  # fmt: skip
                 if above >= depth:
                     return 0
@@ -376,11 +396,11 @@ def _rank(
         while cursor < end:
             found, cursor = _take_from_list(
                 lists.documents, bounds.levels, cursor, end, floor, listed_top, weights[at], target,
-                batch, candidates, uppers, lowers,
+                batch, candidates,
             )  # fmt: skip
             above += _count_better(
                 lists, bounds, norms, table, size, weights, rest, at, target, score,
-                found, candidates, uppers, lowers,
+                found, candidates,
             )  # fmt: skip
             if above >= depth:
                 return 0
@@ -388,7 +408,7 @@ def _rank(
     return above + 1
 
 
-@compiled
+@compiled_uncounted
 def _order_others(table: np.ndarray, size: int, weights: np.ndarray, at: int, rest: np.ndarray) -> None:
     """Order the lists other than `at` by what they can add, and sum that up from the last to the first."""
     count = 0
@@ -407,13 +427,13 @@ def _order_others(table: np.ndarray, size: int, weights: np.ndarray, at: int, re
         rest[place] = rest[place + 1] + _most(table, weights, table[OTHER, place], at)
 
 
-@compiled
+@compiled_uncounted
 def _most(table: np.ndarray, weights: np.ndarray, other: int, at: int) -> float:
     """Return what a list can add to a candidate from list `at`: its cut-off's bound where it was worked through."""
     return _upper(weights[other], table[CUTOFF, other] if other < at else table[TOP, other])
 
 
-@compiled
+@compiled_uncounted
 def _lowest_level(table: np.ndarray, weights: np.ndarray, at: int, others: float, score: np.float32) -> int:
     """Return the lowest essential level from which a document can come to θ with what the others add."""
     level = table[CUTOFF, at] + 1
@@ -422,7 +442,7 @@ def _lowest_level(table: np.ndarray, weights: np.ndarray, at: int, others: float
     return level
 
 
-@compiled
+@compiled_uncounted
 def _take_from_prefix(
     documents: np.ndarray,
     levels: np.ndarray,
@@ -432,9 +452,7 @@ def _take_from_prefix(
     weight: np.float32,
     target: int,
     wanted: int,
-    candidates: np.ndarray,
-    uppers: np.ndarray,
-    lowers: np.ndarray,
+    candidates: _Candidates,
 ) -> tuple[int, int]:
     """Make candidates of the next `wanted` postings above the floor; return (their number, where to go on)."""
     found = 0
@@ -442,14 +460,14 @@ def _take_from_prefix(
         level = levels[cursor]
         if level <= floor:
             return found, end
-        candidates[found] = documents[cursor]
-        uppers[found], lowers[found] = _upper(weight, level), _lower(weight, level)
+        candidates.documents[found] = documents[cursor]
+        candidates.uppers[found], candidates.lowers[found] = _upper(weight, level), _lower(weight, level)
         found += documents[cursor] != target
         cursor += 1
     return found, cursor
 
 
-@compiled
+@compiled_uncounted
 def _take_from_list(
     documents: np.ndarray,
     levels: np.ndarray,
@@ -460,9 +478,7 @@ def _take_from_list(
     weight: np.float32,
     target: int,
     wanted: int,
-    candidates: np.ndarray,
-    uppers: np.ndarray,
-    lowers: np.ndarray,
+    candidates: _Candidates,
 ) -> tuple[int, int]:
     """Make candidates of the next postings with levels in (floor, highest]; as `_take_from_prefix`."""
     found = 0
@@ -477,14 +493,17 @@ def _take_from_list(
         while found < wanted and cursor < stop:
             level = levels[cursor]
             if floor < level <= highest:
-                candidates[found] = documents[cursor]
-                uppers[found], lowers[found] = _upper(weight, level), _lower(weight, level)
+                candidates.documents[found] = documents[cursor]
+                candidates.uppers[found], candidates.lowers[found] = (
+                    _upper(weight, level),
+                    _lower(weight, level),
+                )
                 found += documents[cursor] != target
             cursor += 1
     return found, cursor
 
 
-@compiled
+@compiled_uncounted
 def _count_better(
     lists: Lists,
     bounds: Bounds,
@@ -497,9 +516,7 @@ def _count_better(
     target: int,
     score: np.float32,
     found: int,
-    candidates: np.ndarray,
-    uppers: np.ndarray,
-    lowers: np.ndarray,
+    candidates: _Candidates,
 ) -> int:
     """Return how many candidates from list `at` are above the target and were not met in an earlier list."""
     for number in range(size - 1):
@@ -507,14 +524,14 @@ def _count_better(
         found = _look_up(
             lists.documents, bounds.levels, lists.directory, table, other, weights[other],
             table[CUTOFF, other] if other < at else LEVELS, score - rest[number + 1],
-            found, candidates, uppers, lowers,
+            found, candidates,
         )  # fmt: skip
     above = 0
     for number in range(found):
-        if lowers[number] > score * (1 + SLACK):
+        if candidates.lowers[number] > score * (1 + SLACK):
             above += 1
             continue
-        document = candidates[number]
+        document = candidates.documents[number]
         exact = _score(
             lists.documents, lists.frequencies, lists.overflow_places, lists.overflow_frequencies,
             lists.directory, table, size, weights, document, norms[document],
@@ -523,7 +540,7 @@ def _count_better(
     return above
 
 
-@compiled
+@compiled_uncounted
 def _look_up(
     documents: np.ndarray,
     levels: np.ndarray,
@@ -534,9 +551,7 @@ def _look_up(
     most: int,
     needed: float,
     found: int,
-    candidates: np.ndarray,
-    uppers: np.ndarray,
-    lowers: np.ndarray,
+    candidates: _Candidates,
 ) -> int:
     """Add what list `at` adds to the candidates, and keep those that can still come to θ; return their number.
 
@@ -546,17 +561,30 @@ def _look_up(
     """
     start, end = table[START, at], table[END, at]
     first, shift = table[DIRECTORY, at], table[SHIFT, at]
+    # Memory is slow, and a loop without branches that depend on it waits for many places at once.
+    if first >= 0:
+        for number in range(found):
+            run = first + (candidates.documents[number] >> shift)
+            candidates.lows[number], candidates.highs[number] = (
+                start + directory[run],
+                start + directory[run + 1],
+            )
+        for number in range(found):
+            candidates.peeks[number] = documents[min(candidates.lows[number], end - 1)]
+    else:
+        candidates.lows[:found], candidates.highs[:found] = start, end
     kept = 0
     for number in range(found):
-        document = candidates[number]
-        upper, lower = uppers[number], lowers[number]
-        place = _find(documents, directory, start, end, first, shift, document)
-        if place >= 0:
+        document = candidates.documents[number]
+        upper, lower = candidates.uppers[number], candidates.lowers[number]
+        high = candidates.highs[number]
+        place = first_not_below(documents, candidates.lows[number], high, document)
+        if place < high and documents[place] == document:
             level = levels[place]
             if level > most:
                 continue
             upper += _upper(weight, level)
             lower += _lower(weight, level)
-        candidates[kept], uppers[kept], lowers[kept] = document, upper, lower
+        candidates.documents[kept], candidates.uppers[kept], candidates.lowers[kept] = document, upper, lower
         kept += upper >= needed
     return kept
