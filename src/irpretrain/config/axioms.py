@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -141,6 +142,14 @@ class AxiomsConfig(Section):
     stm_3_threshold: float = Field(
         0.5, ge=-1, le=1, description="STM-3 counts terms whose similarity with the document is above this."
     )
+
+    @model_validator(mode="after")
+    def _check_prior(self) -> AxiomsConfig:
+        if self.ql_mu != "mean-document-length" and not 0 < self.ql_mu < math.inf:
+            raise ValueError(
+                f"ql_mu: {self.ql_mu} is not above 0; give a number of words or mean-document-length"
+            )
+        return self
 
 
 class PredictorConfig(Section):
