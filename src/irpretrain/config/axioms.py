@@ -163,6 +163,14 @@ class AxiomsConfig(Section):
         json_schema_extra={"unit": "MB"},
     )
 
+    @model_validator(mode="after")
+    def _check_prior(self) -> AxiomsConfig:
+        if self.ql_mu != "mean-document-length" and not 0 < self.ql_mu < math.inf:
+            raise ValueError(
+                f"ql_mu: {self.ql_mu} is not above 0; give a number of words or mean-document-length"
+            )
+        return self
+
 
 class PredictorConfig(Section):
     """A preference predictor: which of two queries a document answers, from the axioms (ARES, section 4.2)."""

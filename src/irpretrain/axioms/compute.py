@@ -1,0 +1,114 @@
+"""Values of the axioms for the queries of a table, in one pass (ARES, section 3.2 and table 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.atomic import atomic_file
+from irpretrain.axioms.batch import UNKNOWN, Batch, BatchMaker
+from irpretrain.axioms.collection import open_collection
+from irpretrain.axioms.documents import DocumentWords
+from irpretrain.axioms.registry import DEFINITIONS
+from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ContractWriter
+from irpretrain.progress import progress
+
+QUERIES_AT_ONCE = 8192
+"""Queries of a batch. With a document of its own each, their documents' vectors take 800 bytes × dimensions / 100."""
+
+
+def compute_axiom_values(
+    queries: str | Path,
+    words: str | Path | Sequence[str | Path],
+    statistics: str | Path,
+    postings: str | Path,
+    vectors: str | Path,
+    options: AxiomsConfig,
+    text: TextConfig,
+    output: str | Path,
+    threads: int = 1,
+    resources: str | Path | None = None,
+) -> dict[str, Any]:
+    """Compute what the axioms compare, for queries and their documents.
+
+    Args:
+        queries: a DOCUMENT_QUERIES table. Queries of one document should follow each other.
+        words: word store, or stores, that hold the documents.
+        statistics: merged WORD_COUNTS of the collection, which the stores' numbers refer to.
+        postings: the collection's postings, made with the stop list and stemming of `options`.
+        vectors: directory of word vectors of the same statistics.
+        options: choices and thresholds; docs/methods/axioms.md has the definitions.
+        text: how a text becomes words; as the statistics were made with.
+        output: an AXIOM_VALUES table, its rows in the order of `queries`.
+        threads: of RANK; the bytes do not depend on it.
+        resources: directory that holds `stopwords/`; by default the source tree's.
+
+    Returns:
+        Counts: queries, by what is special about them; see `_Report`.
+
+    Raises:
+        InputError: the stores or the postings lack a document.
+        IntegrityError: the inputs are damaged, or not of the same collection.
+    """
+    collection = open_collection(statistics, postings, vectors, options, threads, resources)
+    directories = [words] if isinstance(words, str | Path) else list(words)
+    stores = DocumentWords(directories, len(collection.terms.numbers))
+    maker = BatchMaker(collection, stores, text.words, resources)
+    document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
+    rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
+    report, done = _Report(), 0
+    batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
+    title = f"axioms {Path(output).stem}"
+    with atomic_file(output) as temporary, ContractWriter(AXIOM_VALUES, temporary) as writer:
+        for found in progress(batches, title, f"batches of {QUERIES_AT_ONCE} queries"):
+            own = slice(done, done + found.num_rows)
+            batch = maker.make(found["query"].to_pylist(), rows[own], numbers[own])
+            values = axiom_values(batch)
+            writer.add(_table(found, batch, values))
+            report.add(batch, values)
+            done += found.num_rows
+    return report.counts()
+
+
+def axiom_values(batch: Batch) -> dict[str, np.ndarray]:
+    """Return every axiom's values by its column of AXIOM_VALUES."""
+    return {definition.column: definition.values(batch) for definition in DEFINITIONS.values()}
+
+
+def _table(found: pa.RecordBatch, batch: Batch, values: dict[str, np.ndarray]) -> pa.Table:
+    columns = {"terms": batch.sizes, **values}
+    for name, column in columns.items():
+        found = found.append_column(
+            AXIOM_VALUES.schema.field(name), pa.array(column, AXIOM_VALUES.schema.field(name).type)
+        )
+    return pa.Table.from_batches([found])
+
+
+class _Report:
+    """Adds up what is special about queries: without terms; with a term that the document, or the collection, lacks;
+    with a document beyond the depth of RANK, or of rank 1."""
+
+    def __init__(self) -> None:
+        self._sums: Counter[str] = Counter()
+
+    def add(self, batch: Batch, values: dict[str, np.ndarray]) -> None:
+        self._sums["queries"] += len(batch)
+        self._sums["without_terms"] += int(np.count_nonzero(batch.sizes == 0))
+        self._sums["document_lacks_a_term"] += int(
+            np.count_nonzero((values["stm_2"] < 1) & (batch.sizes > 0))
+        )
+        unknown = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
+        self._sums["collection_lacks_a_term"] += int(np.count_nonzero(np.diff(unknown)))
+        self._sums["rank_1"] += int(np.count_nonzero(values["rank"] == 1))
+        self._sums["rank_beyond_depth"] += int(np.count_nonzero(values["rank"] == 0))
+
+    def counts(self) -> dict[str, Any]:
+        names = ("queries", "without_terms", "document_lacks_a_term", "collection_lacks_a_term")
+        return {name: self._sums[name] for name in (*names, "rank_1", "rank_beyond_depth")}

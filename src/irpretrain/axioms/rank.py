@@ -1,0 +1,28 @@
+"""RANK: the rank of the document among all when the query is searched by BM25 (ARES, section 3.2.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irpretrain.axioms.batch import Batch
+
+
+def rank(batch: Batch) -> np.ndarray:
+    """Return RANK: from 1, smaller is better; 0 stands for +∞, which is beyond `rank_depth`, or not found (int32).
+
+    A term that occurs twice in the query counts twice.
+    """
+    from irpretrain.retrieval.document_rank import document_ranks
+
+    options, (terms, offsets) = batch.collection.options, batch.searched
+    return document_ranks(
+        batch.collection.postings,
+        batch.numbers,
+        terms,
+        offsets,
+        k1=options.bm25.k1,
+        b=options.bm25.b,
+        depth=options.rank_depth,
+        lengths=options.rank_lengths,
+        threads=batch.collection.threads,
+    )
