@@ -201,11 +201,13 @@ class PredictorConfig(Section):
     trees: int = Field(100, ge=1, description="Trees.", json_schema_extra={"unit": "trees"})
     depth: int = Field(6, ge=1, le=16, description="Largest depth of a tree.")
     learning_rate: float = Field(0.3, gt=0, le=1, description="Shrinkage of boosted trees.")
-    test_share: float = Field(0.1, gt=0, lt=1, description="Share of the pairs that the AUC is measured on.")
+    test_share: float = Field(
+        0.1, gt=0, lt=1, description="Share of the documents whose pairs the AUC is measured on."
+    )
     folds: int = Field(
         2,
         ge=2,
-        description="Folds of cross-validation on the other pairs; the best model of the folds predicts.",
+        description="Folds of cross-validation on the other documents; the best model of the folds predicts.",
     )
     most_pairs: int | None = Field(
         None,
@@ -214,7 +216,7 @@ class PredictorConfig(Section):
         json_schema_extra={"unit": "pairs"},
     )
     bootstrap: int = Field(
-        1000, ge=100, description="Resamples of the test pairs for the interval of the AUC."
+        1000, ge=100, description="Resamples of the test documents for the interval of the AUC."
     )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
         [1],
