@@ -57,6 +57,7 @@ def test_on_another_data_set_the_order_of_settings_is_compared(config: Config, t
     assert [(v.against, v.direction) for v in verdicts] == [
         ("setting I", "worse"), ("setting II", "worse"), ("setting III", "better"),
     ]  # fmt: skip
+    assert [row.cells[1].ours.marks for row in table.panels[0].rows] == ["", "↓", "", ""]
     assert verdicts[1].reason.startswith("better, +0.010, p = ")
 
 
@@ -221,6 +222,7 @@ def test_claims_on_settings_are_in_the_verdicts(files) -> None:
 def test_latex_holds_settings_and_superscripts(files) -> None:
     table2, table4 = ((files[0] / "with" / f"ares_{name}.tex").read_text() for name in ("table2", "table4"))
     assert "Setting & AUC & AUC" in table2
+    assert r"0.850$^{\downarrow}$" in table2
     assert "0.6666$^{3}$" in table4
 
 

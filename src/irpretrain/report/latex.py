@@ -15,11 +15,12 @@ SPECIAL = {
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
     "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "\u00a0": "~", "·": r"$\cdot$",
     "≤": r"$\le$", "≥": r"$\ge$", "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "→": r"$\to$", "√": r"$\surd$",
+    "↓": r"$\downarrow$", "↑": r"$\uparrow$",
     "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
 }  # fmt: skip
 SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Scales a tabular down to the line's width where it is wider, and never up."""
-MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger"}
+MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger", "↓": r"\downarrow", "↑": r"\uparrow"}
 
 
 def write_latex(table: Table, path: str | Path) -> None:

@@ -19,6 +19,8 @@ from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published
 MEASURE = "AUC"
 NO_PREDICTORS = "this configuration has no preference predictors (section predictors)"
 MISSING = "no predictor of this configuration has that setting there"
+MARKS: dict[Direction, str] = {"worse": "↓", "better": "↑"}
+"""Marks of ours: below, or above, the setting before it."""
 DEVIATIONS = 2 * NormalDist().inv_cdf(0.975)
 """Standard errors that a 95 % interval is wide."""
 
@@ -94,7 +96,7 @@ class _SettingsTable:
         found = self._compare(scores, other, direction) if other else None
         ours = self._ours(scores, group, (found,) if found else ())
         against = f"setting {before.setting}"
-        claim = claim_verdict("", against, found, MISSING, direction)
+        claim = claim_verdict(MARKS[direction], against, found, MISSING, direction)
         return self._cell(setting, group, None, ours, [claim])
 
     def _ours(
@@ -120,7 +122,9 @@ class _SettingsTable:
         spread = sum(error**2 for error in errors) ** 0.5
         deviations = abs(difference) / spread if spread > 0 else math.inf if difference else 0.0
         p = 2 * NormalDist().cdf(-deviations)
-        return Comparison(f"setting {other.setting}", "", difference, p, p <= self.level, direction)
+        return Comparison(
+            f"setting {other.setting}", MARKS[direction], difference, p, p <= self.level, direction
+        )
 
     def _cell(
         self,
@@ -141,9 +145,9 @@ class _SettingsTable:
             "Ours: AUC over the test pairs [95% interval, bootstrap over test pairs].",
             f"Verdicts: a printed AUC is compared with ours on {self.printed.label} alone, and reproduced when it lies "
             f"in our interval or within {self.published.verdict.tolerance:g}. On another data set the order is "
-            "compared: a setting is better or worse than the one before it where the printed AUCs are so; reproduced "
-            f"when ours differ in that direction with p ≤ {self.level:g} (normal approximation with the errors of the "
-            "two intervals, test pairs taken as independent).",
+            "compared: a setting is worse (↓) or better (↑) than the one before it where the printed AUCs are so; "
+            f"reproduced when ours differ in that direction with p ≤ {self.level:g} (normal approximation with the "
+            "errors of the two intervals, test pairs taken as independent).",
             *(self._described(group, scores) for group in self.groups for scores in group.members.values()),
             *self.printed.remarks,
             *self.config.report.notes,
