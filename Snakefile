@@ -1,7 +1,8 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
 Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares), wikitext_audit
-(how dumps are read, beside another parser), or any file under results/. docs/architecture.md is the map.
+(how dumps are read, beside another parser), attributions (which words scores come from), or any file under results/.
+docs/architecture.md is the map.
 """
 
 import os
@@ -47,6 +48,7 @@ include: "rules/pretraining.smk"
 include: "rules/retrieval.smk"
 include: "rules/reranking.smk"
 include: "rules/evaluation.smk"
+include: "rules/attributions.smk"
 include: "rules/report.smk"
 
 
@@ -93,3 +95,8 @@ rule ares:
 rule wikitext_audit:
     input:
         wikitext_audits,
+
+
+rule attributions:
+    input:
+        attribution_pages,

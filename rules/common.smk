@@ -5,7 +5,14 @@ from itertools import product
 from math import inf
 from pathlib import Path
 
-from irpretrain.config.consistency import active_experiments, most_shots, trained_on, used_models, with_starts
+from irpretrain.config.consistency import (
+    active_experiments,
+    most_shots,
+    trained_on,
+    used_models,
+    wanted_models,
+    with_starts,
+)
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
@@ -38,6 +45,7 @@ wildcard_constraints:
     experiment=r"[a-z0-9-]+",
     predictor=r"[a-z0-9-]+",
     diagnosis=r"[a-z0-9-]+",
+    page=r"[a-z0-9-]+",
     paper=r"[a-z]+",
     shard=r"\d+",
     seed=r"\d+",
@@ -234,7 +242,7 @@ def objective_predictor(wildcards):
 
 def corpus_positions(wildcards):
     """Whether an objective in use needs to know where the word pieces of this corpus begin."""
-    models = [CFG.models[name] for name in used_models(CFG)]
+    models = [CFG.models[name] for name in wanted_models(CFG)]
     trained = [model for model in models if wildcards.corpus in CFG.collections.get(model.collection, [])]
     return any("positions" in needed(task.objective) for model in trained for task in model.tasks)
 
@@ -581,6 +589,66 @@ def experiment_dataset(wildcards):
     """Name, measures and whether it is cut into folds."""
     dataset = CFG.experiments[wildcards.experiment].dataset
     return {dataset: [CFG.datasets[dataset].measures, CFG.datasets[dataset].train_on is None]}
+
+
+# Attributions
+
+
+def attribution_pages(wildcards):
+    """Every page that the configuration asks for; an error where it asks for none."""
+    if not CFG.attributions:
+        raise WorkflowError("the configuration asks for no page of attributions; add one under attributions")
+    return [f"results/attributions/{page}.html" for page in CFG.attributions]
+
+
+def page_options(wildcards):
+    return dump(CFG.attributions[wildcards.page])
+
+
+def page_dataset(name):
+    """A file of the data set of a page."""
+    return lambda wildcards: f"results/datasets/{CFG.attributions[wildcards.page].dataset}/{name}"
+
+
+def page_documents(wildcards):
+    return documents_of([CFG.datasets[CFG.attributions[wildcards.page].dataset].corpus])
+
+
+def page_first_stage(wildcards):
+    page = CFG.attributions[wildcards.page]
+    return first_stage_run(page.dataset, page.candidates)
+
+
+def page_model_files(wildcards):
+    page = CFG.attributions[wildcards.page]
+    return [final_model(model, page.seed) for model in page.models]
+
+
+def page_run(page, model):
+    """The run in which the document has its rank; a query that is no query of the data set is in none."""
+    if page.text is not None:
+        return None
+    [path] = run_files(page.dataset, page.candidates, model, page.regime, page.seed)
+    return path
+
+
+def page_runs(wildcards):
+    page = CFG.attributions[wildcards.page]
+    return [run for model in page.models if (run := page_run(page, model))]
+
+
+def page_models(wildcards):
+    """Fields of report.attributions.AttributedModel."""
+    page = CFG.attributions[wildcards.page]
+    return [
+        {
+            "key": model,
+            "label": CFG.models[model].label,
+            "directory": final_model(model, page.seed),
+            "run": page_run(page, model),
+        }
+        for model in page.models
+    ]
 
 
 # Report

@@ -384,3 +384,25 @@ def test_merging_leaves_its_arguments_alone():
     before = copy.deepcopy((base, over))
     assert deep_merge(base, over) == {"a": {"b": 1, "c": 2}}
     assert (base, over) == before
+
+
+def test_a_page_of_attributions_names_what_there_is(given):
+    page = {"dataset": "squad", "models": ["untrained", "prop"]}
+    given["attributions"] = {"case": page}
+    assert parse_config(given).attributions["case"].steps == 50
+    given["attributions"] = {"Case": page, "other": {"dataset": "squid", "models": ["prop", "porp"]}}
+    text = message(given)
+    assert "attributions.Case: names are lower-case" in text
+    assert "attributions.other.dataset: 'squid' is not in datasets; did you mean squad?" in text
+    assert "attributions.other.models: 'porp' is not in models; did you mean prop?" in text
+    given["attributions"] = {"case": {**page, "text": "own words"}}
+    assert "attributions.case: text is a query without judgements, so document must be given" in message(
+        given
+    )
+
+
+def test_models_of_a_page_are_checked_though_no_experiment_needs_them(given):
+    given["models"]["other"] = {"label": "other", "training": {"stepz": 1}}
+    parse_config(given)
+    given["attributions"] = {"case": {"dataset": "squad", "models": ["other"]}}
+    assert "models.other.training: stepz" in message(given)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from irpretrain.config.root import Config
     from irpretrain.config.training import PretrainingConfig, TaskConfig
 
-NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments")
+NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments", "attributions")
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
@@ -34,7 +34,7 @@ def cross_faults(config: Config) -> Iterator[str]:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
     for name, model in config.models.items():
         yield from _model(config, name, model)
-    for name in used_models(config):
+    for name in wanted_models(config):
         yield from _training(config, name)
         yield from _selection(config, name)
     for name, dataset in config.datasets.items():
@@ -43,6 +43,10 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _train_on(config, name, dataset)
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
+    for name, page in config.attributions.items():
+        where = f"attributions.{name}"
+        yield from _unknown(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
+        yield from _unknown(f"{where}.models", page.models, config.models, "models")
 
 
 def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
@@ -80,6 +84,12 @@ def used_models(config: Config) -> list[str]:
     return with_starts(
         config, (name for experiment in active_experiments(config).values() for name in experiment.models)
     )
+
+
+def wanted_models(config: Config) -> list[str]:
+    """Return the models that some experiment or page of attributions needs, those they start from included."""
+    attributed = (name for page in config.attributions.values() for name in page.models)
+    return list(dict.fromkeys([*used_models(config), *with_starts(config, attributed)]))
 
 
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:

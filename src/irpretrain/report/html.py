@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from irpretrain.atomic import write_text
@@ -26,6 +25,7 @@ from irpretrain.report.scores import Scores
 from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import build_tables
+from irpretrain.report.templates import environment
 from irpretrain.report.verdicts import MEANINGS
 
 PROVENANCE_BYTES = 2_500_000
@@ -74,7 +74,7 @@ def write_report(
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
     outcomes = _verdict_counts(tables)
-    page = _environment().get_template("report.html.j2").render(
+    page = environment().get_template("report.html.j2").render(
         title=config.report.title,
         config=config,
         introduction=introduction(config, papers, found),
@@ -103,16 +103,6 @@ def write_report(
         "bytes": len(page.encode()),
         "verdicts": outcomes,
     }
-
-
-def _environment() -> Environment:
-    loader = PackageLoader("irpretrain.report", package_path="")
-    made = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    made.globals["style"] = Markup(loader.get_source(made, "report.css")[0])
-    made.globals["script"] = Markup(loader.get_source(made, "report.js")[0])
-    return made
 
 
 def _script_json(value: Any) -> Markup:
