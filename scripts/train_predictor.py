@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from irpretrain.axioms.predictor import train_predictor
+from irpretrain.axioms.train_predictor import train_predictor
 from irpretrain.config.axioms import AxiomsConfig, PredictorConfig
 from irpretrain.stage import stage
 
