@@ -169,12 +169,12 @@ use rule compute_axioms as compute_judged_axioms with:
         postings="results/postings/{collection}",
         vectors="results/vectors/{collection}",
     output:
-        values="results/judged/{collection}/{dataset}/values.parquet",
-        meta="results/judged/{collection}/{dataset}/values.parquet.meta.json",
+        values="results/judged/{collection}/{dataset}/{terms}-terms.parquet",
+        meta="results/judged/{collection}/{dataset}/{terms}-terms.parquet.meta.json",
     log:
-        "results/logs/judged/{collection}-{dataset}-values.log",
+        "results/logs/judged/{collection}-{dataset}-{terms}-terms.log",
     benchmark:
-        "results/benchmarks/compute_judged_axioms/{collection}-{dataset}.tsv"
+        "results/benchmarks/compute_judged_axioms/{collection}-{dataset}-{terms}.tsv"
 
 
 rule train_predictor:

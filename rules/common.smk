@@ -44,6 +44,7 @@ wildcard_constraints:
     candidates=r"[a-z0-9-]+",
     experiment=r"[a-z0-9-]+",
     predictor=r"[a-z0-9-]+",
+    terms="all|held",
     diagnosis=r"[a-z0-9-]+",
     page=r"[a-z0-9-]+",
     paper=r"[a-z]+",
@@ -312,7 +313,7 @@ def predictor_options(wildcards):
 
 def predictor_judged(wildcards):
     predictor = CFG.predictors[wildcards.predictor]
-    return f"results/judged/{predictor.collection}/{predictor.dataset}/values.parquet"
+    return f"results/judged/{predictor.collection}/{predictor.dataset}/{predictor.judged_terms}-terms.parquet"
 
 
 def predictor_pseudo(wildcards):

@@ -183,6 +183,11 @@ class PredictorConfig(Section):
         description="Key of the data set whose queries are the positive ones for their relevant documents; its corpus "
         "is in the collection."
     )
+    judged_terms: Literal["all", "held"] = Field(
+        "all",
+        description="Terms of a positive query: all, or those that its document holds. Pseudo-queries drawn from the "
+        "document lack no term, so with all the lack of one tells the two apart, and hardly anything else is learned.",
+    )
     setting: Literal["I", "II", "III", "IV"] = Field(
         "I",
         description="Negative queries (table 2): I, any pseudo-query of the document; II, by softmax(1 / RANK); III, "
