@@ -12,7 +12,7 @@ without them. Install them beside the project: `python -m venv --system-site-pac
 
 Each system says the rank of the document or that it is not among the first 50. What differs in arithmetic:
 
-- Anserini is run as it is by default, with Lucene's lossy lengths, and must agree with all our ranks for these; and with
+- Anserini is run as it is by default, with Lucene's lossy lengths, and must agree with our ranks for these; and with
   true lengths (its option bm25.accurate), and must agree with our others. Ties are broken by identifier, our order.
   Its time is that of a process that does all queries WARM_COPIES + TIMED_COPIES times, less that of one that does them
   WARM_COPIES times: neither the start of Java counts nor the compilation of its code.
@@ -413,7 +413,15 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
                 ranks, spent = best(engine, asked, threads, given.repeats)
                 rates.setdefault((kind, threads), len(asked) / spent.cpu)
                 print_row(
-                    name, system.name, kind, threads, asked, spent, rates[kind, threads], ranks, ours[kind]
+                    name,
+                    system.name,
+                    kind,
+                    threads,
+                    asked,
+                    spent,
+                    rates[kind, threads],
+                    ranks,
+                    ours[kind, system.lengths],
                 )
         del engine
 
