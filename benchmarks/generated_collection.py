@@ -103,17 +103,19 @@ def _words(
                 words[at] = draw_alias(thresholds, aliases, state)
 
 
-def queries(words: Words, count: int, size: int | None, seed: int) -> Iterator[tuple[int, np.ndarray]]:
+def queries(
+    words: Words, mapping: np.ndarray, count: int, size: int | None, seed: int
+) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (document, terms) of queries drawn from documents.
 
     Args:
         words: the documents.
+        mapping: the term of each word.
         count: number of queries.
         size: terms in a query, or None for a Poisson law with mean 3 without 0.
         seed: of the draws.
     """
     random = np.random.default_rng(seed)
-    mapping = term_of()
     made = 0
     while made < count:
         document = int(random.integers(len(words.offsets) - 1))
