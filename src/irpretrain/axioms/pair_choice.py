@@ -90,14 +90,13 @@ class Choice:
     histogram: np.ndarray
 
 
-def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule, skipped: int = 0) -> Choice:
+def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule) -> Choice:
     """Choose pairs of queries of each document.
 
     Args:
         batch: the documents' queries.
         keys: keys of the documents' streams, see `irpretrain.randomness.stream_key`.
         rule: what is accepted.
-        skipped: numbers of each stream that something else has used before.
     """
     documents = len(batch.starts) - 1
     most = documents * rule.wanted
@@ -111,7 +110,6 @@ def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule,
         batch.starts,
         np.array(keys, np.uint64).reshape(-1, 2),
         rule,
-        skipped,
         queries,
         probability,
         features,
@@ -193,7 +191,6 @@ def _choose(
     starts: np.ndarray,
     keys: np.ndarray,
     rule: Any,
-    skipped: int,
     queries: np.ndarray,
     probabilities: np.ndarray,
     features: np.ndarray,
@@ -213,8 +210,6 @@ def _choose(
         count = _list_pairs(words, starts[document], starts[document + 1], pairs)
         equal[document] = count
         start_stream(state, keys[document, 0], keys[document, 1])
-        for _ in range(skipped):
-            next_uniform(state)
         considered = min(count, rule.wanted) if rule.only_first else count
         for place in range(considered):
             if accepted[document] == rule.wanted:
