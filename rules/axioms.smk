@@ -183,7 +183,9 @@ rule train_predictor:
         pseudo=predictor_pseudo,
     output:
         scores="results/predictors/{predictor}/scores.json",
-        others=expand("results/predictors/{{predictor}}/{name}", name=["model.json", "predictor.json", "card.md"]),
+        others=expand(
+            "results/predictors/{{predictor}}/{name}", name=["model.json", "predictor.json", "card.md"]
+        ),
         meta="results/predictors/{predictor}/scores.json.meta.json",
     log:
         "results/logs/predictors/{predictor}.log",
@@ -198,3 +200,73 @@ rule train_predictor:
         axioms=dump(CFG.axioms),
     script:
         "../scripts/train_predictor.py"
+
+
+# What re-rankers have learned of the axioms
+
+
+rule choose_diagnosis_pairs:
+    input:
+        values=diagnosed_axioms,
+    output:
+        pairs="results/diagnosis/{diagnosis}/pairs.parquet",
+        meta="results/diagnosis/{diagnosis}/pairs.parquet.meta.json",
+    log:
+        "results/logs/diagnosis/{diagnosis}-pairs.log",
+    benchmark:
+        "results/benchmarks/choose_diagnosis_pairs/{diagnosis}.tsv"
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(4000),
+        runtime=60,
+    params:
+        options=diagnosis_options,
+        axioms=axiom_options(),
+        seed=CFG.seed,
+    script:
+        "../scripts/choose_diagnosis_pairs.py"
+
+
+rule score_diagnosis_pairs:
+    input:
+        model=diagnosed_model,
+        tokens=diagnosed_tokens,
+        pairs="results/diagnosis/{diagnosis}/pairs.parquet",
+    output:
+        scores="results/diagnosis/{diagnosis}/scores/{model}.parquet",
+        meta="results/diagnosis/{diagnosis}/scores/{model}.parquet.meta.json",
+    log:
+        "results/logs/diagnosis/{diagnosis}-{model}.log",
+    benchmark:
+        "results/benchmarks/score_diagnosis_pairs/{diagnosis}-{model}.tsv"
+    priority: ranking_priority
+    threads: CFG.reranking.compute.threads
+    resources:
+        mem_mb=memory(4000),
+        runtime=240,
+        gpu=CFG.reranking.compute.gpus,
+    params:
+        options=dump(CFG.reranking),
+    script:
+        "../scripts/score_diagnosis_pairs.py"
+
+
+rule diagnose:
+    input:
+        pairs="results/diagnosis/{diagnosis}/pairs.parquet",
+        scores=diagnosis_scores,
+    output:
+        shares="results/diagnosis/{diagnosis}.csv",
+        meta="results/diagnosis/{diagnosis}.csv.meta.json",
+    log:
+        "results/logs/diagnosis/{diagnosis}.log",
+    benchmark:
+        "results/benchmarks/diagnose/{diagnosis}.tsv"
+    priority: RESULTS
+    resources:
+        mem_mb=memory(2000),
+        runtime=30,
+    params:
+        labels=diagnosed_labels,
+    script:
+        "../scripts/diagnose.py"

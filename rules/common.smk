@@ -322,6 +322,34 @@ def predictor_pseudo(wildcards):
     return axiom_values_of(predictor.collection, [CFG.datasets[predictor.dataset].corpus])
 
 
+def diagnosis_options(wildcards):
+    """What decides the pairs of a diagnosis, whatever models are diagnosed by them."""
+    return CFG.diagnoses[wildcards.diagnosis].model_dump(mode="json", exclude={"models", "label", "seed"})
+
+
+def diagnosed_axioms(wildcards):
+    collection = CFG.diagnoses[wildcards.diagnosis].collection
+    return axiom_values_of(collection, CFG.collections[collection])
+
+
+def diagnosed_tokens(wildcards):
+    return tokens_of(CFG.collections[CFG.diagnoses[wildcards.diagnosis].collection])
+
+
+def diagnosed_model(wildcards):
+    return final_model(wildcards.model, CFG.diagnoses[wildcards.diagnosis].seed)
+
+
+def diagnosed_labels(wildcards):
+    """Models of a diagnosis with their names in tables, in its order."""
+    return {model: CFG.models[model].label for model in CFG.diagnoses[wildcards.diagnosis].models}
+
+
+def diagnosis_scores(wildcards):
+    models = CFG.diagnoses[wildcards.diagnosis].models
+    return [f"results/diagnosis/{wildcards.diagnosis}/scores/{model}.parquet" for model in models]
+
+
 # Graphs
 
 

@@ -143,8 +143,7 @@ def tested_datasets(config: Config) -> list[str]:
 
 
 def used_datasets(config: Config) -> list[str]:
-    """Return the data sets that some experiment tests or trains on, that choose among snapshots, or that predictors learn
-    from."""
+    """Return the data sets that experiments test or train on, that choose snapshots, or that predictors learn from."""
     training = (
         trained_on(config, experiment.dataset)
         for experiment in active_experiments(config).values()
