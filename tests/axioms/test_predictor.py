@@ -169,6 +169,7 @@ def test_pairs_compare_a_judged_query_with_a_pseudo_query_of_its_document(tmp_pa
     assert candidates.counts["documents_without_pseudo_queries"] == 1
     assert pairs.counts == {
         "documents_ignored_by_setting": 0,
+        "judged_queries_beyond_rank": 0,
         "judged_queries_without_negative": 1,
         "pairs_not_sampled": 0,
         "pairs": 2,
@@ -185,6 +186,34 @@ def test_settings_leave_documents_out_and_say_so(tmp_path: Path) -> None:
     for setting, pairs, ignored in (("I", 3, 0), ("II", 3, 0), ("III", 1, 2), ("IV", 2, 1)):
         found = make_pairs(candidates, options(setting=setting), 0.05, 1)
         assert (len(found), found.counts["documents_ignored_by_setting"]) == (pairs, ignored)
+
+
+def test_setting_iv_may_limit_the_judged_queries_too(tmp_path: Path) -> None:
+    judged = [row(d, 0, "x", f"q{d}", rank=rank) for d, rank in enumerate((1, 5, 6, 0))]
+    candidates = read_candidates(
+        write(tmp_path / "judged.parquet", judged),
+        [write(tmp_path / "pseudo.parquet", [row(d, 0, rank=2) for d in range(4)])],
+    )
+    for which, setting, documents in (("all", "IV", 4), ("limited", "IV", 2), ("limited", "I", 4)):
+        found = make_pairs(candidates, options(setting=setting, setting_iv_judged=which), 0.05, 1)
+        assert found.documents.tolist() == list(range(documents))
+        assert found.counts["judged_queries_beyond_rank"] == 4 - documents
+
+
+def test_scores_say_what_the_predictor_makes_of_each_axiom_alone(tmp_path: Path) -> None:
+    """Judged queries have a RANK worse than what setting IV draws, so a better RANK speaks against a query."""
+    judged = [row(d, 0, "x", f"q{d}", rank=20, reg=float(d % 5 > 0)) for d in range(150)]
+    pseudo = [row(d, 0, rank=1, reg=0.5) for d in range(150)]
+    tables = write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+    train_predictor(*tables, options(setting="IV"), AxiomsConfig(), tmp_path / "predictor")
+    found = scores(tmp_path / "predictor")
+    assert found["probability_if_alone"]["RANK"] < 0.1
+    assert found["auc_of_axiom"]["RANK"] == 0.0
+    assert found["probability_if_alone"]["PROX-1"] == 0.5
+    assert "RANK: it prefers the query that RANK does not" in (tmp_path / "predictor" / "card.md").read_text()
+    train_predictor(*tables, options(axioms=["REG"]), AxiomsConfig(), tmp_path / "reg")
+    assert scores(tmp_path / "reg")["probability_if_alone"]["REG"] > 0.5
+    assert "against an axiom" not in (tmp_path / "reg" / "card.md").read_text()
 
 
 def test_queries_without_terms_are_left_out(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.axioms.predictor import CARD_FILE, CONFIG_FILE, MODEL_FILE, SCORES_FILE, TABLE_FILE
-from irpretrain.axioms.preferences import DIRECTIONS
+from irpretrain.axioms.preferences import DIRECTIONS, vector_numbers
 from irpretrain.axioms.trees import importance
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
 
@@ -75,6 +75,7 @@ def _scores(outcomes: Sequence[Outcome], read: Mapping[str, Any], options: Predi
         "auc_without_symmetry": _number(first.plain_auc),
         "auc_of_axiom": {axiom: _number(value) for axiom, value in first.single.items()},
         "auc_of_majority": _number(first.majority),
+        "probability_if_alone": _if_alone(first.table, options),
         "preferences": _shares(first.pairs.features),
         "read": dict(read),
         "made": first.pairs.counts,
@@ -108,6 +109,16 @@ def _shares(features: np.ndarray) -> dict[Axiom, dict[str, float]]:
     }
 
 
+def _if_alone(table: np.ndarray, options: PredictorConfig) -> dict[Axiom, float]:
+    """Return the probability of a query that one axiom prefers while all others are indifferent."""
+    one_each = vector_numbers(np.eye(len(AXIOMS), dtype=np.int8))
+    return {
+        axiom: float(table[number])
+        for axiom, number in zip(AXIOMS, one_each, strict=True)
+        if axiom in options.axioms
+    }
+
+
 def _number(value: float) -> float | None:
     """JSON has no number that is none."""
     return None if math.isnan(value) else float(value)
@@ -116,37 +127,39 @@ def _number(value: float) -> float | None:
 def _card(scores: Mapping[str, Any], options: PredictorConfig, versions: Mapping[str, str]) -> str:
     kind = "boosted trees" if options.model == "boosted" else "a random forest"
     negatives = SETTINGS[options.setting].format(rank=options.setting_iv_rank)
-    rows = [
-        f"| {axiom} | {_shown(scores['importance'].get(axiom))} | {_shown(scores['auc_of_axiom'][axiom])} | "
-        + " | ".join(_shown(share) for share in scores["preferences"][axiom].values())
-        + " |"
-        for axiom in AXIOMS
-    ]
-    table = "\n".join(rows)
+    limited = options.setting == "IV" and options.setting_iv_judged == "limited"
     return f"""# Preference predictor: {options.label}
 
 Tells which of two queries a document answers better, from the preferences of axioms (ARES, Chen et al., SIGIR 2022,
-section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} trees, depth {options.depth} at most.
+section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} trees, depth {
+        options.depth
+    } at most.
 
 ## Data
-- Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it.
-- Worse queries (setting {options.setting}): {negatives}; one for each better query. Pseudo-queries are those of the
-  collection `{options.collection}`.
-- Pairs: {scores["pairs"]:,} of {scores["documents"]:,} documents; {scores["test_pairs"]:,} pairs of
-  {scores["test_documents"]:,} documents are the test part, which no model has learnt from.
+- Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it{
+        f"; only those of RANK {options.setting_iv_rank} or less" if limited else ""
+    }.
+- Worse queries (setting {options.setting}): {negatives}; one for each better query.
+  Pseudo-queries are those of the collection `{options.collection}`.
+- Pairs: {scores["pairs"]:,} of {
+        scores["documents"]:,} documents; the test part, which no model has learnt from, has
+  {scores["test_pairs"]:,} of {scores["test_documents"]:,} documents.
 - Axioms it looks at: {", ".join(scores["axioms"])}.
 
 ## Quality
 AUC on the test part: {_shown(scores["auc"], 4)} (95 % interval by resampling documents:
-{_shown(scores["auc_low"], 4)} to {_shown(scores["auc_high"], 4)}). Mean of {len(scores["seeds"])} seed(s):
-{_shown(scores["auc_mean"], 4)}. A majority vote of its axioms has {_shown(scores["auc_of_majority"], 4)}.
+{_shown(scores["auc_low"], 4)} to {_shown(scores["auc_high"], 4)}). Mean over {len(scores["seeds"])} seed(s):
+{_shown(scores["auc_mean"], 4)}. A majority vote of the same axioms has {
+        _shown(scores["auc_of_majority"], 4)
+    }.
 
-| axiom | importance | AUC alone | prefers judged | neither | prefers pseudo |
-|---|---|---|---|---|---|
-{table}
+| axiom | importance | probability if alone | AUC alone | prefers judged | neither | prefers pseudo |
+|---|---|---|---|---|---|---|
+{_axiom_rows(scores)}
 
-Importance is the sum of the gain of an axiom's splits, divided by the largest. Shares are those of all pairs.
-
+Importance is the sum of the gain of an axiom's splits, divided by the largest. "Probability if alone" is that of a
+query that this axiom prefers while all others are indifferent. Shares are those of all pairs.
+{_against(scores)}
 ## How to apply it
     from irpretrain.axioms.predictor import load_predictor
     from irpretrain.axioms.preferences import larger_is_better, preferences
@@ -162,6 +175,31 @@ themselves answer without that symmetry.
 It has learnt to tell people's queries from drawn words, which is not the same as to tell a better query from a worse
 one: whatever gives a pseudo-query away counts as evidence. Its test documents come from the same data set.
 """
+
+
+def _axiom_rows(scores: Mapping[str, Any]) -> str:
+    rows = []
+    for axiom in AXIOMS:
+        cells = (
+            scores["importance"].get(axiom),
+            scores["probability_if_alone"].get(axiom),
+            scores["auc_of_axiom"][axiom],
+            *scores["preferences"][axiom].values(),
+        )
+        rows.append(f"| {axiom} | {' | '.join(map(_shown, cells))} |")
+    return "\n".join(rows)
+
+
+def _against(scores: Mapping[str, Any]) -> str:
+    """Name the axioms that the predictor contradicts; empty where there are none."""
+    turned = [axiom for axiom, probability in scores["probability_if_alone"].items() if probability < 0.5]
+    if not turned:
+        return ""
+    lines = "\n".join(f"- {axiom}: it prefers the query that {axiom} does not." for axiom in turned)
+    return (
+        f"\nWhere the other axioms are indifferent, this predictor speaks against an axiom:\n{lines}\n\n"
+        "Settings II to IV choose negative queries by RANK, which by itself can make a good RANK a mark of them.\n"
+    )
 
 
 def _shown(value: float | None, digits: int = 3) -> str:

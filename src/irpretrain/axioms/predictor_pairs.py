@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.axioms.negatives import NONE, draw_negatives, per_document, weights
-from irpretrain.axioms.preferences import DIRECTIONS, larger_is_better, preferences
+from irpretrain.axioms.preferences import DIRECTIONS, RANK_COLUMN, larger_is_better, preferences
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
@@ -112,7 +112,10 @@ def make_pairs(candidates: Candidates, options: PredictorConfig, stm_2_threshold
     found = candidates
     weight = weights(found.ranks, found.starts, options.setting, options.setting_iv_rank)
     negatives = draw_negatives(found.documents, found.starts, weight, found.names, seed)
-    usable = np.flatnonzero(negatives != NONE)
+    within = np.ones(len(negatives), bool)
+    if options.setting == "IV" and options.setting_iv_judged == "limited":
+        within = found.judged[:, RANK_COLUMN] >= -options.setting_iv_rank
+    usable = np.flatnonzero(within & (negatives != NONE))
     chosen = _sample([found.names[pair] for pair in usable], options.most_pairs, seed)
     rows = usable[chosen]
     barred = (np.diff(found.starts) > 0) & (per_document(weight > 0, found.starts) == 0)
@@ -126,7 +129,8 @@ def make_pairs(candidates: Candidates, options: PredictorConfig, stm_2_threshold
         documents=found.documents[rows],
         counts={
             "documents_ignored_by_setting": int(np.count_nonzero(barred)),
-            "judged_queries_without_negative": len(found.documents) - len(usable),
+            "judged_queries_beyond_rank": int(np.count_nonzero(~within)),
+            "judged_queries_without_negative": int(np.count_nonzero(within & (negatives == NONE))),
             "pairs_not_sampled": len(usable) - len(rows),
             "pairs": len(rows),
             "documents": len(np.unique(found.documents[rows])),

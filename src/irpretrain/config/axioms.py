@@ -196,6 +196,11 @@ class PredictorConfig(Section):
     setting_iv_rank: int = Field(
         5, ge=1, description="Largest RANK in setting IV.", json_schema_extra={"unit": "documents"}
     )
+    setting_iv_judged: Literal["all", "limited"] = Field(
+        "all",
+        description="Positive queries of setting IV: all, or those whose own RANK is `setting_iv_rank` at most. Among "
+        "all, a good RANK can mark the negative ones, so that the predictor learns to prefer the worse RANK.",
+    )
     axioms: list[Axiom] = Field(
         list(AXIOMS), min_length=1, description="Features; a subset makes an ablation."
     )
