@@ -728,21 +728,28 @@ def shows_axioms(papers):
 
 def predictor_scores(papers):
     """The scores of every preference predictor, for the papers that show them."""
-    predictors = getattr(CFG, "predictors", {}) if shows_axioms(papers) else {}
+    predictors = CFG.predictors if shows_axioms(papers) else {}
     return [f"results/predictors/{predictor}/scores.json" for predictor in predictors]
 
 
 def rank_intervals(papers):
-    """How high pseudo-queries rank their documents, of every collection that a predictor takes them from."""
-    predictors = getattr(CFG, "predictors", {}) if shows_axioms(papers) else {}
-    collections = dict.fromkeys(predictor.collection for predictor in predictors.values())
-    return [f"results/axioms/{collection}/rank-intervals.json" for collection in collections]
+    """How high pseudo-queries rank their documents, of every collection that has them, for the papers that show it."""
+    if not shows_axioms(papers):
+        return []
+    models = [CFG.models[model] for model, _ in trained_models(papers)]
+    compared = [
+        model for model in models if any("axiom_values" in needed(task.objective) for task in model.tasks)
+    ]
+    users = [*CFG.predictors.values(), *compared, *CFG.diagnoses.values()]
+    return [
+        f"results/axioms/{name}/rank-intervals.json"
+        for name in dict.fromkeys(one.collection for one in users)
+    ]
 
 
 def diagnoses(papers):
     """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
-    names = getattr(CFG, "diagnoses", {}) if shows_axioms(papers) else {}
-    return [f"results/diagnosis/{name}.csv" for name in names]
+    return [f"results/diagnosis/{name}.csv" for name in CFG.diagnoses] if shows_axioms(papers) else []
 
 
 def paper_results(paper):

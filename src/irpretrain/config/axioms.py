@@ -47,15 +47,14 @@ class PseudoQueriesConfig(Section):
         "query: each has its own, and only queries of equal length make pairs.",
     )
     support: Literal["document", "collection"] = Field(
-        "document",
-        description="Words that can be drawn: the document's own, or the whole vocabulary, as equation 6 has it, which "
-        "is close to uniform over all words.",
+        "collection",
+        description="Words that can be drawn: the whole vocabulary, as equation 6 has it, or the document's own.",
     )
     temperature: float = Field(
-        1.0,
+        0.027,
         ge=1e-9,
-        description="γ is divided by it before the softmax of equation 6: smaller values prefer the words with the "
-        "largest divergence.",
+        description="γ is divided by it before the softmax of equation 6. Smaller values prefer the words with the "
+        "largest divergence; 1, as the equation is written, draws from the whole vocabulary almost uniformly.",
     )
     repeats: bool = Field(False, description="Whether a word may occur twice in a query, which is a set.")
     mu: float | Literal["mean-document-length"] = Field(
