@@ -470,23 +470,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         base = given.folder or Path(temporary)
         print(HEAD, flush=True)
         if not given.without_squad:
-            run("SQuAD", base / "squad", squad, given)
+            run("SQuAD", base / "squad", lambda _: squad(), given)
         for size in given.documents:
             run(
                 f"{size:,}",
                 base / f"generated-{size}",
-                lambda size=size: generated(size, given.mean_length),
+                lambda folder, size=size: generated(size, given.mean_length, folder),
                 given,
             )
 
 
-def generated(size: int, mean_length: float) -> tuple[generated_collection.Words, np.ndarray]:
-    return generated_collection.generate(size, mean_length, SEED), generated_collection.term_of()
+def generated(size: int, mean_length: float, folder: Path) -> tuple[generated_collection.Words, np.ndarray]:
+    return generated_collection.generate(size, mean_length, SEED, folder), generated_collection.term_of()
 
 
-def run(name: str, folder: Path, make: Callable[[], Any], given: argparse.Namespace) -> None:
+def run(name: str, folder: Path, make: Callable[[Path], Any], given: argparse.Namespace) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    words, term_of = make()
+    words, term_of = make(folder)
     compare(name, build(words, term_of, folder, given.memory_mb), folder, given)
 
 
