@@ -39,6 +39,7 @@ import numpy as np
 import pyarrow as pa
 
 import generated_collection
+from irpretrain.atomic import atomic_directory
 from irpretrain.errors import SetupError
 from irpretrain.retrieval.bm25 import Lengths, inverse_document_frequencies
 from irpretrain.retrieval.build_postings import write_postings
@@ -182,7 +183,8 @@ class Pisa:
         self._algorithm = algorithm
         path = folder / "pisa"
         if not path.exists():
-            write_pisa(path, collection.postings)
+            with atomic_directory(path) as temporary:
+                write_pisa(temporary, collection.postings)
         import pyterrier_pisa
 
         index = pyterrier_pisa.PisaIndex(str(path), stemmer="none", stops="none")
@@ -237,7 +239,6 @@ def write_pisa(path: Path, postings: Postings) -> None:
     """Write PISA's uncompressed inverted index (its binary collections), which it compresses itself."""
     from pyterrier_pisa import _pisathon
 
-    path.mkdir()
     lists, held = postings.lists, postings.document_frequencies()
     terms = np.flatnonzero(held)
     frequencies = lists.frequencies.astype(np.uint32)
@@ -285,10 +286,15 @@ class Anserini:
         if not self._index.exists():
             vectors = folder / "vectors"
             if not vectors.exists():
-                write_vectors(vectors, collection)
+                with atomic_directory(vectors) as temporary:
+                    write_vectors(temporary, collection)
+            self._make(vectors)
+
+    def _make(self, vectors: Path) -> None:
+        with atomic_directory(self._index) as temporary:
             run_java(
                 "index.IndexCollection", "-collection", "JsonVectorCollection", "-input", str(vectors),
-                "-index", str(self._index), "-generator", "DefaultLuceneDocumentGenerator", "-pretokenized",
+                "-index", str(temporary), "-generator", "DefaultLuceneDocumentGenerator", "-pretokenized",
                 *self.index_options, "-threads", "2", "-optimize", "-memoryBuffer", "1024",
             )  # fmt: skip
 
@@ -325,7 +331,6 @@ class AnseriniAccurate(Anserini):
 
 def write_vectors(folder: Path, collection: Collection) -> None:
     """Write the documents as Anserini's vectors: terms and how often they occur."""
-    folder.mkdir()
     words = collection.words
     for first in range(0, len(collection.postings), DOCUMENTS_IN_FILE):
         with open(folder / f"{first:08d}.jsonl", "w") as file:
