@@ -39,6 +39,7 @@ import numpy as np
 import pyarrow as pa
 
 import generated_collection
+from irpretrain.atomic import atomic_directory
 from irpretrain.errors import SetupError
 from irpretrain.retrieval.bm25 import Lengths, inverse_document_frequencies
 from irpretrain.retrieval.build_postings import write_postings
@@ -182,7 +183,8 @@ class Pisa:
         self._algorithm = algorithm
         path = folder / "pisa"
         if not path.exists():
-            write_pisa(path, collection.postings)
+            with atomic_directory(path) as temporary:
+                write_pisa(temporary, collection.postings)
         import pyterrier_pisa
 
         index = pyterrier_pisa.PisaIndex(str(path), stemmer="none", stops="none")
@@ -237,7 +239,6 @@ def write_pisa(path: Path, postings: Postings) -> None:
     """Write PISA's uncompressed inverted index (its binary collections), which it compresses itself."""
     from pyterrier_pisa import _pisathon
 
-    path.mkdir()
     lists, held = postings.lists, postings.document_frequencies()
     terms = np.flatnonzero(held)
     frequencies = lists.frequencies.astype(np.uint32)
@@ -285,10 +286,15 @@ class Anserini:
         if not self._index.exists():
             vectors = folder / "vectors"
             if not vectors.exists():
-                write_vectors(vectors, collection)
+                with atomic_directory(vectors) as temporary:
+                    write_vectors(temporary, collection)
+            self._make(vectors)
+
+    def _make(self, vectors: Path) -> None:
+        with atomic_directory(self._index) as temporary:
             run_java(
                 "index.IndexCollection", "-collection", "JsonVectorCollection", "-input", str(vectors),
-                "-index", str(self._index), "-generator", "DefaultLuceneDocumentGenerator", "-pretokenized",
+                "-index", str(temporary), "-generator", "DefaultLuceneDocumentGenerator", "-pretokenized",
                 *self.index_options, "-threads", "2", "-optimize", "-memoryBuffer", "1024",
             )  # fmt: skip
 
@@ -325,7 +331,6 @@ class AnseriniAccurate(Anserini):
 
 def write_vectors(folder: Path, collection: Collection) -> None:
     """Write the documents as Anserini's vectors: terms and how often they occur."""
-    folder.mkdir()
     words = collection.words
     for first in range(0, len(collection.postings), DOCUMENTS_IN_FILE):
         with open(folder / f"{first:08d}.jsonl", "w") as file:
@@ -470,23 +475,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         base = given.folder or Path(temporary)
         print(HEAD, flush=True)
         if not given.without_squad:
-            run("SQuAD", base / "squad", squad, given)
+            run("SQuAD", base / "squad", lambda _: squad(), given)
         for size in given.documents:
             run(
                 f"{size:,}",
                 base / f"generated-{size}",
-                lambda size=size: generated(size, given.mean_length),
+                lambda folder, size=size: generated(size, given.mean_length, folder),
                 given,
             )
 
 
-def generated(size: int, mean_length: float) -> tuple[generated_collection.Words, np.ndarray]:
-    return generated_collection.generate(size, mean_length, SEED), generated_collection.term_of()
+def generated(size: int, mean_length: float, folder: Path) -> tuple[generated_collection.Words, np.ndarray]:
+    return generated_collection.generate(size, mean_length, SEED, folder), generated_collection.term_of()
 
 
-def run(name: str, folder: Path, make: Callable[[], Any], given: argparse.Namespace) -> None:
+def run(name: str, folder: Path, make: Callable[[Path], Any], given: argparse.Namespace) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    words, term_of = make()
+    words, term_of = make(folder)
     compare(name, build(words, term_of, folder, given.memory_mb), folder, given)
 
 

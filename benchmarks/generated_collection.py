@@ -4,19 +4,22 @@ Each word of a document is, with probability `REPEAT`, one that already stands i
 Simon, "On a class of skew distribution functions", 1955), with probability `TOPICAL` a word of its topic's
 vocabulary, else one of the whole vocabulary; both vocabularies follow Zipf's law. The `STOP_WORDS` most frequent words
 are stop words. Lengths are log-normal with the given mean. At a mean of 1,100 words, stop words included, a document
-holds some 370 different terms, as web documents do, and the most frequent term stands in a third of them.
+holds some 410 different terms, and terms of queries stand in 0.17% of the documents in the median, 2% in the third
+quartile, 19% at the 95th percentile; the most frequent term stands in two thirds of them.
 
-A document depends on the seed and its number alone.
+A document depends on the seed and its number alone, so a larger collection begins with a smaller one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.atomic import atomic_file
 from irpretrain.compiled import compiled
 from irpretrain.randomness import integer_seed
 from irpretrain.text.alias import alias_table, draw_alias
@@ -44,17 +47,22 @@ def zipf(size: int) -> np.ndarray:
     return 1.0 / np.arange(1, size + 1)
 
 
-def generate(documents: int, mean_length: float, seed: int, first: int = 0) -> Words:
-    """Return documents `first` … `first + documents - 1` of the collection."""
+def generate(documents: int, mean_length: float, seed: int, folder: Path) -> Words:
+    """Return the first `documents` documents of a collection; their words lie in `folder`, which keeps them."""
     lengths = np.empty(documents, np.int64)
     key = np.uint64(integer_seed(seed, "generated-collection"))
-    _lengths(key, first, np.log(mean_length) - SPREAD**2 / 2, lengths)
+    _lengths(key, np.log(mean_length) - SPREAD**2 / 2, lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    words = np.empty(int(offsets[-1]), np.int32)
-    general, topical = alias_table(zipf(VOCABULARY)), alias_table(zipf(TOPIC_VOCABULARY))
-    _words(key, first, offsets, *general, *topical, words)
-    numbers = np.arange(first, first + documents)
+    path = folder / f"words-{documents}-{mean_length:g}-{seed}.npy"
+    if not path.exists():
+        with atomic_file(path) as temporary:
+            words = np.lib.format.open_memmap(temporary, "w+", np.int32, (int(offsets[-1]),))
+            general, topical = alias_table(zipf(VOCABULARY)), alias_table(zipf(TOPIC_VOCABULARY))
+            _words(key, offsets, *general, *topical, np.asarray(words))
+            words.flush()
+    numbers = np.arange(documents)
     names = pa.array([f"g{number:08d}" for number in numbers], pa.string())
+    words = np.asarray(np.load(path, mmap_mode="r"))
     return Words(words, offsets, np.zeros(documents, np.int32), numbers, names)
 
 
@@ -64,10 +72,10 @@ def term_of() -> np.ndarray:
 
 
 @compiled
-def _lengths(key: np.uint64, first: int, mean: float, lengths: np.ndarray) -> None:
+def _lengths(key: np.uint64, mean: float, lengths: np.ndarray) -> None:
     state = np.empty(STATE_WORDS, np.uint64)
     for number in range(len(lengths)):
-        start_stream(state, key, np.uint64(2 * (first + number)))
+        start_stream(state, key, np.uint64(2 * number))
         # Box and Muller (1958).
         radius = np.sqrt(-2 * np.log(1 - next_uniform(state)))
         normal = radius * np.cos(2 * np.pi * next_uniform(state))
@@ -77,7 +85,6 @@ def _lengths(key: np.uint64, first: int, mean: float, lengths: np.ndarray) -> No
 @compiled
 def _words(
     key: np.uint64,
-    first: int,
     offsets: np.ndarray,
     thresholds: np.ndarray,
     aliases: np.ndarray,
@@ -87,7 +94,7 @@ def _words(
 ) -> None:
     state = np.empty(STATE_WORDS, np.uint64)
     for number in range(len(offsets) - 1):
-        start_stream(state, key, np.uint64(2 * (first + number) + 1))
+        start_stream(state, key, np.uint64(2 * number + 1))
         topic = int(next_uniform(state) * TOPICS)
         begin = offsets[number]
         for at in range(begin, offsets[number + 1]):

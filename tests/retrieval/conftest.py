@@ -1,0 +1,28 @@
+"""Postings of small collections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_collections import Build, shard_of
+
+from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.retrieval.postings import Postings
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Return a function that makes postings of documents whose words are their terms."""
+
+    def make(
+        documents: Sequence[Sequence[int]], terms: int, name: str = "postings", **options: Any
+    ) -> Postings:
+        mapping = np.arange(terms, dtype=np.int32)
+        write_postings([[shard_of(documents)]], mapping, terms, tmp_path / name, **options)
+        return Postings.open(tmp_path / name)
+
+    return make

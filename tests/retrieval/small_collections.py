@@ -1,0 +1,37 @@
+"""Small collections of numbered terms, as shards of a word store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.retrieval.postings import Postings
+
+Build = Callable[..., Postings]
+"""The fixture `build`: (documents, number of terms, name of the folder, options of `write_postings`) → postings."""
+
+
+class Shard(NamedTuple):
+    """The words of a shard, as a word store has them."""
+
+    words: np.ndarray
+    offsets: np.ndarray
+    parts: np.ndarray
+    positions: np.ndarray
+    document_ids: pa.Array
+
+
+def shard_of(documents: Sequence[Sequence[int]], rows: Sequence[int] | None = None, name: str = "d") -> Shard:
+    """Make a shard of some documents (by default all) of one part."""
+    rows = range(len(documents)) if rows is None else rows
+    chosen = [np.asarray(documents[row], np.int32) for row in rows]
+    return Shard(
+        np.concatenate([*chosen, np.zeros(0, np.int32)]),
+        np.cumsum([0, *map(len, chosen)]),
+        np.zeros(len(chosen), np.int32),
+        np.array(list(rows), np.int64),
+        pa.array([f"{name}{row}" for row in rows], pa.string()),
+    )

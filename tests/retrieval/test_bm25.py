@@ -1,0 +1,83 @@
+"""Lucene's BM25: lengths in a byte, the formula in floats, and bounds that no rounding breaks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.errors import ConfigError
+from irpretrain.retrieval.bm25 import (
+    document_norms,
+    inverse_document_frequencies,
+    lossy_length,
+    part_of_score,
+)
+from irpretrain.retrieval.document_rank import _lower, _upper
+from irpretrain.retrieval.impacts import level_of
+
+
+def through_a_byte(length: int) -> int:
+    """SmallFloat.byte4ToInt(SmallFloat.intToByte4(length)), as Lucene has it."""
+
+    def to_int4(value: int) -> int:
+        bits = value.bit_length()
+        if bits < 4:
+            return value
+        return ((value >> (bits - 4)) & 7) | ((bits - 3) << 3)
+
+    def from_int4(value: int) -> int:
+        bits, shift = value & 7, (value >> 3) - 1
+        return bits if shift == -1 else (bits | 8) << shift
+
+    free = 255 - to_int4(2**31 - 1)
+    byte = length if length < free else free + to_int4(length - free)
+    assert 0 <= byte <= 255
+    return byte if byte < free else free + from_int4(byte - free)
+
+
+def test_short_lengths_are_kept_and_long_ones_cut() -> None:
+    assert [lossy_length(length) for length in (0, 1, 23, 39, 40, 41, 100, 1000)] == [
+        0, 1, 23, 39, 40, 40, 96, 984,
+    ]  # fmt: skip
+
+
+@given(st.integers(0, 2**31 - 1))
+def test_lossy_lengths_are_lucenes(length: int) -> None:
+    assert lossy_length(length) == through_a_byte(length)
+
+
+def test_a_score_by_hand() -> None:
+    # Lengths 2 and 4, mean 3; k1 = 1, b = 1: norm = 1 / (length / 3) = 1.5 and 0.75.
+    norms = document_norms(np.array([2, 4, 0], np.int32), 3.0, 1.0, 1.0, "exact")
+    assert norms.dtype == np.float32
+    assert norms.tolist() == [1.5, 0.75, 0.0]
+    # One of two documents holds the term: idf = log(1 + 1.5 / 1.5).
+    idf = inverse_document_frequencies(np.array([1]), 2)
+    assert idf[0] == np.float32(math.log(2))
+    # tf = 2 in the first: w (1 - 1 / (1 + 2 · 1.5)) = 0.75 w.
+    assert part_of_score(np.float32(4), np.float32(2), norms[0]) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("k1", "b"), [(0.0, 0.5), (-1.0, 0.5), (math.inf, 0.5), (math.nan, 0.5), (1.0, 1.1), (1.0, -0.1)]
+)
+def test_parameters_out_of_range_are_refused(k1: float, b: float) -> None:
+    with pytest.raises(ConfigError, match="BM25 needs k1 above 0 and b from 0 to 1"):
+        document_norms(np.array([1], np.int32), 1.0, k1, b, "exact")
+
+
+@given(
+    st.integers(1, 100_000),
+    st.floats(2**-20, 2**20, width=32),
+    st.floats(2**-23, 2**13, width=32),
+)
+def test_levels_bound_what_lucenes_floats_add(frequency: int, norm: float, weight: float) -> None:
+    norm, weight = np.float32(norm), np.float32(weight)
+    level = level_of(float(frequency), float(norm))
+    part = float(part_of_score(weight, np.float32(frequency), norm))
+    assert 1 <= level <= 255
+    assert _lower(weight, level) <= part <= _upper(weight, level)

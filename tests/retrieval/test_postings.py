@@ -1,0 +1,235 @@
+"""Postings: what is in them, that nothing but the documents decides it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from small_collections import Build, Shard, shard_of
+
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.retrieval.impacts import LEVELS, _hull
+from irpretrain.retrieval.postings import Postings
+
+DOCUMENTS = [[0, 1, 0, 2, 0], [2], [], [1, 1, 2, 2, 4]]
+"""Five terms, of which the fourth is in no document."""
+
+
+def lists_of(postings: Postings) -> list[list[tuple[int, int]]]:
+    """The postings (document, frequency) of every term."""
+    lists = postings.lists
+    pairs = list(zip(lists.documents.tolist(), lists.frequencies.tolist(), strict=True))
+    bounds = lists.offsets.tolist()
+    return [pairs[start:end] for start, end in pairwise(bounds)]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def random_documents(count: int, terms: int, seed: int = 1) -> list[list[int]]:
+    random = np.random.default_rng(seed)
+    return [(random.zipf(1.3, random.integers(0, 40)) % terms).tolist() for _ in range(count)]
+
+
+def test_postings_of_five_words(build: Build) -> None:
+    postings = build(DOCUMENTS, 5)
+    assert lists_of(postings) == [[(0, 3)], [(0, 1), (3, 2)], [(0, 1), (1, 1), (3, 2)], [], [(3, 1)]]
+    assert postings.lists.lengths.tolist() == [5, 1, 0, 5]
+    assert (len(postings), postings.terms, postings.document_count) == (4, 5, 3)
+    assert postings.average_length == 11 / 3
+    assert postings.document_frequencies().tolist() == [1, 2, 3, 0, 1]
+    assert postings.document_ids.to_pylist() == ["d0", "d1", "d2", "d3"]
+    assert postings.rows(pa.array(["d3", "d0"])).tolist() == [3, 0]
+
+
+def test_words_of_one_term_add_up_and_stop_words_do_not_count(tmp_path: Path) -> None:
+    # Words 0 and 1 are forms of term 0, word 2 is a stop word, word 3 is term 1.
+    write_postings([[shard_of([[0, 1, 2, 3], [2, 2]])]], np.array([0, 0, -1, 1], np.int32), 2, tmp_path / "p")
+    postings = Postings.open(tmp_path / "p")
+    assert lists_of(postings) == [[(0, 2)], [(0, 1)]]
+    assert postings.lists.lengths.tolist() == [3, 0]
+    assert postings.document_count == 1
+
+
+def test_frequent_words_overflow_into_another_file(build: Build) -> None:
+    postings = build([[0] * 254, [0] * 255, [0] * 700], 1)
+    assert postings.lists.frequencies.tolist() == [254, 255, 255]
+    assert postings.lists.overflow_places.tolist() == [1, 2]
+    assert postings.lists.overflow_frequencies.tolist() == [255, 700]
+
+
+def test_directories_lead_to_runs_of_documents(build: Build) -> None:
+    documents = [[0] if number % 3 == 0 else [1] for number in range(300)]
+    postings = build(documents, 2)
+    lists = postings.lists
+    # 100 postings in 300 documents: runs of 16 documents hold 5.3 postings, runs of 32 would hold more than 8.
+    directory = lists.directory[lists.directory_offsets[0] : lists.directory_offsets[1]]
+    expected = [sum(document < 16 * run for document in range(0, 300, 3)) for run in range(19)]
+    assert directory.tolist() == [*expected, 100]
+
+
+@pytest.mark.parametrize("shards", [2, 5])
+def test_bytes_do_not_depend_on_shards(tmp_path: Path, shards: int) -> None:
+    documents = random_documents(400, 30)
+    mapping = np.arange(30, dtype=np.int32)
+    pieces = [shard_of(documents, range(shard, 400, shards)) for shard in range(shards)]
+    other = [shard_of(random_documents(50, 30, 2), name="e")]
+    write_postings([[shard_of(documents)], other], mapping, 30, tmp_path / "one")
+    write_postings([pieces, other], mapping, 30, tmp_path / "many")
+    assert contents(tmp_path / "one") == contents(tmp_path / "many")
+
+
+def test_parts_come_one_after_the_other(tmp_path: Path) -> None:
+    first = shard_of([[0], [1]])._replace(parts=np.array([1, 0]), positions=np.array([0, 7]))
+    second = shard_of([[2]], name="e")._replace(parts=np.array([0]), positions=np.array([3]))
+    write_postings([[first, second]], np.arange(3, dtype=np.int32), 3, tmp_path / "p")
+    assert Postings.open(tmp_path / "p").document_ids.to_pylist() == ["e0", "d1", "d0"]
+
+
+def test_the_memory_limit_changes_passes_and_nothing_else(tmp_path: Path) -> None:
+    documents = random_documents(400, 30)
+    mapping = np.arange(30, dtype=np.int32)
+    counts = {}
+    for memory_mb in (0, 1, 100):
+        folder = tmp_path / str(memory_mb)
+        counts[memory_mb] = write_postings([[shard_of(documents)]], mapping, 30, folder, memory_mb)["passes"]
+        assert contents(folder) == contents(tmp_path / "0")
+    assert counts == {0: 30, 1: 1, 100: 1}
+
+
+def test_an_empty_collection_has_empty_postings(build: Build, tmp_path: Path) -> None:
+    postings = build([], 3)
+    assert (len(postings), postings.terms, postings.average_length) == (0, 3, 0.0)
+    write_postings([], np.zeros(0, np.int32), 0, tmp_path / "none")
+    assert Postings.open(tmp_path / "none").terms == 0
+
+
+def test_documents_that_share_a_place_or_a_name_are_refused(tmp_path: Path) -> None:
+    shard, mapping = shard_of([[0]]), np.zeros(1, np.int32)
+    with pytest.raises(
+        InputError, match=r"two documents have the place \(part 0, position 0\) in one corpus"
+    ):
+        write_postings([[shard, shard]], mapping, 1, tmp_path / "p")
+    with pytest.raises(InputError, match="1 document identifiers of the collection occur twice"):
+        write_postings([[shard], [shard]], mapping, 1, tmp_path / "p")
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_and_terms_out_of_range_are_refused(tmp_path: Path) -> None:
+    shard = shard_of([[0, 5]])
+    with pytest.raises(IntegrityError, match="a word that is not among the 5 of the collection"):
+        write_postings([[shard]], np.zeros(5, np.int32), 1, tmp_path / "p")
+    with pytest.raises(IntegrityError, match=r"a term number is outside -1 … 0"):
+        write_postings([[shard]], np.ones(6, np.int32), 1, tmp_path / "p")
+
+
+def test_documents_that_are_not_there_are_named(build: Build) -> None:
+    with pytest.raises(InputError, match="2 documents are not in these postings, such as x, y"):
+        build(DOCUMENTS, 5).rows(pa.array(["d1", "x", "y"]))
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "harm"),
+    [
+        ("postings.json", Path.unlink),
+        ("documents.npy", Path.unlink),
+        ("documents.npy", _truncate),
+        ("postings.json", lambda path: path.write_text("{}")),
+        ("postings.json", lambda path: path.write_text(path.read_text().replace('"terms": 5', '"terms": 6'))),
+        ("frequencies.npy", lambda path: np.save(path, np.zeros(3, np.uint8))),
+        ("frequencies.npy", lambda path: np.save(path, np.zeros(7, np.int64))),
+        ("offsets.npy", lambda path: np.save(path, np.array([0, 3, 1, 6, 6, 7]))),
+    ],
+)
+def test_a_damaged_folder_is_found_out(build: Build, name: str, harm) -> None:
+    postings = build(DOCUMENTS, 5)
+    harm(postings.directory / name)
+    with pytest.raises(IntegrityError, match=r"these are not whole postings: [^\n]+\n  Delete it and run"):
+        Postings.open(postings.directory)
+
+
+@pytest.mark.parametrize("name", ["identifiers.parquet", "impacts/levels.npy", "impacts/impacts.json"])
+def test_damage_that_shows_later_is_found_out_then(build: Build, name: str) -> None:
+    postings = build(DOCUMENTS, 5)
+    (postings.directory / name).unlink()
+    opened = Postings.open(postings.directory)
+    with pytest.raises(IntegrityError):
+        _ = (opened.document_ids, opened.impacts(3.8, 0.87, "exact"))
+
+
+def test_stored_bounds_are_those_that_are_computed(build: Build) -> None:
+    documents = random_documents(3000, 12)
+    stored, other = build(documents, 12), build(documents, 12, "other", k1=1.2, b=0.3, lengths="lucene")
+    assert json.loads((other.directory / "impacts" / "impacts.json").read_text())["lengths"] == "lucene"
+    for one, two in zip(
+        stored.impacts(3.8, 0.87, "exact").bounds, other.impacts(3.8, 0.87, "exact").bounds, strict=True
+    ):
+        assert one.dtype == two.dtype
+        assert one.tolist() == two.tolist()
+
+
+def test_summaries_of_long_lists_say_what_is_in_them(build: Build) -> None:
+    postings = build(random_documents(3000, 12), 12)
+    bounds, lists = postings.impacts(3.8, 0.87, "exact").bounds, postings.lists
+    assert len(bounds.long_lists) > 5
+    for number, term in enumerate(bounds.long_lists.tolist()):
+        own = slice(lists.offsets[term], lists.offsets[term + 1])
+        levels, documents = bounds.levels[own], lists.documents[own]
+        assert bounds.tops[term] == levels.max()
+        prefix = slice(bounds.prefix_offsets[number], bounds.prefix_offsets[number + 1])
+        expected = sorted(
+            (-int(level), document) for level, document in zip(levels, documents.tolist(), strict=True)
+        )
+        expected = [(-level, document) for level, document in expected if -level > bounds.floors[number]]
+        assert len(expected) * 4 <= len(levels)
+        assert (
+            list(
+                zip(
+                    bounds.prefix_levels[prefix].tolist(),
+                    bounds.prefix_documents[prefix].tolist(),
+                    strict=True,
+                )
+            )
+            == expected
+        )
+        hull = slice(bounds.hull_offsets[number], bounds.hull_offsets[number + 1])
+        assert bounds.hull_above[hull].tolist() == [
+            int((levels > level).sum()) for level in bounds.hull_levels[hull]
+        ]
+        assert (bounds.hull_levels[hull][0], bounds.hull_levels[hull][-1]) == (0, levels.max())
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.integers(1, LEVELS), min_size=1, max_size=300))
+def test_the_hull_is_convex_and_below_all_counts(levels: list[int]) -> None:
+    above = np.array([sum(other > level for other in levels) for level in range(LEVELS + 1)])
+    vertices = np.empty(LEVELS + 1, np.int64)
+    hull = vertices[: _hull(above, vertices)]
+    assert (hull[0], hull[-1]) == (0, max(levels))
+    slopes = np.diff(above[hull]) / np.diff(hull)
+    assert (np.diff(slopes) > 0).all()
+    assert (np.interp(np.arange(LEVELS + 1), hull, above[hull]) <= above + 1e-9).all()
+
+
+def test_a_shard_without_documents_changes_nothing(tmp_path: Path) -> None:
+    mapping = np.arange(5, dtype=np.int32)
+    empty: Shard = shard_of([])
+    write_postings([[shard_of(DOCUMENTS)]], mapping, 5, tmp_path / "one")
+    write_postings([[empty, shard_of(DOCUMENTS)], [empty]], mapping, 5, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
