@@ -1,7 +1,8 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php), wikitext_audit
-(how dumps are read, beside another parser), or any file under results/. docs/architecture.md is the map.
+Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares), wikitext_audit
+(how dumps are read, beside another parser), attributions (which words scores come from), or any file under results/.
+docs/architecture.md is the map.
 """
 
 import os
@@ -41,11 +42,13 @@ include: "rules/inputs.smk"
 include: "rules/corpora.smk"
 include: "rules/text.smk"
 include: "rules/graph.smk"
+include: "rules/axioms.smk"
 include: "rules/groups.smk"
 include: "rules/pretraining.smk"
 include: "rules/retrieval.smk"
 include: "rules/reranking.smk"
 include: "rules/evaluation.smk"
+include: "rules/attributions.smk"
 include: "rules/report.smk"
 
 
@@ -84,6 +87,16 @@ rule php:
         paper_results("php"),
 
 
+rule ares:
+    input:
+        paper_results("ares"),
+
+
 rule wikitext_audit:
     input:
         wikitext_audits,
+
+
+rule attributions:
+    input:
+        attribution_pages,

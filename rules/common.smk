@@ -5,7 +5,14 @@ from itertools import product
 from math import inf
 from pathlib import Path
 
-from irpretrain.config.consistency import active_experiments, most_shots, trained_on, used_models, with_starts
+from irpretrain.config.consistency import (
+    active_experiments,
+    most_shots,
+    trained_on,
+    used_models,
+    wanted_models,
+    with_starts,
+)
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
@@ -36,6 +43,10 @@ wildcard_constraints:
     dataset=r"[a-z0-9-]+",
     candidates=r"[a-z0-9-]+",
     experiment=r"[a-z0-9-]+",
+    predictor=r"[a-z0-9-]+",
+    terms="all|held",
+    diagnosis=r"[a-z0-9-]+",
+    page=r"[a-z0-9-]+",
     paper=r"[a-z]+",
     shard=r"\d+",
     seed=r"\d+",
@@ -213,9 +224,26 @@ def objective_anchor_texts(wildcards):
     return path if "anchor_texts" in needed(wildcards.objective) else []
 
 
+def objective_axioms(wildcards):
+    """Axiom values of the shard's pseudo-queries, for objectives that compare them."""
+    path = f"results/axioms/{wildcards.collection}/{wildcards.corpus}-{wildcards.shard}.parquet"
+    return path if "axiom_values" in needed(wildcards.objective) else []
+
+
+def objective_axiom_options(wildcards):
+    """How axioms are compared, for objectives that do."""
+    return axiom_options() if "axiom_values" in needed(wildcards.objective) else {}
+
+
+def objective_predictor(wildcards):
+    """The preference predictor that an objective names."""
+    name = getattr(CFG.objectives[wildcards.objective], "predictor", None)
+    return [] if name is None else f"results/predictors/{name}/scores.json"
+
+
 def corpus_positions(wildcards):
     """Whether an objective in use needs to know where the word pieces of this corpus begin."""
-    models = [CFG.models[name] for name in used_models(CFG)]
+    models = [CFG.models[name] for name in wanted_models(CFG)]
     trained = [model for model in models if wildcards.corpus in CFG.collections.get(model.collection, [])]
     return any("positions" in needed(task.objective) for model in trained for task in model.tasks)
 
@@ -232,6 +260,94 @@ def group_shards(wildcards):
 def shards_of_groups(collection, objective):
     base = f"results/groups/{collection}/{objective}"
     return [f"{base}/{corpus}-{shard}.parquet" for corpus, shard in shards_of(CFG.collections[collection])]
+
+
+# ARES: axioms and predictors
+
+
+def collection_words(wildcards):
+    return words_of(wildcards.collection, CFG.collections[wildcards.collection])
+
+
+def words_of(collection, corpora):
+    return [f"results/words/{collection}/{corpus}-{shard}" for corpus, shard in shards_of(corpora)]
+
+
+def judged_words(wildcards):
+    """Words of the corpus that a data set judges, numbered as those of a collection that holds it."""
+    return words_of(wildcards.collection, [CFG.datasets[wildcards.dataset].corpus])
+
+
+def axiom_values_of(collection, corpora):
+    return [f"results/axioms/{collection}/{corpus}-{shard}.parquet" for corpus, shard in shards_of(corpora)]
+
+
+def collection_axioms(wildcards):
+    return axiom_values_of(wildcards.collection, CFG.collections[wildcards.collection])
+
+
+def term_options():
+    """What decides which words are terms."""
+    return CFG.axioms.model_dump(mode="json", include={"stemming", "stop_list"})
+
+
+def rank_options():
+    """BM25 of RANK, for which postings keep bounds of scores."""
+    return {**dump(CFG.axioms.bm25), "lengths": CFG.axioms.rank_lengths}
+
+
+def axiom_options():
+    """What decides the values of axioms; threads and memory do not."""
+    return CFG.axioms.model_dump(mode="json", exclude={"threads", "memory_mb"})
+
+
+def given_vectors():
+    """The user's own file of word vectors, or the verified copy of an embedded one; nothing where they are trained."""
+    path = CFG.word_vectors.path
+    return [] if path is None else source(path)
+
+
+def predictor_options(wildcards):
+    return dump(CFG.predictors[wildcards.predictor])
+
+
+def predictor_judged(wildcards):
+    predictor = CFG.predictors[wildcards.predictor]
+    return f"results/judged/{predictor.collection}/{predictor.dataset}/{predictor.judged_terms}-terms.parquet"
+
+
+def predictor_pseudo(wildcards):
+    """Axiom values of the pseudo-queries of the documents that a predictor's data set judges."""
+    predictor = CFG.predictors[wildcards.predictor]
+    return axiom_values_of(predictor.collection, [CFG.datasets[predictor.dataset].corpus])
+
+
+def diagnosis_options(wildcards):
+    """What decides the pairs of a diagnosis, whatever models are diagnosed by them."""
+    return CFG.diagnoses[wildcards.diagnosis].model_dump(mode="json", exclude={"models", "label", "seed"})
+
+
+def diagnosed_axioms(wildcards):
+    collection = CFG.diagnoses[wildcards.diagnosis].collection
+    return axiom_values_of(collection, CFG.collections[collection])
+
+
+def diagnosed_tokens(wildcards):
+    return tokens_of(CFG.collections[CFG.diagnoses[wildcards.diagnosis].collection])
+
+
+def diagnosed_model(wildcards):
+    return final_model(wildcards.model, CFG.diagnoses[wildcards.diagnosis].seed)
+
+
+def diagnosed_labels(wildcards):
+    """Models of a diagnosis with their names in tables, in its order."""
+    return {model: CFG.models[model].label for model in CFG.diagnoses[wildcards.diagnosis].models}
+
+
+def diagnosis_scores(wildcards):
+    models = CFG.diagnoses[wildcards.diagnosis].models
+    return [f"results/diagnosis/{wildcards.diagnosis}/scores/{model}.parquet" for model in models]
 
 
 # Graphs
@@ -504,6 +620,66 @@ def experiment_dataset(wildcards):
     return {dataset: [CFG.datasets[dataset].measures, CFG.datasets[dataset].train_on is None]}
 
 
+# Attributions
+
+
+def attribution_pages(wildcards):
+    """Every page that the configuration asks for; an error where it asks for none."""
+    if not CFG.attributions:
+        raise WorkflowError("the configuration asks for no page of attributions; add one under attributions")
+    return [f"results/attributions/{page}.html" for page in CFG.attributions]
+
+
+def page_options(wildcards):
+    return dump(CFG.attributions[wildcards.page])
+
+
+def page_dataset(name):
+    """A file of the data set of a page."""
+    return lambda wildcards: f"results/datasets/{CFG.attributions[wildcards.page].dataset}/{name}"
+
+
+def page_documents(wildcards):
+    return documents_of([CFG.datasets[CFG.attributions[wildcards.page].dataset].corpus])
+
+
+def page_first_stage(wildcards):
+    page = CFG.attributions[wildcards.page]
+    return first_stage_run(page.dataset, page.candidates)
+
+
+def page_model_files(wildcards):
+    page = CFG.attributions[wildcards.page]
+    return [final_model(model, page.seed) for model in page.models]
+
+
+def page_run(page, model):
+    """The run in which the document has its rank; a query that is no query of the data set is in none."""
+    if page.text is not None:
+        return None
+    [path] = run_files(page.dataset, page.candidates, model, page.regime, page.seed)
+    return path
+
+
+def page_runs(wildcards):
+    page = CFG.attributions[wildcards.page]
+    return [run for model in page.models if (run := page_run(page, model))]
+
+
+def page_models(wildcards):
+    """Fields of report.attributions.AttributedModel."""
+    page = CFG.attributions[wildcards.page]
+    return [
+        {
+            "key": model,
+            "label": CFG.models[model].label,
+            "directory": final_model(model, page.seed),
+            "run": page_run(page, model),
+        }
+        for model in page.models
+    ]
+
+
 # Report
 
 
@@ -546,6 +722,29 @@ def published(papers):
     return [PUBLISHED[paper] for paper in papers]
 
 
+def shows_axioms(papers):
+    return any(load_published(PUBLISHED[paper]).axioms for paper in papers)
+
+
+def predictor_scores(papers):
+    """The scores of every preference predictor, for the papers that show them."""
+    predictors = getattr(CFG, "predictors", {}) if shows_axioms(papers) else {}
+    return [f"results/predictors/{predictor}/scores.json" for predictor in predictors]
+
+
+def rank_intervals(papers):
+    """How high pseudo-queries rank their documents, of every collection that a predictor takes them from."""
+    predictors = getattr(CFG, "predictors", {}) if shows_axioms(papers) else {}
+    collections = dict.fromkeys(predictor.collection for predictor in predictors.values())
+    return [f"results/axioms/{collection}/rank-intervals.json" for collection in collections]
+
+
+def diagnoses(papers):
+    """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
+    names = getattr(CFG, "diagnoses", {}) if shows_axioms(papers) else {}
+    return [f"results/diagnosis/{name}.csv" for name in names]
+
+
 def paper_results(paper):
     """What the target named after a paper makes; an error where the configuration leaves the paper out."""
 
@@ -566,7 +765,7 @@ def tables(papers):
     names = [
         f"{paper}_{table}"
         for paper in papers
-        for table in ("headline", *load_published(PUBLISHED[paper]).tables)
+        for table in ("headline", *load_published(PUBLISHED[paper]).table_names())
     ]
     return formats(names)
 

@@ -32,6 +32,8 @@ rule build_groups:
         collection=objective_collection,
         collection_tokens=objective_collection_tokens,
         anchor_texts=objective_anchor_texts,
+        axiom_values=objective_axioms,
+        predictor=objective_predictor,
     output:
         groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",
         meta="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet.meta.json",
@@ -45,6 +47,7 @@ rule build_groups:
         runtime=120,
     params:
         options=objective_options,
+        axioms=objective_axiom_options,
         text=dump(CFG.text),
         seed=CFG.seed,
     script:

@@ -10,6 +10,9 @@ for paper in PAPERS:
             scores=scores_of([paper]),
             per_query=per_query_of([paper]),
             published=published([paper]),
+            predictors=predictor_scores([paper]),
+            rank_intervals=rank_intervals([paper]),
+            diagnoses=diagnoses([paper]),
         output:
             verdicts=f"results/verdicts/{paper}.csv",
             tables=tables([paper]),
@@ -36,6 +39,9 @@ for paper in PAPERS:
             published=published([paper]),
             metrics=training_metrics([paper]),
             groups=sampling_counts([paper]),
+            predictors=predictor_scores([paper]),
+            rank_intervals=rank_intervals([paper]),
+            diagnoses=diagnoses([paper]),
         output:
             figures=figures([paper]),
             meta=f"{figures([paper])[0]}.meta.json",
@@ -80,6 +86,9 @@ rule write_paper_report:
         scores=lambda wildcards: scores_of([wildcards.paper]),
         per_query=lambda wildcards: per_query_of([wildcards.paper]),
         published=lambda wildcards: published([wildcards.paper]),
+        predictors=lambda wildcards: predictor_scores([wildcards.paper]),
+        rank_intervals=lambda wildcards: rank_intervals([wildcards.paper]),
+        diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/reports/{paper}.html",
@@ -134,6 +143,9 @@ rule write_report:
         scores=scores_of(PAPERS),
         per_query=per_query_of(PAPERS),
         published=published(PAPERS),
+        predictors=predictor_scores(PAPERS),
+        rank_intervals=rank_intervals(PAPERS),
+        diagnoses=diagnoses(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/report.html",

@@ -1,5 +1,8 @@
 """Make one corpus shard's ranking groups for one objective."""
 
+from pathlib import Path
+
+from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.objectives.registry import load_objective, read_options
 from irpretrain.stage import stage
@@ -13,6 +16,11 @@ with stage(snakemake) as done:
         extra["collection_tokens"] = list(snakemake.input.collection_tokens)
     if snakemake.input.anchor_texts:
         extra["anchor_texts"] = snakemake.input.anchor_texts
+    if snakemake.input.axiom_values:
+        extra["axiom_values"] = snakemake.input.axiom_values
+        predictor = snakemake.input.predictor
+        extra["predictor"] = Path(predictor).parent if predictor else None
+        extra["axioms"] = AxiomsConfig(**snakemake.params.axioms)
     done(
         load_objective(options).build_groups(
             snakemake.input.documents,

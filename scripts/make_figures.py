@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from irpretrain.config import Config
+from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.figures import make_figures
 from irpretrain.stage import stage
 
@@ -16,5 +17,10 @@ with stage(snakemake) as done:
             list(snakemake.input.metrics),
             list(snakemake.input.groups),
             Path(snakemake.output.figures[0]).parent,
+            AxiomFiles(
+                list(snakemake.input.predictors),
+                list(snakemake.input.rank_intervals),
+                list(snakemake.input.diagnoses),
+            ),
         )
     )

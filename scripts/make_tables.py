@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from irpretrain.config import Config
+from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.tables import make_tables
 from irpretrain.stage import stage
 
@@ -15,5 +16,10 @@ with stage(snakemake) as done:
             list(snakemake.input.per_query),
             Path(snakemake.output.tables[0]).parent,
             snakemake.output.verdicts,
+            AxiomFiles(
+                list(snakemake.input.predictors),
+                list(snakemake.input.rank_intervals),
+                list(snakemake.input.diagnoses),
+            ),
         )
     )

@@ -1,6 +1,7 @@
 """Put tables, figures, counts, costs and provenance into one HTML page."""
 
 from irpretrain.config import Config
+from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.html import write_report
 from irpretrain.stage import stage
 
@@ -16,5 +17,10 @@ with stage(snakemake) as done:
             dag=snakemake.input.dag,
             manifest=snakemake.input.manifest,
             output=snakemake.output.report,
+            axioms=AxiomFiles(
+                list(snakemake.input.predictors),
+                list(snakemake.input.rank_intervals),
+                list(snakemake.input.diagnoses),
+            ),
         )
     )

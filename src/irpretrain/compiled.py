@@ -22,11 +22,27 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """Return `function`, compiled at its first call; all it calls must be compiled too."""
+    """Return `function`, compiled at its first call; all it calls must be compiled too.
+
+    It runs without Python's global lock, so that threads may share its work.
+    """
+    return _compiled(function, {})
+
+
+def compiled_uncounted(function: Function) -> Function:
+    """As `compiled`, for a function that makes no array, and is called with arrays in tuples by compiled ones only.
+
+    Its arrays' references are not counted, as the caller holds them anyway; counting takes an atomic operation for each
+    use of a tuple's array, most of the time of a small function. (Numba refuses to compile one that makes an array.)
+    """
+    return _compiled(function, {"_nrt": False})
+
+
+def _compiled(function: Function, options: dict[str, Any]) -> Function:
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
     try:
-        return cast(Function, numba.njit(cache=True)(function))
+        return cast(Function, numba.njit(cache=True, nogil=True, **options)(function))
     finally:
         config.CACHE_DIR = before
 

@@ -424,6 +424,32 @@ AXIOM_VALUES = Contract(
     ),
 )
 
+AXIOM_PAIRS = Contract(
+    "axiom_pairs",
+    "Pairs of pseudo-queries of documents that an axiom diagnosis compares, in random order.",
+    (
+        Column("pair", pa.int32(), "number of the pair, from 0; also number of the row"),
+        Column("document_id", pa.string(), "document"),
+        Column("first", pa.string(), "words of one pseudo-query"),
+        Column("second", pa.string(), "words of another, of equal length"),
+        Column(
+            "preferences",
+            _list(pa.int8()),
+            "one an axiom, in the order of ARES's table 1: 1 where it prefers the first, -1 the second, 0 neither",
+        ),
+    ),
+)
+
+PAIR_SCORES = Contract(
+    "pair_scores",
+    "A re-ranker's scores of both pseudo-queries of each row of AXIOM_PAIRS for its document.",
+    (
+        Column("pair", pa.int32(), "number of the pair; also number of the row"),
+        Column("first", pa.float32(), "score of the first pseudo-query"),
+        Column("second", pa.float32(), "score of the second"),
+    ),
+)
+
 PER_QUERY = Contract(
     "per_query",
     "One row a query, measure and run.",
@@ -456,5 +482,7 @@ CONTRACTS = (
     ANCHOR_TEXTS,
     DOCUMENT_QUERIES,
     AXIOM_VALUES,
+    AXIOM_PAIRS,
+    PAIR_SCORES,
     PER_QUERY,
 )

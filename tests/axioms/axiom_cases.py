@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def frequencies_of(store: Path, terms: Terms, count: int) -> np.ndarray:
     documents = DocumentWords([store], len(terms.numbers))
     held = np.zeros(len(terms.names) + 1, np.int64)
     words, offsets = documents.gather(np.arange(count))
-    for start, end in zip(offsets, offsets[1:], strict=False):
+    for start, end in pairwise(offsets):
         found = np.unique(terms.terms(words[start:end]))
         held[found[found >= 0]] += 1
     return held
@@ -119,7 +120,16 @@ def reference(
     held = [term for term in terms if tf[term]]
     near = held if options.missing_terms == "skipped" or len(held) == len(terms) else []
     between = [
-        mean([abs(i - j) - 1 for i, a in enumerate(words) if a == one for j, b in enumerate(words) if b == other], 0)
+        mean(
+            [
+                abs(i - j) - 1
+                for i, a in enumerate(words)
+                if a == one
+                for j, b in enumerate(words)
+                if b == other
+            ],
+            0,
+        )
         for one in near
         for other in near
         if one < other

@@ -21,10 +21,21 @@ from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 
-build_postings = pytest.importorskip("irpretrain.retrieval.build_postings", reason="there are no postings yet")
+build_postings = pytest.importorskip(
+    "irpretrain.retrieval.build_postings", reason="there are no postings yet"
+)
 
 TEXTS = ["a b a c", "b c", "the running man runs", "", "c a d", "b", "a b c d e a b"]
-QUERIES = [("a b", 0), ("c", 0), ("b zebra", 1), ("the man ran", 2), ("runs", 2), ("a", 3), ("", 4), ("d e a", 6)]
+QUERIES = [
+    ("a b", 0),
+    ("c", 0),
+    ("b zebra", 1),
+    ("the man ran", 2),
+    ("runs", 2),
+    ("a", 3),
+    ("", 4),
+    ("d e a", 6),
+]
 VECTORS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.5), "man": (-0.25, 0.25), "d": (0.125, 0.75)}
 
 
@@ -64,7 +75,14 @@ class Files:
     def compute(self, queries: list[tuple[str, int]], **changes: Any) -> tuple[dict[str, Any], Path]:
         """Run the stage; return its counts and its output."""
         rows = [
-            {"part": 0, "position": number, "sample": sample, "document_id": f"d{number}", "query_id": "", "query": text}
+            {
+                "part": 0,
+                "position": number,
+                "sample": sample,
+                "document_id": f"d{number}",
+                "query_id": "",
+                "query": text,
+            }
             for sample, (text, number) in enumerate(queries)
         ]
         DOCUMENT_QUERIES.write(self.folder / "queries.parquet", rows)
@@ -142,12 +160,16 @@ def bm25(query: list[str], document: list[str], documents: list[list[str]]) -> f
     if not document:
         return 0.0
     average = single(sum(map(len, filled)) / len(filled))
-    norm = single(1) / (single(3.8) * ((single(1) - single(0.87)) + single(0.87) * single(len(document)) / average))
+    norm = single(1) / (
+        single(3.8) * ((single(1) - single(0.87)) + single(0.87) * single(len(document)) / average)
+    )
     score = 0.0
     for term in dict.fromkeys(query):
         held = sum(term in one for one in filled)
         idf = single(query.count(term)) * single(np.log(1 + (len(filled) - held + 0.5) / (held + 0.5)))
-        score += float(idf - idf / (single(1) + single(document.count(term)) * norm)) if term in document else 0
+        score += (
+            float(idf - idf / (single(1) + single(document.count(term)) * norm)) if term in document else 0
+        )
     return float(single(score))
 
 

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 WORDS = ["a", "b", "c", "d", "e"]
 texts_strategy = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=4)
 queries_strategy = st.lists(
-    st.tuples(st.lists(st.sampled_from([*WORDS, "zebra", "gnu"]), max_size=6).map(" ".join), st.integers(0, 3)),
+    st.tuples(
+        st.lists(st.sampled_from([*WORDS, "zebra", "gnu"]), max_size=6).map(" ".join), st.integers(0, 3)
+    ),
     min_size=1,
     max_size=6,
 )
@@ -41,7 +43,11 @@ def test_values_are_those_of_the_definitions(
     found = values_of(batch)
     for number, (query, document) in enumerate(queries):
         for column, expected in reference(query, document, texts, options, vectors).items():
-            assert found[column][number] == pytest.approx(expected, abs=2e-9), (column, query, texts[document])
+            assert found[column][number] == pytest.approx(expected, abs=2e-9), (
+                column,
+                query,
+                texts[document],
+            )
 
 
 @given(

@@ -1,110 +1,103 @@
-"""What an axiom prefers when one thing changes."""
+"""Features of pairs: directions, ties, infinity, the gate of STM-2, numbers of vectors."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from axiom_cases import Vectors, make_batch, plain_options, values_of
+from hypothesis import given
+from hypothesis import strategies as st
+from made_values import COLUMNS, random_rows, reference_features, row
 
-from irpretrain.axioms.preferences import preferences
-from irpretrain.axioms.registry import DEFINITIONS
-from irpretrain.config.axioms import AXIOMS, Axiom
+from irpretrain.axioms.preferences import (
+    DIRECTIONS,
+    VECTORS,
+    all_vectors,
+    larger_is_better,
+    preferences,
+    vector_numbers,
+)
+from irpretrain.config.axioms import AXIOMS
 from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.errors import IntegrityError
 
 
-def preference(
-    folder: Path,
-    axiom: Axiom,
-    first: str,
-    second: str,
-    texts: list[str],
-    vectors: Vectors | None = None,
-    threshold: float = 0.05,
-) -> int:
-    """Return which of two queries an axiom prefers for the first document: 1, -1 or 0."""
-    batch = make_batch(folder, texts, [(first, 0), (second, 0)], plain_options(), vectors)
-    found = values_of(batch)
-    pair = [{name: column[side : side + 1] for name, column in found.items()} for side in range(2)]
-    return int(preferences(axiom, pair[0], pair[1], threshold)[0])
+def features(first: dict[str, Any], second: dict[str, Any], threshold: float = 0.05) -> dict[str, int]:
+    rows = pa.Table.from_pylist([row(0, 0, **first), row(0, 1, **second)], schema=AXIOM_VALUES.schema)
+    found = preferences(larger_is_better(rows), np.array([0]), np.array([1]), threshold)
+    assert found.dtype == np.int8
+    return dict(zip(AXIOMS, found[0].tolist(), strict=True))
 
 
-def test_every_axiom_has_a_column() -> None:
-    assert tuple(DEFINITIONS) == AXIOMS
-    columns = [definition.column for definition in DEFINITIONS.values()]
-    assert columns == AXIOM_VALUES.schema.names[-9:]
+def test_every_axiom_has_a_direction():
+    assert tuple(DIRECTIONS) == AXIOMS
+    assert [direction.column for direction in DIRECTIONS.values()] == list(COLUMNS)
 
 
-@pytest.mark.parametrize("axiom", ["REP-QL", "REP-TFIDF", "REG"])
-def test_another_occurrence_makes_a_term_better(tmp_path: Path, axiom: Axiom) -> None:
-    # Both words are in as many documents.
-    others = ["a b", "x", "x"]
-    assert preference(tmp_path / "1", axiom, "a", "b", ["a b x x", *others]) == 0
-    assert preference(tmp_path / "2", axiom, "a", "b", ["a b a x", *others]) == 1
+def test_equal_values_are_ties():
+    assert set(features({}, {}).values()) == {0}
 
 
-@pytest.mark.parametrize("axiom", ["REP-QL", "REP-TFIDF"])
-def test_a_term_in_more_documents_is_likelier_and_weighs_less(tmp_path: Path, axiom: Axiom) -> None:
-    texts = ["a b x x", "a", "x", "x"]
-    assert preference(tmp_path, axiom, "a", "b", texts) == (1 if axiom == "REP-QL" else -1)
+@pytest.mark.parametrize(
+    ("column", "axiom", "better", "worse"),
+    [
+        ("rank", "RANK", 1, 2),
+        ("rank", "RANK", 50, 0),
+        ("rep_ql", "REP-QL", -1.0, -1.5),
+        ("rep_tfidf", "REP-TFIDF", 3.0, 2.0),
+        ("prox_1", "PROX-1", 0.0, 0.5),
+        ("prox_1", "PROX-1", 1e9, float("inf")),
+        ("prox_2", "PROX-2", 1.0, 2.0),
+        ("reg", "REG", 2.0, 1.0),
+        ("stm_1", "STM-1", 0.9, 0.1),
+        ("stm_2", "STM-2", 1.0, 0.5),
+        ("stm_3", "STM-3", 1.0, 0.5),
+    ],
+)
+def test_the_better_value_is_preferred_by_its_axiom_alone(column, axiom, better, worse):
+    expected = dict.fromkeys(AXIOMS, 0) | {axiom: 1}
+    assert features({column: better}, {column: worse}) == expected
+    assert features({column: worse}, {column: better}) == expected | {axiom: -1}
 
 
-def test_prox_1_prefers_terms_that_are_brought_together(tmp_path: Path) -> None:
-    assert preference(tmp_path / "1", "PROX-1", "a b", "c d", ["a x b c x d"]) == 0
-    assert preference(tmp_path / "2", "PROX-1", "a b", "c d", ["x a b c x d"]) == 1
+@pytest.mark.parametrize("column", ["rank", "prox_1", "prox_2"])
+def test_two_infinite_values_are_a_tie(column):
+    worst = 0 if column == "rank" else float("inf")
+    assert set(features({column: worst}, {column: worst}).values()) == {0}
 
 
-def test_prox_2_prefers_a_term_that_is_moved_forward(tmp_path: Path) -> None:
-    assert preference(tmp_path / "1", "PROX-2", "a b", "c d", ["a c d b"]) == 0
-    assert preference(tmp_path / "2", "PROX-2", "a b", "c d", ["a b c d"]) == 1
-    assert preference(tmp_path / "3", "PROX-2", "a b", "a c", ["a b c d"]) == 1
+@pytest.mark.parametrize(
+    ("difference", "threshold", "expected"), [(0.25, 0.5, 1), (0.5, 0.5, 0), (0.75, 0.5, 0), (0.0, 0.0, 0)]
+)
+def test_stm_2_speaks_where_stm_1_is_closer_than_the_threshold(difference, threshold, expected):
+    found = features({"stm_1": 0.0, "stm_2": 1.0}, {"stm_1": difference, "stm_2": 0.5}, threshold)
+    assert found["STM-2"] == expected
+    assert found["STM-1"] == (-1 if difference else 0)
 
 
-@pytest.mark.parametrize("axiom", ["PROX-1", "PROX-2"])
-def test_a_missing_term_loses_against_any_distance_and_ties_with_another(
-    tmp_path: Path, axiom: Axiom
-) -> None:
-    texts = ["x a x x x x x b"]
-    assert preference(tmp_path / "1", axiom, "a b", "a zebra", texts) == 1
-    assert preference(tmp_path / "2", axiom, "a gnu", "a zebra", texts) == 0
+@given(st.integers(0, 10_000))
+def test_features_are_those_of_the_definition_and_change_sign_with_the_order(seed):
+    rows = random_rows(np.random.default_rng(seed), 1, 8)
+    values = larger_is_better(pa.Table.from_pylist(rows, schema=AXIOM_VALUES.schema))
+    first, second = (grid.ravel() for grid in np.meshgrid(np.arange(8), np.arange(8)))
+    found = preferences(values, first, second, 0.06)
+    expected = [reference_features(rows[a], rows[b], 0.06) for a, b in zip(first, second, strict=True)]
+    assert found.tolist() == expected
+    assert (preferences(values, second, first, 0.06) == -found).all()
 
 
-SYNONYMS: Vectors = {"car": (1.0, 0.5), "auto": (1.0, 0.5), "tree": (0.0, 1.0), "road": (1.0, 0.0)}
+def test_numbers_count_all_vectors_and_mirror():
+    vectors = all_vectors()
+    assert vectors.shape == (VECTORS, 9)
+    assert len(np.unique(vectors, axis=0)) == VECTORS
+    assert (vector_numbers(vectors) == np.arange(VECTORS)).all()
+    assert (vector_numbers(-vectors) == VECTORS - 1 - np.arange(VECTORS)).all()
 
 
-@pytest.mark.parametrize("axiom", ["STM-1", "STM-3"])
-def test_a_synonym_changes_nothing_in_meaning(tmp_path: Path, axiom: Axiom) -> None:
-    texts = ["car road road", "auto tree"]
-    assert preference(tmp_path, axiom, "car tree", "auto tree", texts, SYNONYMS) == 0
-
-
-@pytest.mark.parametrize("axiom", ["STM-1", "STM-3"])
-def test_a_word_that_is_nearer_in_meaning_is_better(tmp_path: Path, axiom: Axiom) -> None:
-    texts = ["car road road", "auto tree"]
-    assert preference(tmp_path, axiom, "auto", "tree", texts, SYNONYMS) == 1
-
-
-@pytest.mark.parametrize("axiom", ["STM-2", "REP-QL", "REP-TFIDF", "PROX-1", "PROX-2", "REG"])
-def test_a_synonym_that_the_document_lacks_is_worse_where_words_count(tmp_path: Path, axiom: Axiom) -> None:
-    texts = ["car road road tree", "auto", "x"]
-    assert preference(tmp_path, axiom, "car road", "auto road", texts, SYNONYMS) == 1
-
-
-def test_stm_2_says_nothing_where_meanings_differ(tmp_path: Path) -> None:
-    texts = ["car road road", "auto tree"]
-    queries = ("car", "tree")
-    assert preference(tmp_path / "1", "STM-2", *queries, texts, SYNONYMS) == 0
-    assert preference(tmp_path / "2", "STM-2", *queries, texts, SYNONYMS, threshold=2.0) == 1
-
-
-def test_reg_prefers_a_document_that_covers_the_odd_term(tmp_path: Path) -> None:
-    vectors = {"car": (1.0, 0.1), "auto": (1.0, 0.0), "tree": (0.0, 1.0), "leaf": (0.0, 1.0)}
-    texts = ["car auto tree tree leaf", "x"]
-    assert preference(tmp_path, "REG", "car auto tree", "car auto leaf", texts, vectors) == 1
-
-
-def test_rank_prefers_the_higher_place_and_0_is_the_worst() -> None:
-    first, second = {"rank": np.array([1, 3, 50, 0])}, {"rank": np.array([2, 3, 0, 0])}
-    assert preferences("RANK", first, second, 0.05).tolist() == [1, 0, 1, 0]
-    assert preferences("RANK", second, first, 0.05).tolist() == [-1, 0, -1, 0]
+def test_what_is_not_a_number_is_refused():
+    rows = pa.Table.from_pylist([row(0, 0, reg=float("nan"))], schema=AXIOM_VALUES.schema)
+    with pytest.raises(IntegrityError, match="REG of 1 queries is not a number"):
+        larger_is_better(rows, Path("values.parquet"))

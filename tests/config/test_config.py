@@ -257,6 +257,105 @@ def test_what_cannot_choose_a_model_is_refused(given, changes, expected):
     assert expected in message(deep_merge(held_out(given), changes))
 
 
+def with_ares(given):
+    """The default configuration with a preference predictor, a model that learns from it, and a diagnosis."""
+    return deep_merge(
+        given,
+        {
+            "collections": {"paragraphs": ["squad-train"]},
+            "predictors": {
+                "simple": {"label": "simple", "collection": "paragraphs", "dataset": "squad-train"}
+            },
+            "objectives": {"ares": {"type": "ares", "predictor": "simple"}},
+            "models": {
+                "ares": {"label": "ARES", "collection": "paragraphs", "tasks": [{"objective": "ares"}]},
+                "ares-further": {"label": "ARES, further", "start": "ares"},
+            },
+            "experiments": {
+                "zero-shot-ares": {"dataset": "squad", "models": ["ares-further"], "regimes": ["zero-shot"]}
+            },
+            "diagnoses": {
+                "axioms": {"label": "axioms", "collection": "paragraphs", "models": ["untrained", "ares"]}
+            },
+        },
+    )
+
+
+def test_ares_takes_what_its_preset_says(given):
+    parsed = parse_config(with_ares(given))
+    assert (parsed.objectives["ares"].draw, parsed.objectives["ares"].ties) == ("until-accepted", "drop")
+    released = parse_config({**with_ares(given), "preset": "released"})
+    assert (released.objectives["ares"].draw, released.objectives["ares"].ties) == ("first", "keep")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"predictors": {"simple": {"collection": "paragraph"}}},
+            "predictors.simple.collection: 'paragraph' is not in collections; did you mean paragraphs?",
+        ),
+        (
+            {"predictors": {"simple": {"dataset": "squad-trian"}}},
+            "predictors.simple.dataset: 'squad-trian' is not in datasets; did you mean squad-train?",
+        ),
+        (
+            {"predictors": {"simple": {"collection": "pretraining"}}},
+            "predictors.simple: the relevant documents of squad-train are in corpus squad-train, which is not in "
+            "collections.pretraining",
+        ),
+        (
+            {"objectives": {"ares": {"predictor": "simpel"}}},
+            "objectives.ares.predictor: 'simpel' is not in predictors; did you mean simple?",
+        ),
+        ({"objectives": {"ares": {"predictor": None}}}, "ares: predictor: is missing"),
+        # The model is tested through another one that starts from it.
+        (
+            {"collections": {"paragraphs": ["squad-dev"]}, "predictors": {"simple": {"dataset": "squad"}}},
+            "predictors.simple.dataset: experiments.zero-shot-ares tests ares on squad; ares learns what this "
+            "predictor prefers, and test queries must not teach it",
+        ),
+        (
+            {"datasets": {"squad-train": {"queries": {"path": "embedded:squad-dev"}}}},
+            "tests ares on squad, which has its queries from embedded:squad-dev too; ares learns what",
+        ),
+        (
+            {"diagnoses": {"axioms": {"models": ["aers"]}}},
+            "diagnoses.axioms.models: 'aers' is not in models; did you mean ares?",
+        ),
+        (
+            {"diagnoses": {"axioms": {"models": ["ares", "ares"]}}},
+            "diagnoses.axioms.models: ares is listed twice",
+        ),
+        (
+            {"diagnoses": {"axioms": {"collection": "paragraph"}}},
+            "diagnoses.axioms.collection: 'paragraph' is not in collections",
+        ),
+        (
+            {"diagnoses": {"Axioms": {"label": "x", "collection": "paragraphs", "models": ["ares"]}}},
+            "diagnoses.Axioms: names",
+        ),
+        # A model that only a diagnosis needs.
+        (
+            {
+                "experiments": {"zero-shot-ares": None},
+                "models": {"ares": {"training": {"steps": 7, "mlm_head_steps": 7}}},
+            },
+            "models.ares: with mlm_head_steps 7 and steps 7",
+        ),
+    ],
+)
+def test_faults_of_predictors_and_diagnoses_are_explained(given, changes, expected):
+    assert expected in message(deep_merge(with_ares(given), changes))
+
+
+def test_a_predictor_may_learn_from_test_queries_that_no_model_of_its_is_tested_on(given):
+    ares = with_ares(given)
+    ares["collections"]["dev"] = ["squad-dev"]
+    ares["predictors"]["dev"] = {"label": "dev", "collection": "dev", "dataset": "squad"}
+    parse_config(ares)
+
+
 def test_all_faults_come_in_one_message(given):
     given["sed"] = 1
     given["retrieval"]["dept"] = 3
@@ -384,3 +483,25 @@ def test_merging_leaves_its_arguments_alone():
     before = copy.deepcopy((base, over))
     assert deep_merge(base, over) == {"a": {"b": 1, "c": 2}}
     assert (base, over) == before
+
+
+def test_a_page_of_attributions_names_what_there_is(given):
+    page = {"dataset": "squad", "models": ["untrained", "prop"]}
+    given["attributions"] = {"case": page}
+    assert parse_config(given).attributions["case"].steps == 50
+    given["attributions"] = {"Case": page, "other": {"dataset": "squid", "models": ["prop", "porp"]}}
+    text = message(given)
+    assert "attributions.Case: names are lower-case" in text
+    assert "attributions.other.dataset: 'squid' is not in datasets; did you mean squad?" in text
+    assert "attributions.other.models: 'porp' is not in models; did you mean prop?" in text
+    given["attributions"] = {"case": {**page, "text": "own words"}}
+    assert "attributions.case: text is a query without judgements, so document must be given" in message(
+        given
+    )
+
+
+def test_models_of_a_page_are_checked_though_no_experiment_needs_them(given):
+    given["models"]["other"] = {"label": "other", "training": {"stepz": 1}}
+    parse_config(given)
+    given["attributions"] = {"case": {"dataset": "squad", "models": ["other"]}}
+    assert "models.other.training: stepz" in message(given)

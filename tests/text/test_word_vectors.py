@@ -32,7 +32,14 @@ def make(folder: Path, texts: list[str], shards: int = 1, corpora: int = 1) -> t
         mine = texts[corpus::corpora]
         for shard in range(shards):
             rows = [
-                {"document_id": f"{corpus}-{i}", "part": i % 2, "position": i, "title": "", "url": "", "body": text}
+                {
+                    "document_id": f"{corpus}-{i}",
+                    "part": i % 2,
+                    "position": i,
+                    "title": "",
+                    "url": "",
+                    "body": text,
+                }
                 for i, text in enumerate(mine)
                 if i % shards == shard
             ]

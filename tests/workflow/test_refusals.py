@@ -116,6 +116,14 @@ def test_refused_before_any_job_starts(project, changes, expected):
     assert not (project / "results").exists()
 
 
+def test_pages_of_attributions_must_be_asked_for(project):
+    configure(project, {"attributions/case": None})
+    done = run_workflow(project, "attributions", "--dry-run", expect=1)
+    expected = "the configuration asks for no page of attributions; add one under attributions"
+    assert expected in done.stdout + done.stderr
+    assert not (project / "results").exists()
+
+
 FOLDS = "results/datasets/tiny/folds.json"
 
 

@@ -155,6 +155,17 @@ def test_the_audit_of_wikis_needs_their_dumps_alone(finished, tmp_path):
     assert not (tmp_path / "results/corpora").exists()
 
 
+def test_attributions_of_the_models_that_a_page_names(finished):
+    folder, _ = finished
+    page = folder / "results/attributions/case.html"
+    assert not page.exists(), "only its own target makes it"
+    run_workflow(folder, "attributions")
+    counts = json.loads((folder / "results/attributions/case.html.meta.json").read_text())["counts"]
+    assert counts["models"] == 2
+    assert counts["document"] in page.read_text()
+    assert counts["largest_relative_residual"] < 0.05
+
+
 def test_counts_reach_the_sidecars(finished):
     folder, _ = finished
     groups = json.loads((folder / "results/groups/pretraining/rop.parquet.meta.json").read_text())

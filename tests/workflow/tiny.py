@@ -172,6 +172,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "zero-shot-wikiformer": {"dataset": "tiny", "models": ["untrained", "wikiformer"]},
             "zero-shot-php": {"dataset": "tiny", "models": ["untrained", "php"]},
         },
+        "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"], "steps": 20}},
         **top,
     }
 

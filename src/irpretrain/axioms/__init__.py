@@ -1,1 +1,1 @@
-"""The nine axioms of ARES (Chen et al., SIGIR 2022, section 3.2): what they compare, and how they prefer."""
+"""The nine axioms of ARES (Chen et al., SIGIR 2022): what they compare, how they prefer, and what is made of it."""

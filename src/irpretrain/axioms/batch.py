@@ -112,7 +112,10 @@ class Batch:
 
 
 class BatchMaker:
-    """Makes batches from the texts of queries and the rows of their documents."""
+    """Makes batches from the texts of queries and the rows of their documents.
+
+    With `held_alone`, a query has only the terms that its document holds.
+    """
 
     def __init__(
         self,
@@ -120,8 +123,10 @@ class BatchMaker:
         documents: DocumentWords,
         kind: WordKind,
         resources: str | Path | None = None,
+        held_alone: bool = False,
     ) -> None:
         self._collection, self._documents, self._kind = collection, documents, kind
+        self._held_alone = held_alone
         self._stop_words = load_stop_words(collection.options.stop_list, resources)
         self._new_words: dict[str, int] = {}
         self._new_terms: dict[str, int] = {}
@@ -142,12 +147,15 @@ class BatchMaker:
         known = len(self._collection.terms.numbers), len(self._collection.terms.names)
         opens = np.ones(len(rows), bool)
         opens[1:] = rows[1:] != rows[:-1]
+        documents, document = self._gather(rows[opens]), np.cumsum(opens) - 1
+        if self._held_alone:
+            _drop_missing(terms, offsets, documents, document)
         return Batch(
             self._collection,
             _as_sets(words, terms, offsets, *known),
             _searched(terms, offsets, known[1]),
-            self._gather(rows[opens]),
-            np.cumsum(opens) - 1,
+            documents,
+            document,
             numbers,
         )
 
@@ -183,6 +191,19 @@ def _searched(terms: np.ndarray, offsets: np.ndarray, known: int) -> tuple[np.nd
     kept = (terms != NO_TERM) & (terms < known)
     counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
     return terms[kept], counted[offsets]
+
+
+@compiled
+def _drop_missing(terms: np.ndarray, offsets: np.ndarray, documents: Documents, document: np.ndarray) -> None:
+    """Make NO_TERM of the terms of queries that their documents lack."""
+    for query in range(len(document)):
+        first, last = documents.offsets[document[query]], documents.offsets[document[query] + 1]
+        for place in range(offsets[query], offsets[query + 1]):
+            held = False
+            for word in range(first, last):
+                held |= documents.terms[word] == terms[place]
+            if not held:
+                terms[place] = NO_TERM
 
 
 @compiled

@@ -35,6 +35,7 @@ def compute_axiom_values(
     output: str | Path,
     threads: int = 1,
     resources: str | Path | None = None,
+    held_alone: bool = False,
 ) -> dict[str, Any]:
     """Compute what the axioms compare, for queries and their documents.
 
@@ -49,6 +50,7 @@ def compute_axiom_values(
         output: an AXIOM_VALUES table, its rows in the order of `queries`.
         threads: of RANK; the bytes do not depend on it.
         resources: directory that holds `stopwords/`; by default the source tree's.
+        held_alone: leave out the terms of a query that its document lacks.
 
     Returns:
         Counts: queries, by what is special about them; see `_Report`.
@@ -60,7 +62,7 @@ def compute_axiom_values(
     collection = open_collection(statistics, postings, vectors, options, threads, resources)
     directories = [words] if isinstance(words, str | Path) else list(words)
     stores = DocumentWords(directories, len(collection.terms.numbers))
-    maker = BatchMaker(collection, stores, text.words, resources)
+    maker = BatchMaker(collection, stores, text.words, resources, held_alone)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
     report, done = _Report(), 0

@@ -1,42 +1,123 @@
-"""From values to preferences: which of two queries an axiom prefers (ARES, equation 9)."""
+"""What each axiom prefers: the ternary feature matrix of ARES (Chen et al., SIGIR 2022, equation 9).
+
+A feature is +1 where an axiom prefers the first query of a pair, -1 where it prefers the second, and 0 where it is
+indifferent. Values are compared exactly. STM-2 speaks only where STM-1's similarities are close: it is the sign of the
+difference of the shares `stm_2` where |stm_1 - stm_1'| < `axioms.stm_2_threshold`, and 0 elsewhere.
+
+A vector of nine features has a number, its digits plus one read in base 3, so anything that depends on the features
+alone is a table of 3⁹ = 19,683 entries.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from irpretrain.axioms.registry import DEFINITIONS
-from irpretrain.config.axioms import Axiom
+from irpretrain.compiled import compiled
+from irpretrain.config.axioms import AXIOMS, Axiom
+from irpretrain.errors import IntegrityError
 
 
-def preferences(
-    axiom: Axiom,
-    first: Mapping[str, np.ndarray],
-    second: Mapping[str, np.ndarray],
-    stm_2_threshold: float,
-) -> np.ndarray:
-    """Return 1 where the axiom prefers the first query, -1 where the second, 0 where it has no preference (int8).
+class Direction(NamedTuple):
+    """Where an axiom's value stands in AXIOM_VALUES, and whether larger values are better."""
 
-    Values are compared, not subtracted: two that are infinite are equal.
+    column: str
+    larger_is_better: bool
+
+
+DIRECTIONS: dict[Axiom, Direction] = {
+    axiom: Direction(definition.column, definition.larger_is_better)
+    for axiom, definition in DEFINITIONS.items()
+}
+
+VECTORS = 3 ** len(AXIOMS)
+"""Vectors of features that there are."""
+RANK_COLUMN, STM_1_COLUMN, STM_2_COLUMN = (AXIOMS.index(name) for name in ("RANK", "STM-1", "STM-2"))
+
+
+def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axiom values") -> np.ndarray:
+    """Return the values of rows of AXIOM_VALUES so that every axiom prefers the larger one.
 
     Args:
-        axiom: the axiom.
-        first, second: column of AXIOM_VALUES → its values, a pair of queries a place.
-        stm_2_threshold: STM-2 has no preference where the values of STM-1 differ by this or more.
+        rows: the columns of `DIRECTIONS`.
+        source: where they come from, for the message.
+
+    Returns:
+        float64 [rows, 9], in the order of `AXIOMS`; a RANK of +∞ (0 in the table) is -∞.
+
+    Raises:
+        IntegrityError: a value is not a number, so that no comparison with it means anything.
     """
-    one, other = merits(axiom, first), merits(axiom, second)
-    found = (one > other).astype(np.int8) - (one < other).astype(np.int8)
-    if axiom == "STM-2":
-        near = np.abs(np.subtract(first["stm_1"], second["stm_1"])) < stm_2_threshold
-        found[~near] = 0
+    found = np.empty((rows.num_rows, len(AXIOMS)))
+    for number, axiom in enumerate(AXIOMS):
+        column, larger = DIRECTIONS[axiom]
+        values = rows.column(column).to_numpy(zero_copy_only=False).astype(np.float64)
+        if np.isnan(values).any():
+            raise IntegrityError(
+                source,
+                f"{axiom} of {int(np.isnan(values).sum()):,} queries is not a number",
+                remedy="Delete the table and run the workflow again.",
+            )
+        found[:, number] = values if larger else -values
+    found[found[:, RANK_COLUMN] == 0, RANK_COLUMN] = -np.inf
     return found
 
 
-def merits(axiom: Axiom, values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return an axiom's values so that the larger is the better (float64)."""
-    definition = DEFINITIONS[axiom]
-    column = np.asarray(values[definition.column], np.float64)
-    if axiom == "RANK":
-        return np.where(column == 0, -np.inf, -column)
-    return column if definition.larger_is_better else -column
+def preferences(
+    values: np.ndarray, first: np.ndarray, second: np.ndarray, stm_2_threshold: float
+) -> np.ndarray:
+    """Return the feature matrix of pairs of queries (equation 9).
+
+    Args:
+        values: float64 [queries, 9], see `larger_is_better`.
+        first, second: int64 [pairs], the queries of each pair; both of one document.
+        stm_2_threshold: `axioms.stm_2_threshold`.
+
+    Returns:
+        int8 [pairs, 9] of 1, 0 and -1, in the order of `AXIOMS`.
+    """
+    found = np.empty((len(first), len(AXIOMS)), np.int8)
+    _compare_all(values, np.asarray(first, np.int64), np.asarray(second, np.int64), stm_2_threshold, found)
+    return found
+
+
+def vector_numbers(features: np.ndarray) -> np.ndarray:
+    """Return the number, 0 to 3⁹ - 1, of each vector of int8 [pairs, 9]; that of -f is 3⁹ - 1 - that of f."""
+    return (features.astype(np.int64) + 1) @ (3 ** np.arange(len(AXIOMS)))
+
+
+def all_vectors() -> np.ndarray:
+    """Return int8 [3⁹, 9]: every vector of features, in the order of its number."""
+    return (np.arange(VECTORS)[:, None] // 3 ** np.arange(len(AXIOMS)) % 3 - 1).astype(np.int8)
+
+
+@compiled
+def compare(values: np.ndarray, first: int, second: int, stm_2_threshold: float, found: np.ndarray) -> None:
+    """Write the features of one pair of rows of `values` to `found` (int8 [9])."""
+    for axiom in range(found.shape[0]):
+        one, other = values[first, axiom], values[second, axiom]
+        found[axiom] = 1 if one > other else (-1 if one < other else 0)
+    if not abs(values[first, STM_1_COLUMN] - values[second, STM_1_COLUMN]) < stm_2_threshold:
+        found[STM_2_COLUMN] = 0
+
+
+@compiled
+def vector_number(found: np.ndarray) -> int:
+    """Return the number of one vector (int8 [9])."""
+    number, power = 0, 1
+    for axiom in range(found.shape[0]):
+        number += (found[axiom] + 1) * power
+        power *= 3
+    return number
+
+
+@compiled
+def _compare_all(
+    values: np.ndarray, first: np.ndarray, second: np.ndarray, stm_2_threshold: float, found: np.ndarray
+) -> None:
+    for pair in range(first.shape[0]):
+        compare(values, first[pair], second[pair], stm_2_threshold, found[pair])

@@ -53,7 +53,7 @@ class PseudoQueriesConfig(Section):
     )
     temperature: float = Field(
         1.0,
-        gt=0,
+        ge=1e-9,
         description="γ is divided by it before the softmax of equation 6: smaller values prefer the words with the "
         "largest divergence.",
     )
@@ -73,6 +73,14 @@ class PseudoQueriesConfig(Section):
         json_schema_extra={"unit": "words"},
     )
 
+    @model_validator(mode="after")
+    def _check_mu(self) -> PseudoQueriesConfig:
+        if self.mu != "mean-document-length" and not 0 <= self.mu < math.inf:
+            raise ValueError(
+                f"mu: {self.mu} is not at least 0; give a number of words or mean-document-length"
+            )
+        return self
+
 
 class WordVectorsConfig(Section):
     """Word vectors of the axioms REG and STM."""
@@ -89,6 +97,11 @@ class WordVectorsConfig(Section):
     negatives: int = Field(5, ge=1, description="Noise words a context word.")
     epochs: int = Field(
         5, ge=1, description="Passes over the collection.", json_schema_extra={"unit": "epochs"}
+    )
+    learning_rate: float = Field(
+        0.025,
+        gt=0,
+        description="At the start of training; it falls to 0.0001. A few million words need more, such as 0.1.",
     )
     minimum_count: int = Field(
         5,
@@ -140,7 +153,19 @@ class AxiomsConfig(Section):
         description="STM-2 compares matched terms where STM-1's similarities differ by less than this.",
     )
     stm_3_threshold: float = Field(
-        0.5, ge=-1, le=1, description="STM-3 counts terms whose similarity with the document is above this."
+        0.6, ge=-1, le=1, description="STM-3 counts words whose similarity with the document is above this."
+    )
+    threads: int = Field(
+        2,
+        ge=1,
+        description="Threads of RANK; results do not depend on them.",
+        json_schema_extra={"unit": "threads"},
+    )
+    memory_mb: int = Field(
+        4000,
+        ge=256,
+        description="Memory in which postings are built; results do not depend on it.",
+        json_schema_extra={"unit": "MB"},
     )
 
     @model_validator(mode="after")
@@ -163,6 +188,11 @@ class PredictorConfig(Section):
         description="Key of the data set whose queries are the positive ones for their relevant documents; its corpus "
         "is in the collection."
     )
+    judged_terms: Literal["all", "held"] = Field(
+        "all",
+        description="Terms of a positive query: all, or those that its document holds. Pseudo-queries drawn from the "
+        "document lack no term, so with all the lack of one tells the two apart, and hardly anything else is learned.",
+    )
     setting: Literal["I", "II", "III", "IV"] = Field(
         "I",
         description="Negative queries (table 2): I, any pseudo-query of the document; II, by softmax(1 / RANK); III, "
@@ -181,11 +211,13 @@ class PredictorConfig(Section):
     trees: int = Field(100, ge=1, description="Trees.", json_schema_extra={"unit": "trees"})
     depth: int = Field(6, ge=1, le=16, description="Largest depth of a tree.")
     learning_rate: float = Field(0.3, gt=0, le=1, description="Shrinkage of boosted trees.")
-    test_share: float = Field(0.1, gt=0, lt=1, description="Share of the pairs that the AUC is measured on.")
+    test_share: float = Field(
+        0.1, gt=0, lt=1, description="Share of the documents whose pairs the AUC is measured on."
+    )
     folds: int = Field(
         2,
         ge=2,
-        description="Folds of cross-validation on the other pairs; the best model of the folds predicts.",
+        description="Folds of cross-validation on the other documents; the best model of the folds predicts.",
     )
     most_pairs: int | None = Field(
         None,
@@ -194,7 +226,7 @@ class PredictorConfig(Section):
         json_schema_extra={"unit": "pairs"},
     )
     bootstrap: int = Field(
-        1000, ge=100, description="Resamples of the test pairs for the interval of the AUC."
+        1000, ge=100, description="Resamples of the test documents for the interval of the AUC."
     )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
         [1],

@@ -1,4 +1,5 @@
-"""Faults that span sections: names that lead nowhere, models that start from each other, too many folds or shots."""
+"""Faults that span sections: names that lead nowhere, models that start from each other, too many folds or shots, test
+queries that have a part in training."""
 
 from __future__ import annotations
 
@@ -8,12 +9,23 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.root import Config
     from irpretrain.config.training import PretrainingConfig, TaskConfig
 
-NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments")
+NAMED = (
+    "corpora",
+    "collections",
+    "predictors",
+    "objectives",
+    "models",
+    "datasets",
+    "experiments",
+    "diagnoses",
+    "attributions",
+)
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
@@ -34,15 +46,28 @@ def cross_faults(config: Config) -> Iterator[str]:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
     for name, model in config.models.items():
         yield from _model(config, name, model)
-    for name in used_models(config):
+    for name, predictor in config.predictors.items():
+        yield from _predictor(config, name, predictor)
+    for name, options in config.objectives.items():
+        if (wanted := getattr(options, "predictor", None)) is not None:
+            yield from _unknown(f"objectives.{name}.predictor", [wanted], config.predictors, "predictors")
+    for name in wanted_models(config):
         yield from _training(config, name)
+    for name in used_models(config):
         yield from _selection(config, name)
+        yield from _predictors_of(config, name)
     for name, dataset in config.datasets.items():
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
+    for name, page in config.attributions.items():
+        where = f"attributions.{name}"
+        yield from _unknown(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
+        yield from _unknown(f"{where}.models", page.models, config.models, "models")
+    for name, diagnosis in config.diagnoses.items():
+        yield from _diagnosis(config, name, diagnosis)
 
 
 def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
@@ -82,6 +107,26 @@ def used_models(config: Config) -> list[str]:
     )
 
 
+def wanted_models(config: Config) -> list[str]:
+    """Return the models that an experiment, page of attributions or diagnosis needs, those they start from included."""
+    looked_at = [*config.attributions.values(), *active_diagnoses(config).values()]
+    others = (name for one in looked_at for name in one.models)
+    return list(dict.fromkeys([*used_models(config), *with_starts(config, others)]))
+
+
+def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
+    """Return the diagnoses that the report shows: all, where it shows ARES."""
+    return config.diagnoses if "ares" in config.report.papers else {}
+
+
+def used_predictors(config: Config) -> list[str]:
+    """Return the predictors that a table shows or an objective in use asks for."""
+    shown = config.predictors if "ares" in config.report.papers else {}
+    tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
+    asked = (getattr(config.objectives.get(task.objective), "predictor", None) for task in tasks)
+    return [name for name in dict.fromkeys([*shown, *asked]) if name in config.predictors]
+
+
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:
     """Return models and those that they start from."""
     found: dict[str, None] = {}
@@ -98,7 +143,7 @@ def tested_datasets(config: Config) -> list[str]:
 
 
 def used_datasets(config: Config) -> list[str]:
-    """Return the data sets that some experiment tests or trains on, or that choose among snapshots."""
+    """Return the data sets that experiments test or train on, that choose snapshots, or that predictors learn from."""
     training = (
         trained_on(config, experiment.dataset)
         for experiment in active_experiments(config).values()
@@ -106,13 +151,16 @@ def used_datasets(config: Config) -> list[str]:
     )
     selections = (config.models[name].select_on for name in used_models(config))
     choosing = (selection.dataset for selection in selections if selection is not None)
-    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing]))
+    judged = (config.predictors[name].dataset for name in used_predictors(config))
+    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing, *judged]))
 
 
 def used_corpora(config: Config) -> list[str]:
-    """Return the corpora that some experiment trains on or searches."""
+    """Return the corpora that some experiment trains on or searches, or whose pseudo-queries are compared."""
     collections = [
-        config.models[name].collection for name in used_models(config) if config.models[name].tasks
+        *(config.models[name].collection for name in used_models(config) if config.models[name].tasks),
+        *(config.predictors[name].collection for name in used_predictors(config)),
+        *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),
     ]
     trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
     return list(dict.fromkeys([*trained, *(config.datasets[name].corpus for name in used_datasets(config))]))
@@ -217,18 +265,59 @@ def _selection(config: Config, name: str) -> Iterator[str]:
             f"{where}: {name} keeps no snapshots to choose among; {instead}list steps in "
             f"models.{name}.training.snapshots, or leave select_on out"
         )
-    choosing = config.datasets[selection.dataset]
-    for experiment_name, experiment in active_experiments(config).items():
+    for experiment, tested in _tests_on(config, name, selection.dataset):
+        yield (
+            f"{where}.dataset: experiments.{experiment} tests on {tested}; test queries must not choose a model, so "
+            "name a data set with other queries"
+        )
+
+
+def _tests_on(config: Config, model: str, dataset: str) -> Iterator[tuple[str, str]]:
+    """Yield the experiments in which a model, or one that starts from it, is tested on a data set's queries, and what
+    they test on."""
+    for name, experiment in active_experiments(config).items():
         tested = config.datasets.get(experiment.dataset)
-        if tested is None or name not in with_starts(config, experiment.models):
+        if tested is None or model not in with_starts(config, experiment.models):
             continue
-        same = experiment.dataset == selection.dataset
-        if same or tested.queries.path == choosing.queries.path:
-            shared = "" if same else f", which has its queries from {tested.queries.path} too"
+        if experiment.dataset == dataset:
+            yield name, dataset
+        elif tested.queries.path == config.datasets[dataset].queries.path:
+            yield name, f"{experiment.dataset}, which has its queries from {tested.queries.path} too"
+
+
+def _predictor(config: Config, name: str, predictor: PredictorConfig) -> Iterator[str]:
+    where = f"predictors.{name}"
+    yield from _unknown(f"{where}.collection", [predictor.collection], config.collections, "collections")
+    yield from _unknown(f"{where}.dataset", [predictor.dataset], config.datasets, "datasets")
+    dataset, corpora = config.datasets.get(predictor.dataset), config.collections.get(predictor.collection)
+    if dataset is not None and corpora is not None and dataset.corpus not in corpora:
+        yield (
+            f"{where}: the relevant documents of {predictor.dataset} are in corpus {dataset.corpus}, which is not in "
+            f"collections.{predictor.collection}, so they have no pseudo-queries; add it there, or name a collection "
+            "that has it"
+        )
+
+
+def _predictors_of(config: Config, model: str) -> Iterator[str]:
+    """Faults of the queries that teach the preference predictors behind a model's tasks; they are not test data."""
+    options = (config.objectives.get(task.objective) for task in config.models[model].tasks)
+    for name in dict.fromkeys(getattr(one, "predictor", None) for one in options):
+        predictor = None if name is None else config.predictors.get(name)
+        if predictor is None or predictor.dataset not in config.datasets:
+            continue
+        for experiment, tested in _tests_on(config, model, predictor.dataset):
             yield (
-                f"{where}.dataset: experiments.{experiment_name} tests on {experiment.dataset}{shared}; test queries "
-                "must not choose a model, so name a data set with other queries"
+                f"predictors.{name}.dataset: experiments.{experiment} tests {model} on {tested}; {model} learns what "
+                "this predictor prefers, and test queries must not teach it, so name a data set with other queries"
             )
+
+
+def _diagnosis(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterator[str]:
+    where = f"diagnoses.{name}"
+    yield from _unknown(f"{where}.models", diagnosis.models, config.models, "models")
+    yield from _unknown(f"{where}.collection", [diagnosis.collection], config.collections, "collections")
+    if twice := [model for model in diagnosis.models if diagnosis.models.count(model) > 1]:
+        yield f"{where}.models: {twice[0]} is listed twice; list each model once"
 
 
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:

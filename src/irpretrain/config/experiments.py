@@ -51,7 +51,7 @@ class ModelConfig(Section):
     )
 
 
-Paper = Literal["prop", "wikiformer", "php"]
+Paper = Literal["prop", "wikiformer", "php", "ares"]
 """Papers whose tables and figures are made."""
 
 

@@ -46,6 +46,7 @@ PRESETS: dict[str, dict[str, Any]] = {
                 "minimum_candidates": 2,
                 "minimum_sections": 0,
             },
+            "ares": {"draw": "until-accepted", "ties": "drop"},
         },
     },
     "released": {
@@ -85,6 +86,7 @@ PRESETS: dict[str, dict[str, Any]] = {
                 "minimum_candidates": 4,
                 "minimum_sections": 6,
             },
+            "ares": {"draw": "first", "ties": "keep"},
         },
     },
 }

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
+from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.audit import WikitextAuditConfig
 from irpretrain.config.axioms import (
     AxiomsConfig,
@@ -78,6 +79,10 @@ class Config(Section):
     )
     evaluation: EvaluationConfig = Field(
         default_factory=EvaluationConfig, description="Significance and intervals."
+    )
+    attributions: dict[str, AttributionConfig] = Field(
+        default_factory=dict,
+        description="Pages of the target `attributions`, by name: which words a document's scores come from.",
     )
     report: ReportConfig = Field(default_factory=ReportConfig, description="Tables, figures and the report.")
 

@@ -163,6 +163,24 @@ def seed_interval(values: Sequence[float], confidence: float) -> Interval:
     return Interval(_mean(sample), _mean(sample) - half, _mean(sample) + half)
 
 
+def wilson_interval(successes: float, trials: int, confidence: float = 0.95) -> Interval:
+    """Share of successes and Wilson's score interval (Wilson, JASA 1927); not numbers without trials.
+
+    Args:
+        successes: how many; halves may stand for ties.
+        trials: independent trials.
+        confidence: such as 0.95.
+    """
+    from scipy.special import ndtri
+
+    if trials == 0:
+        return Interval(math.nan, math.nan, math.nan)
+    share, z = successes / trials, float(ndtri((1 + confidence) / 2))
+    spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    centre, scale = share + z * z / (2 * trials), 1 + z * z / trials
+    return Interval(share, max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale))
+
+
 def wins_ties_losses(first: ArrayLike, second: ArrayLike) -> Outcomes:
     """Count the queries on which the first system is better, equal and worse."""
     differences = _differences(first, second)

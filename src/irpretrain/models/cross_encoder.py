@@ -6,10 +6,7 @@ that loads such a model gives the same scores; the MLM head lies beside it in `m
 
 from __future__ import annotations
 
-import logging
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +22,7 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.chosen_rows import encode_rows
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.linear import linear, use_fast_linear
+from irpretrain.models.loading import own_memory, quiet, refuse_missing
 from irpretrain.randomness import generator
 
 MLM_HEAD_FILE = "mlm_head.safetensors"
@@ -118,7 +116,7 @@ class CrossEncoder(nn.Module):
             raise ConfigError(
                 f"pretraining.head: pooled needs an encoder with a pooler, but {directory} has none; use head: mlp"
             )
-        _refuse_missing(directory, missing - fresh - pooler)
+        refuse_missing(directory, missing - fresh - pooler)
         if head == "mlp":
             fresh |= pooler
         _initialise(classifier, fresh, config.initializer_range, seed)
@@ -144,7 +142,7 @@ class CrossEncoder(nn.Module):
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
         classifier, missing = _load_classifier(directory, config)
-        _refuse_missing(directory, missing)
+        refuse_missing(directory, missing)
         mlm_head = MaskedLanguageModelHead(config)
         path = directory / MLM_HEAD_FILE
         if path.exists():
@@ -214,7 +212,7 @@ class CrossEncoder(nn.Module):
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files into an existing folder; equal weights give equal bytes."""
-        with _quiet():
+        with quiet():
             self.classifier.save_pretrained(folder)
         weights = {
             name: tensor.detach().cpu().contiguous() for name, tensor in self.mlm_head.state_dict().items()
@@ -248,7 +246,7 @@ def _read_config(directory: Path, dropout: float | None) -> BertConfig:
 def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequenceClassification, set[str]]:
     """Return the classifier in single precision and the names of the parameters the directory lacks."""
     try:
-        with _quiet(), torch.random.fork_rng(devices=[]):
+        with quiet(), torch.random.fork_rng(devices=[]):
             loaded: Any = BertForSequenceClassification.from_pretrained(
                 directory,
                 config=config,
@@ -266,29 +264,9 @@ def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequen
             remedy="The directory must hold model.safetensors; other formats must be converted first.",
         ) from None
     classifier, information = loaded
-    _align(classifier)
+    own_memory(classifier)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return classifier, set(information["missing_keys"]) | mismatched
-
-
-def _align(module: nn.Module) -> None:
-    """Copy parameters out of the memory-mapped file.
-
-    They lie there at any address, and matrix products round differently at addresses that are not multiples of
-    the vector width: without this, a loaded model and the one that was saved differ in the last bit.
-    """
-    for parameter in module.parameters():
-        parameter.data = parameter.data.clone()
-
-
-def _refuse_missing(directory: Path, missing: set[str]) -> None:
-    if missing:
-        some = ", ".join(sorted(missing)[:3])
-        raise InputError(
-            directory,
-            f"{len(missing)} parameters are missing or of another shape, such as {some}",
-            remedy="config.json and model.safetensors must belong together.",
-        )
 
 
 def _initialise(module: nn.Module, names: set[str], deviation: float, seed: int) -> None:
@@ -352,20 +330,3 @@ def _read_weights(path: Path, prefix: str = "") -> dict[str, Tensor]:
             return {name: file.get_tensor(name) for name in file.keys() if name.startswith(prefix)}  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise InputError(path, f"the weights cannot be read: {error}") from None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence transformers' loading report and progress bars; what matters of it is checked here."""
-    from transformers.utils import logging as transformers_logging
-
-    level = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity(logging.CRITICAL)
-    transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(level)
-        if bars:
-            transformers_logging.enable_progress_bar()

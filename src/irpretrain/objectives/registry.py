@@ -23,14 +23,26 @@ OBJECTIVES = {
     "qdm": "irpretrain.objectives.qdm",
     "rdp": "irpretrain.objectives.rdp",
     "acm": "irpretrain.objectives.acm",
+    "ares": "irpretrain.objectives.ares",
 }
 """Type of an objective → module with `Options` (its section of the configuration), `NEEDS` and `build_groups`."""
 
-NEEDS = ("statistics", "positions", "graph", "collection", "collection_tokens", "anchor_texts")
+NEEDS = (
+    "statistics",
+    "positions",
+    "graph",
+    "collection",
+    "collection_tokens",
+    "anchor_texts",
+    "axiom_values",
+    "predictor",
+)
 """What an objective may need beside documents and their word pieces, and is made only where one does: the collection's
 statistics, the characters where word pieces begin, the graph of links, the documents of all shards of the collection,
-their token stores, the texts of its anchors. The last three are keyword arguments of `build_groups` in the objectives
-that need them."""
+their token stores, the texts of its anchors, the AXIOM_VALUES of the shard's pseudo-queries, the preference predictor
+that `Options.predictor` names (None where it names none). All from the fourth on are keyword arguments of
+`build_groups` in the objectives that need them; with `axiom_values` comes `axioms`, that section of the configuration.
+"""
 
 
 def read_options(name: str, given: Any) -> Section:

@@ -62,12 +62,14 @@ def titled(figure: Any, title: str, remark: str = "") -> None:
         figure.supxlabel("\n".join(lines), fontsize=9, x=0.01, ha="left", color="#444444")
 
 
-def legend_below(axis: Any) -> None:
-    """Put the legend under the axis, where it covers no data."""
+def legend_below(axis: Any, columns: int = 1, size: int = 10) -> None:
+    """Put the legend under the axis, where it covers no data; `size` in points."""
     from matplotlib.transforms import ScaledTranslation
 
     below_label = axis.transAxes + ScaledTranslation(0, -LEGEND_OFFSET, axis.figure.dpi_scale_trans)
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below_label, fontsize=10)
+    axis.legend(
+        loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below_label, fontsize=size, ncols=columns
+    )
 
 
 def empty_figure(title: str, reason: str) -> Any:

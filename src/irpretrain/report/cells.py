@@ -52,12 +52,14 @@ class Ours:
     """Our value of a cell.
 
     Attributes:
-        run: the run it was measured on.
+        run: the run it was measured on; for what is no run, the data and the model, with nothing in the other parts.
         mean: over queries and seeds.
-        low, high: confidence interval.
+        low, high: confidence interval; not numbers where there is none.
         seeds: seeds that were run.
-        queries: number of queries.
+        queries: number of queries, or of what `counted` says.
         comparisons: with the baselines of the table.
+        counted: what the mean is over.
+        source: the file that it was read from, where it is no run's.
     """
 
     run: RunName
@@ -68,6 +70,8 @@ class Ours:
     seeds: tuple[int, ...]
     queries: int
     comparisons: tuple[Comparison, ...] = ()
+    counted: str = "queries"
+    source: str = ""
 
     @property
     def marks(self) -> str:
@@ -153,11 +157,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Panel:
-    """One grid of a table."""
+    """One grid of a table; `rows_are` heads the rows' labels."""
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    rows_are: str = "Model"
 
     def groups(self) -> list[tuple[str, int]]:
         """(group, columns it spans), in order."""

@@ -1,4 +1,4 @@
-"""Fine-tuning with few queries (PROP, figure 2), and with few and many (PHP, figure 4)."""
+"""Fine-tuning with few queries (PROP, figure 2; ARES, figure 3), and with few and many (PHP, figure 4)."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ LARGE_SCALE = 1_000
 SPREAD = 0.05
 """Distance in ticks between two curves' points at one number of queries: their intervals stand side by side."""
 SCALES = ("trained on few queries", "trained on many")
+LEVEL_DASHES = ((0, (5, 3)), (0, (1, 2)), (0, (5, 2, 1, 2)))
 
 
 def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
@@ -72,7 +73,6 @@ def _draw_few_shot(
     queries = [0, *_few_shot(scores, pair, model)]
     runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
     draw_with_interval(axis, config, scores, runs, queries, measure, 0, model_label(config, model))
-    dashes = ((0, (5, 3)), (0, (1, 2)), (0, (5, 2, 1, 2)))
     for place, other in enumerate(figure_data.models["dashed"]):
         first = scores.first_stage(pair[0], other) if other in FIRST_STAGES else None
         run = first or RunName(*pair, other, "full")
@@ -80,7 +80,7 @@ def _draw_few_shot(
             FIRST_STAGES.get(other)
             or f"{config.models[other].label} ({other}), {regime_label('full')} on all queries"
         )
-        draw_level(axis, scores, run, measure, label, dashes[place % 3], COLOURS[1 + place])
+        draw_level(axis, scores, run, measure, label, LEVEL_DASHES[place % 3], COLOURS[1 + place])
     axis.set_xlabel("training queries")
     axis.set_ylabel(measure)
     axis.set_xticks(queries)
@@ -103,16 +103,55 @@ def query_curves(published: Published, name: str, config: Config, scores: Scores
     with rc_context(STYLE):
         for place, axis in enumerate(axes):
             _draw_scale(axis, figure_data, config, scores, pairs[place // 2], place % 2 == 1)
-        drawn = [model for model in wanted if any(_few_shot(scores, pair, model) for pair in pairs)]
-        stand_ins = figure_data.models.get("stand_ins", [])  # the paper has no such curve to miss
-        missing = [model for model in wanted if model not in (*drawn, *stand_ins)]
-        reading = reading_remark(config, scores, pairs, figure_data.measure)
-        remark = f"Zero queries: zero-shot. {reading} {training_remark(config, drawn)}"
-        labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
-        titled(
-            figure, f"{title}, on {labels}", remark + (f" Not run: {', '.join(missing)}." if missing else "")
-        )
+        _say_how_to_read(figure, title, figure_data, config, scores, pairs)
     return figure
+
+
+def compared_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw several models over the number of training queries, a panel a data set; first stages as levels (ARES, 3)."""
+    from matplotlib import rc_context
+
+    figure_data = published.figures[name]
+    title = heading(published, figure_data)
+    wanted = figure_data.models["curves"]
+    pairs = [pair for pair in scores.pairs() if _few_shot(scores, pair, wanted[0])]
+    if not pairs:
+        reason = f"no experiment fine-tunes {wanted[0]} in a few-shot regime{figure_data.where}"
+        return empty_figure(title, reason)
+    figure, axes = new_figure(len(pairs))
+    with rc_context(STYLE):
+        for axis, pair in zip(axes, pairs, strict=True):
+            measure = measure_of(scores, pair[0], figure_data.measure)
+            axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
+            queries = {model: _few_shot(scores, pair, model) for model in wanted}
+            drawn = {m: _from_zero(scores, pair, m, measure, found) for m, found in queries.items() if found}
+            _draw_curves(axis, config, scores, pair, drawn, measure)
+            for place, level in enumerate(figure_data.models.get("levels", [])):
+                first = scores.first_stage(pair[0], level)
+                if first is not None:
+                    draw_level(axis, scores, first, measure, FIRST_STAGES[level], LEVEL_DASHES[place % 3])
+            legend_below(axis)
+        _say_how_to_read(figure, title, figure_data, config, scores, pairs)
+    return figure
+
+
+def _say_how_to_read(
+    figure: Any,
+    title: str,
+    figure_data: PublishedFigure,
+    config: Config,
+    scores: Scores,
+    pairs: list[tuple[str, str]],
+) -> None:
+    """Set title and remark: measure, intervals, text of pre-training, and the paper's curves that are missing."""
+    wanted = figure_data.models["curves"]
+    drawn = [model for model in wanted if any(_few_shot(scores, pair, model) for pair in pairs)]
+    stand_ins = figure_data.models.get("stand_ins", [])  # the paper has no such curve to miss
+    missing = [model for model in wanted if model not in (*drawn, *stand_ins)]
+    reading = reading_remark(config, scores, pairs, figure_data.measure)
+    remark = f"Zero queries: zero-shot. {reading} {training_remark(config, drawn)}"
+    labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
+    titled(figure, f"{title}, on {labels}", remark + (f" Not run: {', '.join(missing)}." if missing else ""))
 
 
 def _draw_scale(
@@ -130,14 +169,33 @@ def _draw_scale(
     curves = {}
     for model in figure_data.models["curves"]:
         queries = [n for n in _few_shot(scores, pair, model) if (n >= LARGE_SCALE) == large]
-        if queries and not large and scores.get(RunName(*pair, model, "zero-shot"), measure):
-            queries = [0, *queries]
-        curves[model] = queries
-    ticks = sorted({number for queries in curves.values() for number in queries})
-    if not ticks:
+        curves[model] = queries if large else _from_zero(scores, pair, model, measure, queries)
+    if any(curves.values()):
+        _draw_curves(axis, config, scores, pair, curves, measure)
+        legend_below(axis)
+    else:
         wanted = f"{LARGE_SCALE:,} queries or more" if large else f"fewer than {LARGE_SCALE:,} queries"
         say_not_run(axis, f"no experiment fine-tunes with {wanted} (few-shot-<n>)")
-        return
+
+
+def _from_zero(
+    scores: Scores, pair: tuple[str, str], model: str, measure: str, queries: list[int]
+) -> list[int]:
+    """Numbers of training queries, after 0 where there are any and the model was run zero-shot too."""
+    zero_shot = scores.get(RunName(*pair, model, "zero-shot"), measure)
+    return [0, *queries] if queries and zero_shot else queries
+
+
+def _draw_curves(
+    axis: Any,
+    config: Config,
+    scores: Scores,
+    pair: tuple[str, str],
+    curves: dict[str, list[int]],
+    measure: str,
+) -> None:
+    """Draw each model over its numbers of training queries, evenly spaced, the curves a little apart."""
+    ticks = sorted({number for queries in curves.values() for number in queries})
     for colour, (model, queries) in enumerate(curves.items()):
         runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
         aside = SPREAD * (colour - (len(curves) - 1) / 2)
@@ -148,4 +206,3 @@ def _draw_scale(
     axis.set_xlabel("training queries")
     axis.set_ylabel(measure)
     axis.set_xticks(range(len(ticks)), [f"{number:,}" for number in ticks])
-    legend_below(axis)

@@ -15,6 +15,8 @@ WIDE = 2.2
 """Ratio of width to height from which a figure takes the page's whole width."""
 OWN_FIGURES = {
     "set_sizes": "How many words the sampled sets hold (PROP, section 3.1), against the Poisson without zero.",
+    "diagnosis": "Which axioms each re-ranker follows: the share of pairs of pseudo-queries on which its score prefers "
+    "the one that the axiom prefers. No paper has this figure.",
     "words_outside": "The smoothed document model gives every word of the vocabulary some probability, so some sampled "
     "words do not occur in the document; random sampling draws from the vocabulary alike.",
 }

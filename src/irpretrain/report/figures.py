@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from irpretrain.config import Config
+
+if TYPE_CHECKING:
+    from irpretrain.report.axiom_results import AxiomFiles
 
 FIGURES = {
     "prop": {
@@ -23,6 +26,7 @@ FIGURES = {
         "figure5b": "series",
         "figure6": "paired-bars",
     },
+    "ares": {"figure2": "importance", "figure3": "compared-curves", "diagnosis": "diagnosis"},
 }
 """Figures of each paper, `results/figures/<paper>_<figure>.{svg,png}`, and how each is drawn."""
 
@@ -40,6 +44,7 @@ def make_figures(
     metrics: Sequence[str | Path],
     group_sidecars: Sequence[str | Path],
     output_directory: str | Path,
+    axioms: AxiomFiles | None = None,
 ) -> dict[str, Any]:
     """Draw every figure of `papers`; return how many.
 
@@ -52,10 +57,14 @@ def make_figures(
         group_sidecars: sidecars of the groups' shards,
             `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`.
         output_directory: where `<paper>_<figure>.svg` and `.png` go.
+        axioms: what was measured of axioms, for the papers that show it.
     """
+    from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
     from irpretrain.report.canvas import save
     from irpretrain.report.curves import loss_curves, step_curves
-    from irpretrain.report.few_shot import few_shot_curves, query_curves
+    from irpretrain.report.diagnosis_dots import diagnosis_dots
+    from irpretrain.report.few_shot import compared_curves, few_shot_curves, query_curves
+    from irpretrain.report.importance_bars import importance_bars
     from irpretrain.report.paired_bars import paired_bars
     from irpretrain.report.published import load_published
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
@@ -64,13 +73,17 @@ def make_figures(
 
     results = Scores.read(per_query, scores)
     counts = sample_counts(group_sidecars)
+    measured = AxiomResults.read(axioms or AxiomFiles())
     draw = {
         "loss-curves": lambda published, name: loss_curves(published, name, config, metrics),
         "step-curves": lambda published, name: step_curves(published, name, config, results),
         "few-shot-curves": lambda published, name: few_shot_curves(published, name, config, results),
         "query-curves": lambda published, name: query_curves(published, name, config, results),
+        "compared-curves": lambda published, name: compared_curves(published, name, config, results),
         "series": lambda published, name: series_figure(published, name, config, results),
         "paired-bars": lambda published, name: paired_bars(published, name, config, results),
+        "importance": lambda published, name: importance_bars(published, name, config, measured.predictors),
+        "diagnosis": lambda published, name: diagnosis_dots(published, config, measured.diagnoses),
         "set-sizes": lambda published, name: set_size_figure(counts, published.name),
         "words-outside": lambda published, name: words_figure(counts, published.name),
     }

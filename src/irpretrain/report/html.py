@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from irpretrain.atomic import write_text
 from irpretrain.config import Config
 from irpretrain.report import run_views
+from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.cells import OUTCOMES, Table
 from irpretrain.report.figure_views import figure_views, svg_uri
 from irpretrain.report.introduction import introduction
@@ -25,6 +25,7 @@ from irpretrain.report.scores import Scores
 from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import build_tables
+from irpretrain.report.templates import environment
 from irpretrain.report.verdicts import MEANINGS
 
 PROVENANCE_BYTES = 2_500_000
@@ -41,6 +42,7 @@ def write_report(
     dag: str | Path,
     manifest: str | Path,
     output: str | Path,
+    axioms: AxiomFiles | None = None,
 ) -> dict[str, Any]:
     """Write the report.
 
@@ -56,21 +58,23 @@ def write_report(
         dag: SVG of the rule graph.
         manifest: `resources/embedded.yaml`, for the licences.
         output: the HTML file.
+        axioms: what was measured of axioms, for the papers that show it.
 
     Returns:
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
     """
     papers = [load_published(path) for path in published]
     found = Scores.read(per_query, scores)
-    tables = build_tables(papers, config, found)
+    axioms = axioms or AxiomFiles()
+    tables = build_tables(papers, config, found, AxiomResults.read(axioms))
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in figure_views(paper, pictures)]
-    made = [str(path) for path in (*per_query, *verdicts, dag)]
+    made = [str(path) for path in (*per_query, *verdicts, dag, *axioms.paths())]
     made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
     outcomes = _verdict_counts(tables)
-    page = _environment().get_template("report.html.j2").render(
+    page = environment().get_template("report.html.j2").render(
         title=config.report.title,
         config=config,
         introduction=introduction(config, papers, found),
@@ -99,16 +103,6 @@ def write_report(
         "bytes": len(page.encode()),
         "verdicts": outcomes,
     }
-
-
-def _environment() -> Environment:
-    loader = PackageLoader("irpretrain.report", package_path="")
-    made = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    made.globals["style"] = Markup(loader.get_source(made, "report.css")[0])
-    made.globals["script"] = Markup(loader.get_source(made, "report.js")[0])
-    return made
 
 
 def _script_json(value: Any) -> Markup:

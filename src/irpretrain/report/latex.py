@@ -15,11 +15,12 @@ SPECIAL = {
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
     "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "\u00a0": "~", "·": r"$\cdot$",
     "≤": r"$\le$", "≥": r"$\ge$", "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "→": r"$\to$", "√": r"$\surd$",
+    "↓": r"$\downarrow$", "↑": r"$\uparrow$",
     "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
 }  # fmt: skip
 SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Scales a tabular down to the line's width where it is wider, and never up."""
-MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger"}
+MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger", "↓": r"\downarrow", "↑": r"\uparrow"}
 
 
 def write_latex(table: Table, path: str | Path) -> None:
@@ -74,7 +75,9 @@ def _tabular(table: Table, panel: Panel) -> list[str]:
         rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         start += span
     lines.append("".join(rules))
-    lines.append(" & ".join(["Model", *(_heading(column.label) for column in panel.columns)]) + r" \\")
+    lines.append(
+        " & ".join([escape(panel.rows_are), *(_heading(column.label) for column in panel.columns)]) + r" \\"
+    )
     lines.append(r"\midrule")
     for row in panel.rows:
         cells = [_cell(table, cell) for cell in row.cells]

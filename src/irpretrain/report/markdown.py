@@ -66,7 +66,7 @@ def verdict_lines(panel: Panel) -> list[str]:
 
 def _grid(table: Table, panel: Panel) -> str:
     filled = any(row.filled_by for row in panel.rows)
-    heads = ["Model", *(["Ours"] if filled else [])]
+    heads = [panel.rows_are, *(["Ours"] if filled else [])]
     heads += [f"{column.group} {column.label}" for column in panel.columns]
     lines = [_line(heads), "|" + "---|" * (2 if filled else 1) + "---:|" * len(panel.columns)]
     for row in panel.rows:

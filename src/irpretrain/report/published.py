@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from irpretrain.errors import InputError
+from irpretrain.report.published_axioms import PublishedAxioms
 
 PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
 FIRST_STAGE = "first-stage"
@@ -54,6 +55,15 @@ class PublishedValue(_Strict):
         return cls(value=float(match["value"]), marks=match["marks"], printed=printed)
 
 
+class PrintedFacts(_Strict):
+    """A row of the paper's own table of data sets, as printed; `for` names the regimes in which it is tested."""
+
+    genre: str
+    queries: str
+    documents: str
+    used: list[Literal["fine-tuned", "zero-shot"]] = Field(alias="for", min_length=1)
+
+
 class PublishedDataset(_Strict):
     """A data set of the paper and why a configuration may lack it."""
 
@@ -61,6 +71,7 @@ class PublishedDataset(_Strict):
     queries: int = Field(ge=1)
     documents: str
     absent: str
+    printed: PrintedFacts | None = None
 
 
 class PublishedColumn(_Strict):
@@ -111,7 +122,7 @@ class PublishedTable(_Strict):
     """A table of the paper.
 
     `test` says how the paper tests, in words; `tested_by` and `level` are the same for our own tests. `page` is left
-    out where it is not known.
+    out where it is not known. `superscripts` explains marks that are no test's outcome.
     """
 
     number: int
@@ -124,6 +135,7 @@ class PublishedTable(_Strict):
     protocol: str
     columns: list[PublishedColumn] = Field(min_length=1)
     marks: list[PublishedMark]
+    superscripts: dict[str, str] = Field(default_factory=dict)
     rows: list[PublishedRow] = Field(min_length=1)
     remarks: list[str] = Field(default_factory=list)
 
@@ -136,7 +148,7 @@ class PublishedTable(_Strict):
         unknown |= {key for row in self.rows for key in row.stands_for}
         if unknown - set(keys):
             raise ValueError(f"no row has the key {', '.join(sorted(unknown - set(keys)))}")
-        known_marks = {mark.mark for mark in self.marks}
+        known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
         for row in self.rows:
             self._check_row(row, known_marks)
         return self
@@ -261,6 +273,7 @@ class Published(_Strict):
     datasets: dict[str, PublishedDataset]
     candidates: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, PublishedTable]
+    axioms: PublishedAxioms | None = None
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -273,6 +286,12 @@ class Published(_Strict):
             if strange:
                 raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
         return self
+
+    def table_names(self) -> list[str]:
+        """Return the names of the paper's tables in the report's order, those of axioms among them."""
+        if self.axioms is None:
+            return list(self.tables)
+        return [f"table{self.axioms.predictors.number}", "rank_intervals", *self.tables, "diagnosis"]
 
     def place(self, page: int | None, section: str) -> str:
         """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""

@@ -96,7 +96,8 @@ def _marks(table: PublishedTable) -> str:
         rows = [table.row(m.over) for m in table.marks if (m.mark, m.direction) == mark]
         over = [row.label for row in rows if row.label]
         texts.append(f"{mark[0]} {mark[1]} than {_listed(over)}")
-    return f"Marks: {'; '.join(texts)}, {table.test}"
+    others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
+    return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -46,17 +46,16 @@ class CellBook:
         return self._numbers[key]
 
     def _entry(self, cell: Cell, ours: Ours) -> dict[str, Any]:
-        run = ours.run
-        first = run.regime == FIRST_STAGE
         facts = [
-            ("Model", model_label(self._config, run.model)),
-            ("Data set", dataset_label(self._config, run.dataset, run.candidates)),
-            ("Regime", regime_label(run.regime)),
+            *(self._of_file(ours) if ours.source else self._of_run(ours)),
             ("Measure", ours.measure),
             ("Value", value_text(ours, marks=False)),
-            ("Queries", f"{ours.queries:,}"),
-            ("Seeds", "none: nothing is trained" if first else ", ".join(str(seed) for seed in ours.seeds)),
+            (ours.counted.capitalize(), f"{ours.queries:,}"),
         ]
+        if ours.run.regime == FIRST_STAGE:
+            facts.append(("Seeds", "none: nothing is trained"))
+        elif ours.seeds:
+            facts.append(("Seeds", ", ".join(str(seed) for seed in ours.seeds)))
         if cell.published is not None:
             facts.append(("Published", cell.published.printed))
         facts += [
@@ -66,7 +65,21 @@ class CellBook:
         facts += [
             ("Verdict" + (f" on {v.mark}" if v.mark else ""), f"{v.outcome}: {v.reason}") for v in shown
         ]
-        return {"facts": facts, "runs": self._lineage.runs(run, ours.seeds)}
+        if not ours.source:
+            return {"facts": facts, "runs": self._lineage.runs(ours.run, ours.seeds)}
+        maker = self._lineage.maker(ours.source)
+        return {"facts": facts, "runs": [] if maker is None else [maker]}
+
+    def _of_run(self, ours: Ours) -> list[tuple[str, str]]:
+        run = ours.run
+        return [
+            ("Model", model_label(self._config, run.model)),
+            ("Data set", dataset_label(self._config, run.dataset, run.candidates)),
+            ("Regime", regime_label(run.regime)),
+        ]
+
+    def _of_file(self, ours: Ours) -> list[tuple[str, str]]:
+        return [("Model", ours.run.model), ("Data", ours.run.dataset), ("File", ours.source)]
 
     def reachable(self) -> list[int]:
         """Return every record that leads to a cell."""
@@ -96,6 +109,7 @@ def table_view(table: Table, book: CellBook) -> dict[str, Any]:
         "panels": [
             {
                 "title": panel.title,
+                "rows_are": panel.rows_are,
                 "groups": panel.groups(),
                 "columns": [column.label for column in panel.columns],
                 "rows": [

@@ -8,6 +8,8 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.errors import ConfigError
+from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report.axiom_tables import build_axiom_tables
 from irpretrain.report.cells import Table
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.paper_table import build_table
@@ -15,7 +17,9 @@ from irpretrain.report.published import Published, load_published
 from irpretrain.report.scores import Scores
 
 
-def build_tables(published: Sequence[Published], config: Config, scores: Scores) -> list[Table]:
+def build_tables(
+    published: Sequence[Published], config: Config, scores: Scores, axioms: AxiomResults | None = None
+) -> list[Table]:
     """Return the headline table and every table of the papers; a single paper's headline is called after it."""
     tables = [
         build_headline(
@@ -23,7 +27,8 @@ def build_tables(published: Sequence[Published], config: Config, scores: Scores)
         )
     ]
     for paper in published:
-        tables += [build_table(paper, name, config, scores) for name in paper.tables]
+        own = build_axiom_tables(paper, config, axioms or AxiomResults())
+        tables += [own.get(name) or build_table(paper, name, config, scores) for name in paper.table_names()]
     return tables
 
 
@@ -34,6 +39,7 @@ def make_tables(
     per_query: Sequence[str | Path],
     output_directory: str | Path,
     verdicts: str | Path,
+    axioms: AxiomFiles | None = None,
 ) -> dict[str, Any]:
     """Write every table as Markdown, CSV and LaTeX, and the verdicts; return how many there are.
 
@@ -44,12 +50,14 @@ def make_tables(
         per_query: `results/per_query/<experiment>.parquet`.
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
         verdicts: CSV, one line each.
+        axioms: what was measured of axioms, for the papers that show it.
     """
     from irpretrain.report.longform import write_verdicts
 
     published = [load_published(path) for path in papers]
     _check_papers(published)
-    tables = build_tables(published, config, Scores.read(per_query, scores))
+    measured = AxiomResults.read(axioms or AxiomFiles())
+    tables = build_tables(published, config, Scores.read(per_query, scores), measured)
     for table in tables:
         write_table(table, output_directory)
     counts = write_verdicts(tables, verdicts)

@@ -8,6 +8,8 @@ Claims are what can be checked on a data set that the paper does not have.
 
 from __future__ import annotations
 
+import math
+
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -48,11 +50,10 @@ def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> V
         return Verdict(
             REPRODUCED, f"differs by {difference_text(difference)}, within {tolerance:g}", "number"
         )
-    return Verdict(
-        OFF,
-        f"differs by {difference_text(difference)}; the published value is outside our interval",
-        "number",
+    missed = (
+        f"more than {tolerance:g}" if math.isnan(ours.low) else "the published value is outside our interval"
     )
+    return Verdict(OFF, f"differs by {difference_text(difference)}; {missed}", "number")
 
 
 def claim_verdict(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import GROUPS, QUERY_PART, SPAN
+from irpretrain.objectives.pair_groups import pair_groups
 from irpretrain.randomness import stream_key
 from irpretrain.text.alias import alias_table
 from irpretrain.text.compose import texts_of
@@ -156,45 +156,18 @@ class Batch:
 
     def groups(self, drop_ties: bool) -> pa.Table:
         """Return the pairs as a GROUPS table, numbered from 0 within each document."""
-        pairs = self.pairs
-        table = pa.Table.from_arrays(
-            [
-                self.rows.column("part").take(pairs.document),
-                self.rows.column("position").take(pairs.document),
-                pa.array(np.zeros(len(pairs.document), np.int32)),
-                self._queries(),
-                self._documents(),
-                _lists(pa.array(pairs.scores.ravel(), pa.float32()), 2, GROUPS.schema.field("scores").type),
-                _no_lists(len(pairs.document), GROUPS.schema.field("anchors").type),
-            ],
-            schema=GROUPS.schema,
-        )
-        document = pairs.document
-        if drop_ties:
-            differ = ~self._ties()
-            table, document = table.filter(pa.array(differ)), document[differ]
-        return table.set_column(
-            2, GROUPS.schema.field("sample"), pa.array(_place_in_run(document), pa.int32())
-        )
+        kept = np.flatnonzero(~self._ties()) if drop_ties else np.arange(len(self.pairs.document))
+        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document[kept])
+        queries = self._queries().take((2 * kept[:, None] + np.arange(2)).ravel())
+        return pair_groups(documents, queries, self.pairs.scores[kept])
 
     def _queries(self) -> pa.Array:
+        """Return the preferred and the other set of each pair as text."""
         sizes = np.repeat(self.pairs.sizes, 2)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
-        texts = pc.binary_join(
+        return pc.binary_join(
             pa.ListArray.from_arrays(offsets, self.forms.take(pa.array(self.pairs.forms))), " "
         )
-        zeros = pa.array(np.zeros(len(sizes), np.int32))
-        parts = pa.StructArray.from_arrays(
-            [texts, pa.repeat("", len(sizes)), zeros, zeros], fields=list(QUERY_PART)
-        )
-        return _lists(parts, 2, GROUPS.schema.field("queries").type)
-
-    def _documents(self) -> pa.Array:
-        size = len(self.pairs.document)
-        identifiers = self.rows.column("document_id").take(self.pairs.document)
-        zeros, end = pa.array(np.zeros(size, np.int32)), pa.array(np.full(size, -1, np.int32))
-        spans = pa.StructArray.from_arrays([identifiers, zeros, end, zeros, zeros], fields=list(SPAN))
-        return _lists(spans, 1, GROUPS.schema.field("documents").type)
 
     def _ties(self) -> np.ndarray:
         return self.pairs.scores[:, 0] == self.pairs.scores[:, 1]
@@ -217,22 +190,3 @@ class Batch:
         """Return size → pairs of that size."""
         sizes, pairs = np.unique(self.pairs.sizes, return_counts=True)
         return dict(zip(sizes.tolist(), pairs.tolist(), strict=True))
-
-
-def _lists(values: pa.Array, size: int, kind: pa.DataType) -> pa.Array:
-    """Return `values` as lists of `size` entries each."""
-    offsets = pa.array(np.arange(0, len(values) + 1, size, dtype=np.int32))
-    return pa.ListArray.from_arrays(offsets, values, type=kind)
-
-
-def _no_lists(size: int, kind: pa.DataType) -> pa.Array:
-    """Return `size` empty lists."""
-    offsets = pa.array(np.zeros(size + 1, np.int32))
-    return pa.ListArray.from_arrays(offsets, pa.array([], kind.value_type), type=kind)
-
-
-def _place_in_run(document: np.ndarray) -> np.ndarray:
-    """Return the place of each entry within its run of equal entries, from 0."""
-    starts = np.flatnonzero(np.diff(document, prepend=-1))
-    lengths = np.diff(starts, append=len(document))
-    return np.arange(len(document)) - np.repeat(starts, lengths)

@@ -22,6 +22,7 @@ import numpy as np
 from irpretrain.compiled import compiled
 from irpretrain.text.alias import draw_alias
 from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
+from irpretrain.text.sorted_terms import count_of, count_terms, first_above
 
 VOCABULARY, DOCUMENT_AND_SAMPLE, RANDOM = 0, 1, 2
 """What words are drawn from: P(w|D) over V; P(w|D) over the document's words and a sample; V uniformly."""
@@ -121,45 +122,6 @@ class Pairs(NamedTuple):
 
 
 @compiled
-def _first_above(sums: np.ndarray, size: int, value: float) -> int:
-    """Return the first index below `size` whose running sum exceeds `value` (the last index if none does)."""
-    low, high = 0, size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if sums[middle] > value:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@compiled
-def _count_terms(terms: np.ndarray, distinct: np.ndarray, counts: np.ndarray) -> int:
-    """Sort `terms`, write its distinct terms and their counts, return how many there are."""
-    terms.sort()
-    size = 0
-    for index in range(len(terms)):
-        if index == 0 or terms[index] != terms[index - 1]:
-            distinct[size], counts[size] = terms[index], 0
-            size += 1
-        counts[size - 1] += 1
-    return size
-
-
-@compiled
-def _count_of(term: int, distinct: np.ndarray, counts: np.ndarray, size: int) -> int:
-    """Return c(w,D)."""
-    low, high = 0, size
-    while low < high:
-        middle = (low + high) >> 1
-        if distinct[middle] < term:
-            low = middle + 1
-        else:
-            high = middle
-    return counts[low] if low < size and distinct[low] == term else 0
-
-
-@compiled
 def _document_sums(
     distinct: np.ndarray, counts: np.ndarray, size: int, tables: Tables, sums: np.ndarray
 ) -> None:
@@ -216,10 +178,10 @@ def _draw_term(
         return min(int(next_uniform(state) * size), size - 1)
     own = sums[support - 1]
     if rules.support == DOCUMENT_AND_SAMPLE:
-        return distinct[_first_above(sums, support, next_uniform(state) * own)]
+        return distinct[first_above(sums, support, next_uniform(state) * own)]
     place = next_uniform(state) * (own + rules.mu * tables.background_mass)
     if place < own:
-        return distinct[_first_above(sums, support, place)]
+        return distinct[first_above(sums, support, place)]
     return draw_alias(tables.background_thresholds, tables.background_aliases, state)
 
 
@@ -238,7 +200,7 @@ def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
     start, end = tables.form_offsets[term], tables.form_offsets[term + 1]
     if end - start == 1:
         return start
-    return start + _first_above(tables.form_cumulative[start:end], end - start, next_uniform(state))
+    return start + first_above(tables.form_cumulative[start:end], end - start, next_uniform(state))
 
 
 @compiled
@@ -258,7 +220,7 @@ def _draw_set(
     score, outside = 0.0, 0
     for place in range(len(terms)):
         term = _draw_term(distinct, support, sums, tables, rules, state)
-        count = _count_of(term, distinct, counts, size)
+        count = count_of(term, distinct, counts, size)
         terms[place] = term
         score += np.log((count + rules.mu * tables.background[term]) / norm)
         outside += count == 0
@@ -312,7 +274,7 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
         made.fate[document] = EMPTY if len(own) == 0 else (SHORT if skipped else PAIRED)
         if made.fate[document] != PAIRED:
             continue
-        size = support = _count_terms(own, distinct, counts)
+        size = support = count_terms(own, distinct, counts)
         norm = documents.lengths[document] + rules.mu
         if rules.support == DOCUMENT_AND_SAMPLE:
             support, total = _sample_support(
@@ -322,7 +284,7 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
         else:
             _document_sums(distinct, counts, size, tables, sums)
         for generated in range(rules.generated):
-            length = _first_above(tables.sizes, most, next_uniform(state)) + 1
+            length = first_above(tables.sizes, most, next_uniform(state)) + 1
             outside = repeated = 0
             for side in range(2):
                 chosen = terms[side, :length]

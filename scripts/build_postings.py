@@ -1,0 +1,20 @@
+"""Build a collection's inverted index for the rank of one given document."""
+
+from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.stage import stage
+from irpretrain.text.terms import read_terms
+from irpretrain.text.word_store import WordStore
+
+with stage(snakemake) as done:
+    shards = iter(snakemake.input.words)
+    terms = read_terms(snakemake.input.statistics, **snakemake.params.terms)
+    done(
+        write_postings(
+            [[WordStore.open(next(shards)) for _ in range(count)] for _, count in snakemake.params.corpora],
+            terms.term_of,
+            len(terms.names),
+            snakemake.output.postings,
+            memory_mb=snakemake.params.memory_mb,
+            **snakemake.params.bounds,
+        )
+    )

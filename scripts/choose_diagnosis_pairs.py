@@ -1,0 +1,16 @@
+"""Draw the pairs of pseudo-queries of a diagnosis."""
+
+from irpretrain.axioms.diagnosis import choose_diagnosis_pairs
+from irpretrain.config.axioms import AxiomsConfig, DiagnosisConfig
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        choose_diagnosis_pairs(
+            list(snakemake.input.values),
+            DiagnosisConfig(**snakemake.params.options, label="", models=["any"]),
+            AxiomsConfig(**snakemake.params.axioms),
+            snakemake.params.seed,
+            snakemake.output.pairs,
+        )
+    )

@@ -1,0 +1,15 @@
+"""Count how often each re-ranker of a diagnosis agrees with each axiom."""
+
+from irpretrain.axioms.diagnosis import diagnose
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    labels = snakemake.params.labels
+    done(
+        diagnose(
+            snakemake.input.pairs,
+            dict(zip(labels, snakemake.input.scores, strict=True)),
+            labels,
+            snakemake.output.shares,
+        )
+    )

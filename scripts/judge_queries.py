@@ -1,0 +1,14 @@
+"""Bring a data set's queries together with the documents that are relevant to them."""
+
+from irpretrain.axioms.judged_queries import judged_queries
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        judged_queries(
+            list(snakemake.input.documents),
+            snakemake.input.queries,
+            snakemake.input.qrels,
+            snakemake.output.queries,
+        )
+    )

@@ -1,0 +1,20 @@
+"""Train word vectors on a collection, or take them from a file."""
+
+from irpretrain.config.axioms import WordVectorsConfig
+from irpretrain.stage import stage
+from irpretrain.text.word_vectors import make_word_vectors
+
+with stage(snakemake) as done:
+    options = WordVectorsConfig(**snakemake.params.options)
+    if snakemake.input.given:
+        options = options.model_copy(update={"path": str(snakemake.input.given)})
+    shards = iter(snakemake.input.words)
+    done(
+        make_word_vectors(
+            options,
+            [[next(shards) for _ in range(count)] for _, count in snakemake.params.corpora],
+            snakemake.input.statistics,
+            snakemake.params.seed,
+            snakemake.output.vectors,
+        )
+    )

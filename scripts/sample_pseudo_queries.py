@@ -1,0 +1,16 @@
+"""Draw the pseudo-queries of one corpus shard."""
+
+from irpretrain.config.axioms import PseudoQueriesConfig
+from irpretrain.stage import stage
+from irpretrain.text.pseudo_queries import sample_pseudo_queries
+
+with stage(snakemake) as done:
+    done(
+        sample_pseudo_queries(
+            snakemake.input.words,
+            snakemake.input.statistics,
+            PseudoQueriesConfig(**snakemake.params.options),
+            snakemake.params.seed,
+            snakemake.output.queries,
+        )
+    )

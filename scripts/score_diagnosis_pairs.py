@@ -1,0 +1,16 @@
+"""Score the pairs of a diagnosis by one re-ranker."""
+
+from irpretrain.axioms.diagnosis_scores import score_diagnosis_pairs
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        score_diagnosis_pairs(
+            snakemake.input.model,
+            list(snakemake.input.tokens),
+            snakemake.input.pairs,
+            RerankingConfig(**snakemake.params.options),
+            snakemake.output.scores,
+        )
+    )

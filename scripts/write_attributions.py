@@ -1,0 +1,23 @@
+"""Show which words of a query and a document each model's score comes from."""
+
+from irpretrain.config.attributions import AttributionConfig
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.report.attributions import write_attributions
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        write_attributions(
+            snakemake.wildcards.page,
+            AttributionConfig(**snakemake.params.options),
+            snakemake.params.models,
+            list(snakemake.input.documents),
+            snakemake.input.queries,
+            snakemake.input.qrels,
+            snakemake.input.first_stage,
+            TextConfig(**snakemake.params.text),
+            RerankingConfig(**snakemake.params.reranking),
+            snakemake.output.page,
+        )
+    )

@@ -1,0 +1,174 @@
+"""Axiom diagnosis of re-rankers: how often a model prefers the pseudo-query that an axiom prefers.
+
+All models score the same pairs: of documents drawn at random, random pairs of pseudo-queries of equal length. For each
+axiom those pairs count on which it has a preference. A model whose scores of a pair are equal agrees by one half.
+Scoring is in `irpretrain.axioms.diagnosis_scores`, as it alone needs a model.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.atomic import atomic_file
+from irpretrain.axioms.pair_choice import Choice, any_pair, choose_pairs
+from irpretrain.axioms.value_batches import ValueBatch, whole_documents
+from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
+from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.evaluation.significance import wilson_interval
+from irpretrain.randomness import stream_key
+
+STAGE, DOCUMENT_STAGE = "diagnosis", "diagnosis-documents"
+"""Names of the random streams: (seed, stage, document id), for a document's pairs and for whether it is drawn."""
+COLUMNS = ("model", "label", "axiom", "pairs", "agreeing", "share", "low", "high")
+
+
+def choose_diagnosis_pairs(
+    axiom_values: Sequence[str | Path],
+    options: DiagnosisConfig,
+    axioms: AxiomsConfig,
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Draw the pairs of a diagnosis.
+
+    Args:
+        axiom_values: AXIOM_VALUES shards of a collection's pseudo-queries, in any order.
+        options: how many documents, and how many pairs of each.
+        axioms: how preferences are made of values.
+        seed: seed of the draws.
+        output: an AXIOM_PAIRS table; its bytes do not depend on the shards.
+
+    Returns:
+        Counts: documents with two pseudo-queries of equal length, documents drawn, pairs; for each axiom the pairs on
+            which it has a preference.
+
+    Raises:
+        InputError: no document has two pseudo-queries of equal length.
+    """
+    rule = any_pair(axioms.stm_2_threshold, options.pairs_per_document)
+    kept, eligible = _no_pairs(), 0
+    for path in axiom_values:
+        for batch in whole_documents(path):
+            names = batch.document_ids
+            choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in names], rule)
+            eligible += int((choice.accepted > 0).sum())
+            lots = np.array([stream_key(seed, DOCUMENT_STAGE, name)[0] for name in names], np.uint64)
+            kept = _first_documents(pa.concat_tables([kept, _pairs(batch, choice, lots)]), options.documents)
+    if not eligible:
+        raise InputError(
+            axiom_values[0],
+            "no document has two pseudo-queries of equal length",
+            remedy="Raise pseudo_queries.per_document, or set pseudo_queries.lengths to document.",
+        )
+    numbers = pa.array(np.arange(kept.num_rows), pa.int32())
+    AXIOM_PAIRS.write(output, kept.drop_columns("lot").add_column(0, "pair", numbers))
+    found = np.array(kept["preferences"].to_pylist())
+    return {
+        "documents_with_pairs": eligible,
+        "documents": len(kept["document_id"].unique()),
+        "pairs": kept.num_rows,
+        "pairs_with_a_preference": dict(zip(AXIOMS, (found != 0).sum(axis=0).tolist(), strict=True)),
+    }
+
+
+def diagnose(
+    pairs: str | Path, scores: Mapping[str, str | Path], labels: Mapping[str, str], output: str | Path
+) -> dict[str, Any]:
+    """Write how often each model agrees with each axiom.
+
+    Args:
+        pairs: AXIOM_PAIRS table.
+        scores: model → PAIR_SCORES of these pairs.
+        labels: model → name in tables.
+        output: CSV with the columns of `COLUMNS`: pairs on which the axiom has a preference, how many of these the
+            model agrees on (ties count one half), their share with Wilson's interval of 95 %, which takes pairs as
+            independent. The last three are empty where the axiom has no preference.
+
+    Returns:
+        Counts: models, pairs, and for each model the pairs with equal scores.
+
+    Raises:
+        IntegrityError: scores are those of other pairs.
+    """
+    table = AXIOM_PAIRS.read(pairs)
+    preferred = np.array(table["preferences"].to_pylist(), np.int8).reshape(-1, len(AXIOMS))
+    rows: list[list[Any]] = []
+    ties = {}
+    for model, path in scores.items():
+        signs = _signs(path, table.num_rows)
+        ties[model] = int((signs == 0).sum())
+        rows += [[model, labels[model], *row] for row in _agreement(preferred, signs)]
+    with atomic_file(output) as temporary:
+        with open(temporary, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    return {"models": len(scores), "pairs": table.num_rows, "pairs_with_equal_scores": ties}
+
+
+def _agreement(preferred: np.ndarray, signs: np.ndarray) -> Iterator[list[Any]]:
+    """Yield axiom, pairs, agreeing, share, low, high of one model.
+
+    Args:
+        preferred: int8 [pairs, 9], what the axioms prefer.
+        signs: [pairs], 1 where the model prefers the first query, -1 the second, 0 neither.
+    """
+    for column, axiom in enumerate(AXIOMS):
+        told = preferred[:, column] != 0
+        agreeing = float((1 + preferred[told, column] * signs[told]).sum()) / 2
+        interval = wilson_interval(agreeing, int(told.sum()))
+        yield [axiom, int(told.sum()), agreeing, *("" if math.isnan(x) else x for x in interval)]
+
+
+def _signs(path: str | Path, pairs: int) -> np.ndarray:
+    table = PAIR_SCORES.read(path)
+    if not np.array_equal(table["pair"].to_numpy(), np.arange(pairs)):
+        raise IntegrityError(
+            path,
+            "these are not the scores of the diagnosis's pairs",
+            remedy="Delete them and run the workflow again.",
+        )
+    return np.sign(table["first"].to_numpy() - table["second"].to_numpy())
+
+
+def _no_pairs() -> pa.Table:
+    return _with_lots(AXIOM_PAIRS.schema.empty_table().drop_columns("pair"), np.zeros(0, np.uint64))
+
+
+def _pairs(batch: ValueBatch, choice: Choice, lots: np.ndarray) -> pa.Table:
+    """Return the pairs of a batch, each with the lot of its document."""
+    schema, rows = AXIOM_PAIRS.schema, batch.rows.combine_chunks()
+    size, axioms = choice.features.shape
+    lists = pa.ListArray.from_arrays(
+        pa.array(np.arange(size + 1) * axioms, pa.int32()),
+        pa.array(choice.features.ravel(), pa.int8()),
+        type=schema.field("preferences").type,
+    )
+    columns = {
+        "document_id": rows["document_id"].take(pa.array(choice.preferred)),
+        "first": rows["query"].take(pa.array(choice.preferred)),
+        "second": rows["query"].take(pa.array(choice.other)),
+        "preferences": lists,
+    }
+    table = pa.Table.from_pydict(columns, schema=pa.schema([schema.field(name) for name in columns]))
+    return _with_lots(table, lots[choice.document])
+
+
+def _with_lots(table: pa.Table, lots: np.ndarray) -> pa.Table:
+    return table.append_column(pa.field("lot", pa.uint64(), nullable=False), pa.array(lots, pa.uint64()))
+
+
+def _first_documents(pairs: pa.Table, documents: int) -> pa.Table:
+    """Return the pairs of the documents with the smallest lots, in the order of these, a document's in theirs."""
+    lots = pairs["lot"].to_numpy()
+    order = np.argsort(lots, kind="stable")
+    distinct = np.unique(lots)
+    if len(distinct) > documents:
+        order = order[lots[order] <= distinct[documents - 1]]
+    return pairs.take(pa.array(order))

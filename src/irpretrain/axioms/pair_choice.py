@@ -1,0 +1,237 @@
+"""Random pairs of a document's queries, accepted or refused by what the axioms prefer; compiled.
+
+All pairs of queries of equal length are put into a random order by the document's own stream, each with its two queries
+in a random order, and taken one after the other until as many as wanted are accepted. Each pair costs two numbers of
+the stream: which of the pairs that are left, and whether its queries are swapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irpretrain.axioms.preferences import VECTORS, compare, vector_number
+from irpretrain.axioms.value_batches import ValueBatch
+from irpretrain.compiled import compiled
+from irpretrain.config.axioms import AXIOMS
+from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
+
+ANY, PREDICTOR, STRICT = 0, 1, 2
+"""Which pairs are accepted: all, in the order drawn; those that a predictor decides; those on which axioms agree."""
+
+ACCEPTED, TIE, UNSURE, CONFLICT, SILENT, PARTLY_SILENT = 0, 1, 2, 3, 4, 5
+"""What became of a pair. TIE: probability 0.5; UNSURE: under the threshold; CONFLICT: axioms disagree; SILENT: no axiom
+has a preference; PARTLY_SILENT: some axiom has none, where that is refused."""
+FATES = ("accepted", "tie", "below_threshold", "conflict", "no_preference", "an_axiom_is_indifferent")
+BINS = 10
+"""Of the histogram of the larger probability of a pair, from 0.5 to 1."""
+
+
+class Rule(NamedTuple):
+    """Which pairs are accepted, and how many.
+
+    Attributes:
+        kind: ANY, PREDICTOR or STRICT.
+        table: float64 [3⁹], probability that the first query is preferred, for PREDICTOR.
+        threshold: least probability of the preferred query, for PREDICTOR.
+        keep_ties: accept pairs with probability 0.5, the first drawn query preferred, for PREDICTOR.
+        looked_at: bool [9], axioms that must agree, for STRICT.
+        all_prefer: whether each of them must have a preference, for STRICT.
+        stm_2_threshold: `axioms.stm_2_threshold`.
+        wanted: pairs of each document.
+        only_first: consider no more pairs than are wanted, accepted or not.
+    """
+
+    kind: int
+    table: np.ndarray
+    threshold: float
+    keep_ties: bool
+    looked_at: np.ndarray
+    all_prefer: bool
+    stm_2_threshold: float
+    wanted: int
+    only_first: bool
+
+
+def any_pair(stm_2_threshold: float, wanted: int) -> Rule:
+    """Return the rule that accepts every pair."""
+    nothing = np.zeros(len(AXIOMS), bool)
+    return Rule(ANY, np.full(VECTORS, 0.5), 0.5, True, nothing, False, stm_2_threshold, wanted, False)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The accepted pairs of a batch, those of a document together, in the order drawn.
+
+    Attributes:
+        document: int64 [pairs], document of the batch.
+        preferred, other: int64 [pairs], queries (rows of the batch).
+        probability: float64 [pairs], of the preferred query; 1 where no predictor was asked.
+        features: int8 [pairs, 9], of (preferred, other).
+        equal: int64 [documents], pairs of queries of equal length that there are.
+        accepted: int64 [documents], pairs that were accepted.
+        fates: int64 [6], pairs considered, by what became of them.
+        unanimous: pairs considered on which every axiom of a STRICT rule has the same preference.
+        histogram: int64 [BINS], pairs considered by a predictor, by the larger of their two probabilities.
+    """
+
+    document: np.ndarray
+    preferred: np.ndarray
+    other: np.ndarray
+    probability: np.ndarray
+    features: np.ndarray
+    equal: np.ndarray
+    accepted: np.ndarray
+    fates: np.ndarray
+    unanimous: int
+    histogram: np.ndarray
+
+
+def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule) -> Choice:
+    """Choose pairs of queries of each document.
+
+    Args:
+        batch: the documents' queries.
+        keys: keys of the documents' streams, see `irpretrain.randomness.stream_key`.
+        rule: what is accepted.
+    """
+    documents = len(batch.starts) - 1
+    most = documents * rule.wanted
+    queries = np.empty((most, 2), np.int64)
+    probability, features = np.empty(most), np.empty((most, len(AXIOMS)), np.int8)
+    equal, accepted = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
+    fates, histogram = np.zeros(len(FATES), np.int64), np.zeros(BINS, np.int64)
+    unanimous = _choose(
+        batch.values,
+        batch.words,
+        batch.starts,
+        np.array(keys, np.uint64).reshape(-1, 2),
+        rule,
+        queries,
+        probability,
+        features,
+        equal,
+        accepted,
+        fates,
+        histogram,
+    )
+    pairs = int(accepted.sum())
+    return Choice(
+        document=np.repeat(np.arange(documents), accepted),
+        preferred=queries[:pairs, 0],
+        other=queries[:pairs, 1],
+        probability=probability[:pairs],
+        features=features[:pairs],
+        equal=equal,
+        accepted=accepted,
+        fates=fates,
+        unanimous=int(unanimous),
+        histogram=histogram,
+    )
+
+
+@compiled
+def _judge_strictly(found: np.ndarray, rule: Any) -> tuple[int, bool, bool]:
+    """Return the fate of a pair, whether its first query is preferred, and whether all axioms have a preference."""
+    for_first, for_second, silent = False, False, False
+    for axiom in range(found.shape[0]):
+        if rule.looked_at[axiom]:
+            for_first |= found[axiom] > 0
+            for_second |= found[axiom] < 0
+            silent |= found[axiom] == 0
+    if for_first and for_second:
+        return CONFLICT, False, False
+    if not for_first and not for_second:
+        return SILENT, False, False
+    if silent and rule.all_prefer:
+        return PARTLY_SILENT, for_first, False
+    return ACCEPTED, for_first, not silent
+
+
+@compiled
+def _judge_by_predictor(probability: float, rule: Any) -> int:
+    if probability == 0.5 and not rule.keep_ties:
+        return TIE
+    if max(probability, 1.0 - probability) < rule.threshold:
+        return UNSURE
+    return ACCEPTED
+
+
+@compiled
+def _list_pairs(words: np.ndarray, start: int, end: int, pairs: np.ndarray) -> int:
+    """Write the pairs of queries of equal length; return how many there are."""
+    count = 0
+    for one in range(start, end):
+        for other in range(one + 1, end):
+            if words[one] == words[other]:
+                pairs[count, 0], pairs[count, 1] = one, other
+                count += 1
+    return count
+
+
+@compiled
+def _next_pair(pairs: np.ndarray, place: int, count: int, state: np.ndarray) -> tuple[int, int]:
+    """Draw one of the pairs from `place` on, put it there, and return its queries in a random order."""
+    drawn = min(place + int(next_uniform(state) * (count - place)), count - 1)
+    one, other = pairs[drawn, 0], pairs[drawn, 1]
+    pairs[drawn, 0], pairs[drawn, 1] = pairs[place, 0], pairs[place, 1]
+    pairs[place, 0], pairs[place, 1] = one, other
+    if next_uniform(state) < 0.5:
+        return other, one
+    return one, other
+
+
+@compiled
+def _choose(
+    values: np.ndarray,
+    words: np.ndarray,
+    starts: np.ndarray,
+    keys: np.ndarray,
+    rule: Any,
+    queries: np.ndarray,
+    probabilities: np.ndarray,
+    features: np.ndarray,
+    equal: np.ndarray,
+    accepted: np.ndarray,
+    fates: np.ndarray,
+    histogram: np.ndarray,
+) -> int:
+    """Fill the arrays of `Choice`; return how many pairs considered were unanimous."""
+    longest = 0
+    for document in range(starts.shape[0] - 1):
+        longest = max(longest, starts[document + 1] - starts[document])
+    pairs = np.empty((longest * (longest - 1) // 2, 2), np.int64)
+    state, found = np.empty(STATE_WORDS, np.uint64), np.empty(values.shape[1], np.int8)
+    written, unanimous = 0, 0
+    for document in range(starts.shape[0] - 1):
+        count = _list_pairs(words, starts[document], starts[document + 1], pairs)
+        equal[document] = count
+        start_stream(state, keys[document, 0], keys[document, 1])
+        considered = min(count, rule.wanted) if rule.only_first else count
+        for place in range(considered):
+            if accepted[document] == rule.wanted:
+                break
+            one, other = _next_pair(pairs, place, count, state)
+            compare(values, one, other, rule.stm_2_threshold, found)
+            fate, first, probability = ACCEPTED, True, 1.0
+            if rule.kind == STRICT:
+                fate, first, whole = _judge_strictly(found, rule)
+                unanimous += whole
+            elif rule.kind == PREDICTOR:
+                probability = rule.table[vector_number(found)]
+                fate, first = _judge_by_predictor(probability, rule), probability >= 0.5
+                probability = max(probability, 1.0 - probability)
+                histogram[min(int((probability - 0.5) * 2 * BINS), BINS - 1)] += 1
+            fates[fate] += 1
+            if fate != ACCEPTED:
+                continue
+            queries[written, 0], queries[written, 1] = (one, other) if first else (other, one)
+            probabilities[written] = probability
+            for axiom in range(found.shape[0]):
+                features[written, axiom] = found[axiom] if first else -found[axiom]
+            accepted[document] += 1
+            written += 1
+    return unanimous

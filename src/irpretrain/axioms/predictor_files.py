@@ -1,0 +1,168 @@
+"""Writing a trained preference predictor: model, table, configuration, scores and card."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.axioms.predictor import CARD_FILE, CONFIG_FILE, MODEL_FILE, SCORES_FILE, TABLE_FILE
+from irpretrain.axioms.preferences import DIRECTIONS
+from irpretrain.axioms.trees import importance
+from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
+
+if TYPE_CHECKING:
+    from irpretrain.axioms.train_predictor import Outcome
+
+SETTINGS = {
+    "I": "any pseudo-query of the document, with equal probabilities",
+    "II": "a pseudo-query of the document, by softmax(1 / RANK)",
+    "III": "any pseudo-query, of documents that have one of RANK 1",
+    "IV": "a pseudo-query whose RANK is {rank} or less",
+}
+
+
+def write_predictor(
+    outcomes: Sequence[Outcome],
+    read: Mapping[str, Any],
+    options: PredictorConfig,
+    axioms: AxiomsConfig,
+    versions: Mapping[str, str],
+    output: str | Path,
+) -> None:
+    """Write the predictor of the first outcome, and the scores of all.
+
+    Args:
+        outcomes: one a seed.
+        read: counts of what was read.
+        options, axioms: configuration.
+        versions: of the packages that the model depends on.
+        output: directory, see `irpretrain.axioms.predictor`.
+    """
+    record = {
+        "predictor": options.model_dump(mode="json"),
+        "axioms": axioms.model_dump(mode="json"),
+        "order": list(AXIOMS),
+        "columns": {axiom: direction._asdict() for axiom, direction in DIRECTIONS.items()},
+        "seed": outcomes[0].seed,
+        "versions": dict(versions),
+    }
+    scores = _scores(outcomes, read, options)
+    with atomic_directory(output) as folder:
+        (folder / MODEL_FILE).write_bytes(bytes(outcomes[0].trees.save_raw("json")))
+        np.save(folder / TABLE_FILE, outcomes[0].table)
+        for name, content in ((CONFIG_FILE, record), (SCORES_FILE, scores)):
+            text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+            (folder / name).write_text(text + "\n", encoding="utf-8")
+        (folder / CARD_FILE).write_text(_card(scores, options, versions), encoding="utf-8")
+
+
+def _scores(outcomes: Sequence[Outcome], read: Mapping[str, Any], options: PredictorConfig) -> dict[str, Any]:
+    first = outcomes[0]
+    return {
+        "label": options.label,
+        "setting": options.setting,
+        "axioms": [axiom for axiom in AXIOMS if axiom in options.axioms],
+        "model": options.model,
+        **_seed_scores(first, options),
+        "auc_mean": _number(float(np.mean([outcome.auc.value for outcome in outcomes]))),
+        "importance_mean_gain": importance(first.trees, options.axioms, "gain"),
+        "auc_without_symmetry": _number(first.plain_auc),
+        "auc_of_axiom": {axiom: _number(value) for axiom, value in first.single.items()},
+        "auc_of_majority": _number(first.majority),
+        "preferences": _shares(first.pairs.features),
+        "read": dict(read),
+        "made": first.pairs.counts,
+        "seeds": [_seed_scores(outcome, options) for outcome in outcomes],
+    }
+
+
+def _seed_scores(outcome: Outcome, options: PredictorConfig) -> dict[str, Any]:
+    return {
+        "seed": outcome.seed,
+        "auc": _number(outcome.auc.value),
+        "auc_low": _number(outcome.auc.low),
+        "auc_high": _number(outcome.auc.high),
+        "auc_of_folds": [_number(value) for value in outcome.fold_aucs],
+        "pairs": len(outcome.pairs),
+        "documents": outcome.pairs.counts["documents"],
+        "test_pairs": outcome.test_pairs,
+        "test_documents": outcome.test_documents,
+        "importance": importance(outcome.trees, options.axioms),
+    }
+
+
+def _shares(features: np.ndarray) -> dict[Axiom, dict[str, float]]:
+    """Return how often each axiom prefers the judged query, neither, and the pseudo-query."""
+    return {
+        axiom: {
+            name: float(np.mean(features[:, column] == value))
+            for name, value in (("judged", 1), ("neither", 0), ("pseudo", -1))
+        }
+        for column, axiom in enumerate(AXIOMS)
+    }
+
+
+def _number(value: float) -> float | None:
+    """JSON has no number that is none."""
+    return None if math.isnan(value) else float(value)
+
+
+def _card(scores: Mapping[str, Any], options: PredictorConfig, versions: Mapping[str, str]) -> str:
+    kind = "boosted trees" if options.model == "boosted" else "a random forest"
+    negatives = SETTINGS[options.setting].format(rank=options.setting_iv_rank)
+    rows = [
+        f"| {axiom} | {_shown(scores['importance'].get(axiom))} | {_shown(scores['auc_of_axiom'][axiom])} | "
+        + " | ".join(_shown(share) for share in scores["preferences"][axiom].values())
+        + " |"
+        for axiom in AXIOMS
+    ]
+    table = "\n".join(rows)
+    return f"""# Preference predictor: {options.label}
+
+Tells which of two queries a document answers better, from the preferences of axioms (ARES, Chen et al., SIGIR 2022,
+section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} trees, depth {options.depth} at most.
+
+## Data
+- Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it.
+- Worse queries (setting {options.setting}): {negatives}; one for each better query. Pseudo-queries are those of the
+  collection `{options.collection}`.
+- Pairs: {scores["pairs"]:,} of {scores["documents"]:,} documents; {scores["test_pairs"]:,} pairs of
+  {scores["test_documents"]:,} documents are the test part, which no model has learnt from.
+- Axioms it looks at: {", ".join(scores["axioms"])}.
+
+## Quality
+AUC on the test part: {_shown(scores["auc"], 4)} (95 % interval by resampling documents:
+{_shown(scores["auc_low"], 4)} to {_shown(scores["auc_high"], 4)}). Mean of {len(scores["seeds"])} seed(s):
+{_shown(scores["auc_mean"], 4)}. A majority vote of its axioms has {_shown(scores["auc_of_majority"], 4)}.
+
+| axiom | importance | AUC alone | prefers judged | neither | prefers pseudo |
+|---|---|---|---|---|---|
+{table}
+
+Importance is the sum of the gain of an axiom's splits, divided by the largest. Shares are those of all pairs.
+
+## How to apply it
+    from irpretrain.axioms.predictor import load_predictor
+    from irpretrain.axioms.preferences import larger_is_better, preferences
+
+    features = preferences(larger_is_better(rows), first, second, stm_2_threshold)
+    load_predictor("this directory").probabilities(features)
+
+`rows` is a table of axiom values, `first` and `second` are rows of two queries of one document. Swapping the two
+gives 1 - p; queries that no axiom tells apart have 0.5. `model.json` is XGBoost's own format, and the trees by
+themselves answer without that symmetry.
+
+## Limits
+It has learnt to tell people's queries from drawn words, which is not the same as to tell a better query from a worse
+one: whatever gives a pseudo-query away counts as evidence. Its test documents come from the same data set.
+"""
+
+
+def _shown(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,170 @@
+"""What a preference predictor is trained on: for each judged (document, query), that query and a pseudo-query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.axioms.negatives import NONE, draw_negatives, per_document, weights
+from irpretrain.axioms.preferences import DIRECTIONS, larger_is_better, preferences
+from irpretrain.config.axioms import PredictorConfig
+from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.errors import IntegrityError
+from irpretrain.randomness import stream_key
+
+VALUE_COLUMNS = [direction.column for direction in DIRECTIONS.values()]
+SAMPLE_STAGE = "predictor-sample"
+"""Name of the random streams that choose `most_pairs` pairs: (seed, stage, document id U+001F query id)."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Judged queries of documents, and the pseudo-queries of these documents.
+
+    Attributes:
+        judged: float64 [pairs, 9], values of the judged queries, larger is better, in corpus order.
+        documents: int64 [pairs], number of the document of each judged query.
+        names: of each, document id U+001F query id.
+        pseudo: float64 [pseudo-queries, 9], those of a document together, in the order of `sample`.
+        ranks: int64 [pseudo-queries], RANK, 0 for +∞.
+        starts: int64 [documents + 1], the first pseudo-query of each document.
+        counts: what was read and left out.
+    """
+
+    judged: np.ndarray
+    documents: np.ndarray
+    names: list[str]
+    pseudo: np.ndarray
+    ranks: np.ndarray
+    starts: np.ndarray
+    counts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Training pairs, in corpus order.
+
+    Attributes:
+        features: int8 [pairs, 9], with the judged query first.
+        documents: int64 [pairs], number of the document of each pair.
+        counts: how many there are, and what was left out.
+    """
+
+    features: np.ndarray
+    documents: np.ndarray
+    counts: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+def read_candidates(judged: str | Path, pseudo: Sequence[str | Path]) -> Candidates:
+    """Read the values of judged queries, and those of the pseudo-queries of their documents.
+
+    Args:
+        judged: AXIOM_VALUES of judged queries; those without a term are left out.
+        pseudo: AXIOM_VALUES shards of the collection, in any order; a corpus shard may be cut in any way.
+
+    Raises:
+        IntegrityError: a value is not a number, or a document's pseudo-queries occur twice.
+    """
+    table = AXIOM_VALUES.read(judged, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
+    kept = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
+    identifiers = pc.unique(kept["document_id"])
+    documents = pc.index_in(kept["document_id"], value_set=identifiers).to_numpy().astype(np.int64)
+    pairs = zip(kept["document_id"].to_pylist(), kept["query_id"].to_pylist(), strict=True)
+    values, ranks, starts = _read_pseudo(pseudo, identifiers)
+    return Candidates(
+        judged=larger_is_better(kept, judged),
+        documents=documents,
+        names=[f"{document}\x1f{query}" for document, query in pairs],
+        pseudo=values,
+        ranks=ranks,
+        starts=starts,
+        counts={
+            "judged_queries": table.num_rows,
+            "judged_queries_without_terms": table.num_rows - kept.num_rows,
+            "judged_documents": len(identifiers),
+            "documents_without_pseudo_queries": int(np.count_nonzero(np.diff(starts) == 0)),
+        },
+    )
+
+
+def make_pairs(candidates: Candidates, options: PredictorConfig, stm_2_threshold: float, seed: int) -> Pairs:
+    """Draw a negative query for each judged one and compare the two.
+
+    Args:
+        candidates: what to draw from.
+        options: setting, and how many pairs are used.
+        stm_2_threshold: `axioms.stm_2_threshold`.
+        seed: seed of the draws.
+
+    Returns:
+        The pairs. Their counts tell documents that setting III ignores or that have no candidate in setting IV, and
+        judged queries that are left without a negative one.
+    """
+    found = candidates
+    weight = weights(found.ranks, found.starts, options.setting, options.setting_iv_rank)
+    negatives = draw_negatives(found.documents, found.starts, weight, found.names, seed)
+    usable = np.flatnonzero(negatives != NONE)
+    chosen = _sample([found.names[pair] for pair in usable], options.most_pairs, seed)
+    rows = usable[chosen]
+    barred = (np.diff(found.starts) > 0) & (per_document(weight > 0, found.starts) == 0)
+    return Pairs(
+        features=preferences(
+            np.concatenate([found.judged, found.pseudo]),
+            rows,
+            len(found.judged) + negatives[rows],
+            stm_2_threshold,
+        ),
+        documents=found.documents[rows],
+        counts={
+            "documents_ignored_by_setting": int(np.count_nonzero(barred)),
+            "judged_queries_without_negative": len(found.documents) - len(usable),
+            "pairs_not_sampled": len(usable) - len(rows),
+            "pairs": len(rows),
+            "documents": len(np.unique(found.documents[rows])),
+        },
+    )
+
+
+def _read_pseudo(
+    shards: Sequence[str | Path], identifiers: pa.Array
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return values, RANKs and starts of the pseudo-queries of some documents."""
+    values, ranks = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty(0, np.int64)]
+    documents, samples = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for path in shards:
+        for batch in AXIOM_VALUES.stream(path, ["sample", "document_id", *VALUE_COLUMNS]):
+            number = pc.index_in(batch.column("document_id"), value_set=identifiers)
+            known = pc.is_valid(number)
+            rows = batch.filter(known)
+            documents.append(number.filter(known).to_numpy(zero_copy_only=False).astype(np.int64))
+            samples.append(rows.column("sample").to_numpy().astype(np.int64))
+            ranks.append(rows.column("rank").to_numpy().astype(np.int64))
+            values.append(larger_is_better(rows, path))
+    document, sample = np.concatenate(documents), np.concatenate(samples)
+    order = np.lexsort((sample, document))
+    document, sample = document[order], sample[order]
+    if np.any((np.diff(document) == 0) & (np.diff(sample) == 0)):
+        raise IntegrityError(
+            shards[0],
+            "the pseudo-queries of a document occur twice in these tables",
+            remedy="Identifiers must be unique in a collection; rename those of one corpus.",
+        )
+    starts = np.searchsorted(document, np.arange(len(identifiers) + 1))
+    return np.concatenate(values)[order], np.concatenate(ranks)[order], starts
+
+
+def _sample(names: Sequence[str], most: int | None, seed: int) -> np.ndarray:
+    """Return which of the pairs are used, in their own order; independent of how many others there are."""
+    if most is None or len(names) <= most:
+        return np.arange(len(names))
+    lots = np.array([stream_key(seed, SAMPLE_STAGE, name)[0] for name in names], np.uint64)
+    return np.sort(np.argsort(lots, kind="stable")[:most])

@@ -1,0 +1,74 @@
+"""How many pseudo-queries find their document at which ranks: the intervals of ARES, section 4.1.
+
+The paper prints [1, 2] 32.08 %, [2, 5] 11.19 %, [6, 10] 4.28 %, [11, 50] 10.07 % and beyond 42.38 %, and says that
+more than 30 % are at rank 1. Its intervals overlap in rank 2, yet they add up to 100 %, so the second one is read as 3
+to 5. Here ranks 1 and 2 are apart, so that either reading can be had.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain.atomic import write_text
+from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.errors import IntegrityError
+from irpretrain.progress import progress
+
+LAST_RANKS = (1, 2, 5, 10, 50)
+"""Where the intervals end; what is beyond the last one is one more."""
+
+
+def rank_intervals(
+    axiom_values: Sequence[str | Path], output: str | Path, depth: int = LAST_RANKS[-1]
+) -> dict[str, Any]:
+    """Count queries by the interval that their RANK lies in.
+
+    Args:
+        axiom_values: AXIOM_VALUES tables, in any order.
+        output: a JSON file: queries, depth, and intervals, a map from "1", "2", "3-5", "6-10", "11-50" and ">50" to
+            queries.
+        depth: the depth that RANK was computed to (`axioms.rank_depth`). Under 50, intervals are cut at it, for
+            nothing is known beyond: at depth 7 they are "1", "2", "3-5", "6-7" and ">7". Above 50, ranks beyond 50
+            still make one interval.
+
+    Returns:
+        What the file holds.
+
+    Raises:
+        IntegrityError: a rank is negative or beyond the depth, so the tables were made with another one.
+    """
+    lasts = sorted({min(last, depth) for last in LAST_RANKS})
+    counts = np.zeros(len(lasts) + 1, np.int64)
+    for path in progress(axiom_values, "count ranks", "tables"):
+        for batch in AXIOM_VALUES.stream(path, ["rank"]):
+            ranks = batch.column("rank").to_numpy()
+            if len(ranks) and not 0 <= ranks.min() <= ranks.max() <= depth:
+                raise IntegrityError(
+                    path,
+                    f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK was to be known up to {depth}",
+                    remedy="Delete it and run the workflow again.",
+                )
+            # 0 stands for beyond the depth.
+            places = np.where(ranks == 0, len(lasts), np.searchsorted(lasts, ranks))
+            counts += np.bincount(places, minlength=len(counts))
+    result = {
+        "queries": int(counts.sum()),
+        "depth": depth,
+        "intervals": dict(zip(interval_names(lasts), counts.tolist(), strict=True)),
+    }
+    write_text(output, json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def interval_names(lasts: Sequence[int]) -> list[str]:
+    """Return the names of the intervals that end at these ranks, and of what is beyond."""
+    firsts = [1, *(last + 1 for last in lasts)]
+    inner = [
+        str(last) if first == last else f"{first}-{last}" for first, last in zip(firsts, lasts, strict=False)
+    ]
+    return [*inner, f">{lasts[-1]}"]

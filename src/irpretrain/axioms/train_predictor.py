@@ -1,0 +1,192 @@
+"""Training and testing of the preference predictor of ARES (Chen et al., SIGIR 2022, section 4.2, table 2, figure 2).
+
+Documents, not pairs, are split into test and training, and into folds: pairs of one document share its pseudo-queries
+and must not stand on both sides. In each part one half of the pairs has the judged query first (the halves differ by
+one pair at most). Each fold's model learns from the other folds and is judged on its own; the best of them by that AUC
+is the predictor, and its AUC on the test part is what table 2 shows.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irpretrain.axioms.auc import Auc, area, area_with_interval
+from irpretrain.axioms.predictor import chosen_columns
+from irpretrain.axioms.predictor_pairs import Candidates, Pairs, make_pairs, read_candidates
+from irpretrain.axioms.preferences import vector_numbers
+from irpretrain.axioms.trees import fit, plain_table, symmetric_table
+from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
+from irpretrain.errors import InputError
+from irpretrain.randomness import generator, integer_seed
+
+if TYPE_CHECKING:
+    import xgboost
+
+TEST = 0
+"""Number of the test part; folds have the numbers from 1."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one seed gave.
+
+    Attributes:
+        seed: the seed.
+        trees: the best fold's model.
+        table: float64 [3⁹], its probabilities, symmetric.
+        auc: on the test part.
+        plain_auc: the same of the trees' own answers.
+        fold_aucs: of each fold's model on that fold.
+        test_pairs, test_documents: size of the test part.
+        single: AUC of each axiom's feature by itself on the test part.
+        majority: AUC of the sum of the features of the predictor's axioms.
+        pairs: all pairs.
+    """
+
+    seed: int
+    trees: xgboost.Booster
+    table: np.ndarray
+    auc: Auc
+    plain_auc: float
+    fold_aucs: list[float]
+    test_pairs: int
+    test_documents: int
+    single: dict[Axiom, float]
+    majority: float
+    pairs: Pairs
+
+
+def train_predictor(
+    judged: str | Path,
+    pseudo: Sequence[str | Path],
+    options: PredictorConfig,
+    axioms: AxiomsConfig,
+    output: str | Path,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """Train a predictor with every seed of `options.seeds`; the first one's is kept.
+
+    Args:
+        judged: AXIOM_VALUES of judged queries with their relevant documents.
+        pseudo: AXIOM_VALUES shards of the collection's pseudo-queries.
+        options: the predictor's configuration.
+        axioms: how features are made of values.
+        output: directory to write, see `irpretrain.axioms.predictor`.
+        threads: models that are fitted at the same time; the bytes do not depend on it.
+
+    Returns:
+        Counts: judged queries and documents, what was left out and why, pairs, pairs of the test part.
+
+    Raises:
+        InputError: too few pairs are left for a test part and folds with both classes in each.
+        IntegrityError: see `read_candidates`.
+    """
+    from irpretrain.axioms.predictor_files import write_predictor
+
+    candidates = read_candidates(judged, pseudo)
+    outcomes = [_outcome(candidates, options, axioms, seed, threads, judged) for seed in options.seeds]
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "xgboost": _xgboost_version()}
+    write_predictor(outcomes, candidates.counts, options, axioms, versions, output)
+    first = outcomes[0]
+    return candidates.counts | first.pairs.counts | {"test_pairs": first.test_pairs}
+
+
+def split_documents(documents: np.ndarray, options: PredictorConfig, seed: int) -> np.ndarray:
+    """Return the part of each pair (int64 [pairs]): TEST, or its fold from 1.
+
+    Documents are dealt in a random order: `test_share` of them, rounded, at least one, to the test part, the others to
+    the folds in turn.
+    """
+    distinct, place = np.unique(documents, return_inverse=True)
+    order = generator(seed, "predictor-split").permutation(len(distinct))
+    tests = max(1, round(options.test_share * len(distinct)))
+    part = np.empty(len(distinct), np.int64)
+    part[order[:tests]] = TEST
+    part[order[tests:]] = 1 + np.arange(len(distinct) - tests) % options.folds
+    return part[place]
+
+
+def orient(parts: np.ndarray, seed: int) -> np.ndarray:
+    """Return for each pair whether its judged query comes first (bool [pairs]): one half of each part, at random."""
+    rng, first = generator(seed, "predictor-orientation"), np.zeros(len(parts), bool)
+    for part in np.unique(parts):
+        members = rng.permutation(np.flatnonzero(parts == part))
+        first[members[: (len(members) + 1) // 2]] = True
+    return first
+
+
+def _outcome(
+    candidates: Candidates,
+    options: PredictorConfig,
+    axioms: AxiomsConfig,
+    seed: int,
+    threads: int,
+    source: str | Path,
+) -> Outcome:
+    pairs = make_pairs(candidates, options, axioms.stm_2_threshold, seed)
+    parts = split_documents(pairs.documents, options, seed)
+    _refuse_small(parts, options, source)
+    labels = orient(parts, seed)
+    features = np.where(labels[:, None], pairs.features, -pairs.features).astype(np.int8)
+    folds = range(1, options.folds + 1)
+
+    def fit_fold(fold: int) -> xgboost.Booster:
+        training = (parts != fold) & (parts != TEST)
+        name = f"{options.model}/{fold}"
+        return fit(features[training], labels[training], options, integer_seed(seed, "predictor-trees", name))
+
+    with ThreadPoolExecutor(threads) as pool:
+        models = list(pool.map(fit_fold, folds))
+    numbers = vector_numbers(features)
+    tables = [symmetric_table(model, options.axioms) for model in models]
+    fold_aucs = [
+        area(table[numbers[parts == fold]], labels[parts == fold])
+        for fold, table in zip(folds, tables, strict=True)
+    ]
+    best = int(np.argmax(fold_aucs))
+    test = parts == TEST
+    plain = plain_table(models[best], options.axioms)[numbers[test]]
+    return Outcome(
+        seed=seed,
+        trees=models[best],
+        table=tables[best],
+        auc=area_with_interval(
+            tables[best][numbers[test]],
+            labels[test],
+            pairs.documents[test],
+            options.bootstrap,
+            generator(seed, "predictor-bootstrap"),
+        ),
+        plain_auc=area(plain, labels[test]),
+        fold_aucs=fold_aucs,
+        test_pairs=int(test.sum()),
+        test_documents=len(np.unique(pairs.documents[test])),
+        single={axiom: area(features[test, column], labels[test]) for column, axiom in enumerate(AXIOMS)},
+        majority=area(features[test][:, chosen_columns(options.axioms)].sum(axis=1), labels[test]),
+        pairs=pairs,
+    )
+
+
+def _refuse_small(parts: np.ndarray, options: PredictorConfig, source: str | Path) -> None:
+    sizes = np.bincount(parts, minlength=options.folds + 1)
+    if sizes.min() < 2:
+        raise InputError(
+            source,
+            f"{len(parts):,} pairs of a judged query and a pseudo-query are left in setting {options.setting}, too few "
+            f"for a test part and {options.folds} folds of two pairs or more",
+            remedy="Give the predictor a data set with more judged queries, or another setting; the counts of the "
+            "stage's sidecar say what was left out.",
+        )
+
+
+def _xgboost_version() -> str:
+    import xgboost
+
+    return str(xgboost.__version__)

@@ -1,0 +1,126 @@
+"""A saved re-ranker of either kind behind one interface: a cross-encoder of ours, or any of Hugging Face's.
+
+Ours are saved as BERT sequence classifiers with one label and load like every other. A classifier with one label
+scores by its logit. One with two labels scores by the logit of label 1 minus that of label 0, which orders documents
+as the probability of label 1 does: label 1 must stand for relevant, as in classifiers trained on 0 and 1. An activation
+function that the directory names for its scores (a sigmoid) is left out; none of them changes the order.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.loading import own_memory, quiet, refuse_missing
+from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
+
+
+class Reranker(nn.Module):
+    """Scores sequences of a query and a document.
+
+    Attributes:
+        network: the sequence classifier.
+        tokenizer: its own; makes the sequences.
+    """
+
+    def __init__(self, network: nn.Module, tokenizer: PairTokenizer) -> None:
+        super().__init__()
+        self.network, self.tokenizer = network, tokenizer
+        known = inspect.signature(network.forward).parameters
+        self._takes_types = tokenizer.uses_types and "token_type_ids" in known
+        use_fast_linear(self)
+
+    @property
+    def embeddings(self) -> nn.Module:
+        """The layer that turns ids of word pieces into vectors."""
+        network: Any = self.network
+        layer: nn.Module = network.get_input_embeddings()
+        return layer
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.network.parameters()).device
+
+    def check_length(self, max_length: int, key: str) -> None:
+        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""
+        limits = [limit for limit in (self.tokenizer.limit, self._positions()) if limit is not None]
+        if limits and max_length > min(limits):
+            raise ConfigError(
+                f"{key}: {max_length} is longer than the re-ranker's {min(limits)} positions; lower it"
+            )
+
+    def _positions(self) -> int | None:
+        """Longest sequence by the number of position embeddings; RoBERTa and its kin number them from 1 + padding."""
+        network: Any = self.network
+        positions = getattr(network.config, "max_position_embeddings", None)
+        if not isinstance(positions, int) or positions <= 0:
+            return None
+        embeddings = getattr(network.base_model, "embeddings", None)
+        padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+        return positions if padding is None else positions - padding - 1
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return raw scores, float [sequences], of int64 [sequences, positions]."""
+        types = {"token_type_ids": token_type_ids} if self._takes_types else {}
+        logits: Tensor = self.network(input_ids=input_ids, attention_mask=attention_mask, **types).logits
+        return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+
+
+def load_reranker(directory: str | Path) -> Reranker:
+    """Load a cross-encoder of ours or a Hugging Face sequence classifier, in single precision, for scoring.
+
+    Args:
+        directory: Hugging Face directory with its tokenizer, weights as safetensors; no code of its own is run.
+
+    Raises:
+        InputError: the directory holds no such model, parts of it are missing, or it has more than two labels.
+    """
+    directory = Path(directory)
+    if not (directory / "config.json").is_file():
+        raise InputError(directory, "there is no config.json", remedy=REMEDY)
+    network, missing = _load_network(directory)
+    refuse_missing(directory, missing)
+    if network.config.num_labels not in (1, 2):
+        raise InputError(
+            directory,
+            f"a re-ranker has one label, or two (not relevant, relevant), this model has {network.config.num_labels}",
+        )
+    own_memory(network)
+    tokenizer = PairTokenizer(directory)
+    rows = network.get_input_embeddings().weight.shape[0]
+    if tokenizer.size > rows:
+        raise InputError(
+            directory, f"the tokenizer has {tokenizer.size:,} entries but the model only {rows:,} embeddings"
+        )
+    return Reranker(network, tokenizer).eval()
+
+
+def _load_network(directory: Path) -> tuple[Any, set[str]]:
+    """Return the classifier, and the names of the parameters the directory lacks."""
+    from transformers import AutoModelForSequenceClassification
+
+    try:
+        with quiet(), torch.random.fork_rng(devices=[]):
+            loaded: Any = AutoModelForSequenceClassification.from_pretrained(
+                directory,
+                dtype=torch.float32,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+            )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(directory, f"the model cannot be loaded: {reason}", remedy=REMEDY) from None
+    network, information = loaded
+    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
+    return network, set(information["missing_keys"]) | mismatched

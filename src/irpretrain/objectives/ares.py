@@ -1,0 +1,251 @@
+"""The objective of ARES (Chen et al., SIGIR 2022, section 4.3): which of two pseudo-queries of a document the axioms
+prefer.
+
+The preference is a preference predictor's, or that of all axioms together where they do not conflict. One ranking group
+is one pair: one document, two pseudo-queries of equal length. docs/methods/ares-predictor.md states everything exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, model_validator
+
+from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig
+from irpretrain.config.base import Section
+from irpretrain.config.text import TextConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from irpretrain.axioms.pair_choice import Choice, Rule
+    from irpretrain.axioms.value_batches import ValueBatch
+
+NEEDS = frozenset({"axiom_values", "predictor"})
+STAGE = "ares"
+"""Name of the random streams: (seed, "ares", document id)."""
+
+
+class Options(Section):
+    """Which pairs of pseudo-queries are learnt from, and which of the two is preferred."""
+
+    type: Literal["ares"] = Field(description="This objective.")
+    preset: Literal["paper", "released"] | None = Field(
+        None, description="Preset of this objective alone; null takes the global one."
+    )
+    agreement: Literal["predictor", "strict"] = Field(
+        "predictor",
+        description="predictor: the query that a preference predictor prefers; strict: the one that axioms prefer, in "
+        "pairs on which those that have a preference agree.",
+    )
+    predictor: str | None = Field(None, description="Key of `predictors`; null with agreement strict.")
+    axioms: list[Axiom] | None = Field(
+        None,
+        min_length=1,
+        description="Axioms that must agree with agreement strict; null: all nine. A predictor has its own.",
+    )
+    strict_ties: Literal["allowed", "refused"] = Field(
+        "allowed",
+        description="With agreement strict: whether axioms may be indifferent as long as one has a preference, or each "
+        "must have one.",
+    )
+    pairs_per_document: int = Field(
+        2, ge=1, description="Pairs used of each document.", json_schema_extra={"unit": "pairs"}
+    )
+    draw: Literal["until-accepted", "first"] = Field(
+        description="Pairs are looked at in random order until enough are accepted, or only so many as are wanted."
+    )
+    label: Literal["class", "probability"] = Field(
+        "class",
+        description="class: every pair with a preferred query is used; probability: only those whose preferred query "
+        "has a probability of `threshold` at least.",
+    )
+    threshold: float | None = Field(
+        None, ge=0.5, le=1, description="For label probability: least probability of the preferred query."
+    )
+    ties: Literal["drop", "keep"] = Field(
+        description="Pairs with probability 0.5: not used, or used with the query that was drawn first preferred."
+    )
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Options:
+        strict = self.agreement == "strict"
+        if strict and self.predictor is not None:
+            raise ValueError(
+                f"predictor: {self.predictor} has no use with agreement strict; leave it out, or set agreement to "
+                "predictor"
+            )
+        if not strict and self.predictor is None:
+            raise ValueError("predictor: is missing; name one of predictors, or set agreement to strict")
+        if not strict and self.axioms is not None:
+            raise ValueError(
+                f"axioms: those of a predictor are predictors.{self.predictor}.axioms; leave these out, or set "
+                "agreement to strict"
+            )
+        if strict and self.label == "probability":
+            raise ValueError("label: probability needs a predictor; set label to class")
+        if (self.label == "probability") != (self.threshold is not None):
+            fault = "is missing" if self.threshold is None else "has no use with label class"
+            raise ValueError(f"threshold: {fault}; give label probability and a threshold, or neither")
+        if self.axioms is not None and len(set(self.axioms)) < len(self.axioms):
+            raise ValueError("axioms: names an axiom twice")
+        return self
+
+
+def build_groups(
+    documents: str | Path,
+    statistics: None,
+    tokens: str | Path | None,
+    graph: None,
+    options: Options,
+    text: TextConfig,
+    seed: int,
+    output: str | Path,
+    *,
+    axiom_values: str | Path,
+    predictor: str | Path | None,
+    axioms: AxiomsConfig,
+) -> dict[str, Any]:
+    """Choose pairs of the pseudo-queries of one corpus shard.
+
+    Args:
+        documents: a DOCUMENTS table, of which only the number of rows is read.
+        statistics, tokens, graph, text: not looked at.
+        options: this objective's options.
+        seed: seed of the random streams, which are named by (seed, "ares", document id).
+        output: a GROUPS table in corpus order: two literal queries, the preferred one first, with the probabilities of
+            being preferred as scores (1 and 0 with agreement strict); one document, whole.
+        axiom_values: AXIOM_VALUES of the shard's pseudo-queries.
+        predictor: directory of the predictor; None with agreement strict.
+        axioms: how features are made of values.
+
+    Returns:
+        Counts: documents, those that give nothing by reason, pairs of equal length, pairs considered by what became of
+        them, pairs used; for each axiom how many of these it agrees with, disagrees with, and says nothing about; the
+        histogram of probabilities of the pairs considered.
+
+    Raises:
+        ConfigError: the options need a predictor and there is none.
+        IntegrityError: the values or the predictor cannot be used.
+    """
+    from irpretrain.atomic import atomic_file
+    from irpretrain.axioms.pair_choice import choose_pairs
+    from irpretrain.axioms.value_batches import whole_documents
+    from irpretrain.contracts import DOCUMENTS, GROUPS, ContractWriter
+    from irpretrain.progress import progress
+    from irpretrain.randomness import stream_key
+
+    rule, report = _rule(options, predictor, axioms), _Report()
+    batches = progress(whole_documents(axiom_values), f"choose pairs {Path(output).stem}", "batches")
+    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
+        for batch in batches:
+            choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in batch.document_ids], rule)
+            writer.add(_groups(batch, choice, strict=options.agreement == "strict"))
+            report.add(choice)
+    return report.counts(DOCUMENTS.count(documents), options)
+
+
+def _rule(options: Options, predictor: str | Path | None, axioms: AxiomsConfig) -> Rule:
+    import numpy as np
+
+    from irpretrain.axioms.pair_choice import PREDICTOR, STRICT, Rule
+    from irpretrain.axioms.predictor import load_predictor
+    from irpretrain.errors import ConfigError
+
+    if options.agreement == "predictor" and predictor is None:
+        raise ConfigError("an objective of type ares with agreement predictor needs a trained predictor")
+    strict = options.agreement == "strict"
+    return Rule(
+        kind=STRICT if strict else PREDICTOR,
+        table=np.full(1, 0.5) if strict or predictor is None else load_predictor(predictor).table,
+        threshold=options.threshold or 0.5,
+        keep_ties=options.ties == "keep",
+        looked_at=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
+        all_prefer=options.strict_ties == "refused",
+        stm_2_threshold=axioms.stm_2_threshold,
+        wanted=options.pairs_per_document,
+        only_first=options.draw == "first",
+    )
+
+
+def _groups(batch: ValueBatch, choice: Choice, strict: bool) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    from irpretrain.objectives.pair_groups import pair_groups
+
+    rows = batch.rows.combine_chunks()
+    queries = pa.array(np.column_stack([choice.preferred, choice.other]).ravel())
+    probability = np.ones(len(choice.document)) if strict else choice.probability
+    return pair_groups(
+        rows.select(["part", "position", "document_id"]).take(pa.array(choice.preferred)),
+        rows["query"].combine_chunks().take(queries),
+        np.column_stack([probability, 1.0 - probability]),
+    )
+
+
+class _Report:
+    """Adds up what happened in the batches."""
+
+    def __init__(self) -> None:
+        self._sums: Counter[str] = Counter()
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def add(self, choice: Choice) -> None:
+        self._sums.update(
+            with_queries=len(choice.equal),
+            without_equal=int((choice.equal == 0).sum()),
+            without_accepted=int(((choice.equal > 0) & (choice.accepted == 0)).sum()),
+            equal=int(choice.equal.sum()),
+            pairs=len(choice.document),
+            unanimous=choice.unanimous,
+        )
+        for name, values in (
+            ("fates", choice.fates),
+            ("histogram", choice.histogram),
+            ("agrees", (choice.features > 0).sum(axis=0)),
+            ("disagrees", (choice.features < 0).sum(axis=0)),
+        ):
+            self._arrays[name] = self._arrays.get(name, 0) + values
+
+    def counts(self, documents: int, options: Options) -> dict[str, Any]:
+        from irpretrain.axioms.pair_choice import BINS, FATES
+
+        sums = self._sums
+        fates = [int(count) for count in self._arrays.get("fates", [0] * len(FATES))]
+        histogram = [int(count) for count in self._arrays.get("histogram", [0] * BINS)]
+        found: dict[str, Any] = {
+            "documents": documents,
+            "documents_without_pairs": {
+                "no_pseudo_queries": documents - sums["with_queries"],
+                "no_two_of_equal_length": sums["without_equal"],
+                "none_accepted": sums["without_accepted"],
+            },
+            "pairs_of_equal_length": sums["equal"],
+            "pairs_considered": sum(fates),
+            "pairs": sums["pairs"],
+            "dropped": dict(zip(FATES[1:], fates[1:], strict=True)),
+            "axioms": self._axioms(),
+        }
+        if options.agreement == "strict":
+            return found | {"pairs_considered_on_which_all_prefer_the_same": sums["unanimous"]}
+        lows = [f"{0.5 + number / (2 * BINS):.2f}" for number in range(BINS)]
+        return found | {"probabilities_from": dict(zip(lows, histogram, strict=True))}
+
+    def _axioms(self) -> dict[str, dict[str, Any]]:
+        """Of the pairs used, with how many each axiom agrees; and its share of those on which it has a preference."""
+        agrees = self._arrays.get("agrees", [0] * len(AXIOMS))
+        disagrees = self._arrays.get("disagrees", [0] * len(AXIOMS))
+        found: dict[str, dict[str, Any]] = {}
+        for axiom, one, other in zip(AXIOMS, map(int, agrees), map(int, disagrees), strict=True):
+            share = round(one / (one + other), 4) if one + other else None
+            found[axiom] = {
+                "agrees": one,
+                "disagrees": other,
+                "indifferent": self._sums["pairs"] - one - other,
+                "agreement": share,
+            }
+        return found

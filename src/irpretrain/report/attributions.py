@@ -1,0 +1,186 @@
+"""A page of attributions: for one query and document, what each model's score comes from (ARES, Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from irpretrain.atomic import write_text
+from irpretrain.config.attributions import AttributionConfig
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.evaluation.qrels import read_qrels
+from irpretrain.evaluation.runs import Run, read_run
+from irpretrain.progress import progress
+from irpretrain.report.attributed_words import (
+    Word,
+    colour,
+    quarters,
+    relative_residual,
+    signed,
+    strongest,
+    top_words,
+    words_of,
+)
+from irpretrain.report.attribution_case import Case, choose_case
+from irpretrain.report.templates import environment
+from irpretrain.retrieval.rerank import read_queries
+from irpretrain.text.chosen_texts import stream_chosen
+
+if TYPE_CHECKING:
+    from irpretrain.models.attribution import Attribution
+
+TOP_WORDS = 10
+TOLERABLE = 0.05
+"""Residual, as a share of all absolute values, above which the page asks for more steps."""
+
+
+@dataclass(frozen=True)
+class AttributedModel:
+    """A model of the page.
+
+    Attributes:
+        key, label: its name in the configuration, and in tables.
+        directory: where it lies.
+        run: its run over the candidates; None for a query of the user's own.
+    """
+
+    key: str
+    label: str
+    directory: str | Path
+    run: str | Path | None
+
+
+def write_attributions(
+    name: str,
+    options: AttributionConfig,
+    models: Sequence[Mapping[str, Any]],
+    documents: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    first_stage: str | Path,
+    text: TextConfig,
+    reranking: RerankingConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write a page of attributions.
+
+    Args:
+        name: of the page, in the configuration.
+        options: its section.
+        models: fields of `AttributedModel`, in the order of the page.
+        documents: DOCUMENTS tables of the data set's corpus.
+        queries: QUERIES table.
+        qrels: judgements.
+        first_stage: run of the first stage.
+        text: fields of a document's text, and the most word pieces read of it.
+        reranking: lengths, threads and device; always in single precision.
+        output: the HTML file.
+
+    Returns:
+        Counts: models, word pieces attributed (of all models), and the largest share that completeness misses.
+
+    Raises:
+        ConfigError: the case cannot be chosen; see `attribution_case.choose_case`.
+        InputError: the corpus lacks the document, or a model cannot be loaded.
+    """
+    from irpretrain.models.attribution import attribute
+    from irpretrain.models.reranker import load_reranker
+    from irpretrain.training.compute import reproducible
+
+    named = [AttributedModel(**model) for model in models]
+    runs = [read_run(model.run) for model in named if model.run is not None]
+    judged = read_qrels(qrels)
+    case = choose_case(name, options, read_queries(queries), judged, runs)
+    [(_, [body])] = stream_chosen(documents, [case.document], text)
+    found = []
+    with reproducible(reranking.compute) as device:
+        for model in progress(named, f"attributions {name}", "models"):
+            network = load_reranker(model.directory).to(device)
+            network.check_length(reranking.max_length, "reranking.max_length")
+            found.append(
+                attribute(
+                    network,
+                    case.text,
+                    body,
+                    reranking.max_length,
+                    reranking.query_length,
+                    options.baseline,
+                    options.steps,
+                    longest_document=text.max_word_pieces,
+                )
+            )
+    views = [
+        model_view(model, attribution, place_in(run, case))
+        for model, attribution, run in zip(named, found, runs or [{}] * len(named), strict=True)
+    ]
+    page = environment().get_template("attributions.html.j2").render(
+        title=f"Attributions: {name}",
+        case=case,
+        options=options,
+        grade=judged.get(case.query or "", {}).get(case.document),
+        first_stage=place_in(read_run(first_stage), case),
+        views=views,
+        occurrences=occurrences(views),
+        tolerable=TOLERABLE,
+        signed=signed,
+    )  # fmt: skip
+    write_text(output, page)
+    return {
+        "models": len(views),
+        "query": case.query or case.text,
+        "document": case.document,
+        "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in found),
+        "largest_relative_residual": max(relative_residual(attribution) for attribution in found),
+    }
+
+
+def place_in(run: Run, case: Case) -> tuple[int, int] | None:
+    """Return the document's rank in the query's ranking and how many documents that has; None where it is not there."""
+    ranking = [document for document, _ in run.get(case.query or "", ())]
+    return (ranking.index(case.document) + 1, len(ranking)) if case.document in ranking else None
+
+
+def model_view(
+    model: AttributedModel, attribution: Attribution, place: tuple[int, int] | None
+) -> dict[str, Any]:
+    """Return what the page shows of a model; its colours are normalised by its own strongest word."""
+    query, document = words_of(attribution.query), words_of(attribution.document)
+    scale = strongest([*query, *document])
+    return {
+        "key": model.key,
+        "label": model.label,
+        "place": place,
+        "attribution": attribution,
+        "residual_share": relative_residual(attribution),
+        "query": _coloured(query, scale),
+        "document": _coloured(document, scale),
+        "words": document,
+        "unread": len(attribution.document.text) - sum(len(w.before) + len(w.text) for w in document)
+        if attribution.document.cut
+        else 0,
+        "top": top_words([*query, *document], TOP_WORDS),
+        "quarters": quarters(document),
+    }
+
+
+def _coloured(words: Sequence[Word], scale: float) -> list[tuple[Word, str, str]]:
+    """Each word with its colour and the class that underlines it: signs are told without colours too."""
+    kinds = ("negative", "neutral", "positive")
+    return [
+        (word, colour(word.value, scale), kinds[1 + (shown > 0) - (shown < 0)])
+        for word in words
+        for shown in (0.0 if abs(word.value) * 20 < scale else word.value,)
+    ]
+
+
+def occurrences(views: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, list[float | None]]]:
+    """Return (number, word, value by each model) of every word of the document that some model read."""
+    columns = [view["words"] for view in views]
+    longest: list[Word] = max(columns, key=len)
+    return [
+        (place + 1, word.text, [words[place].value if place < len(words) else None for words in columns])
+        for place, word in enumerate(longest)
+    ]

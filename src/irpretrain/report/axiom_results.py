@@ -1,0 +1,173 @@
+"""What a run measured of axioms, read and checked: predictors' scores, rank intervals, diagnoses of re-rankers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from irpretrain.errors import InputError
+from irpretrain.report.published_axioms import RANK_COUNTS, RankCount, Setting
+
+Measured = TypeVar("Measured", bound=BaseModel)
+REMEDY = "Delete it and run the workflow again."
+DIAGNOSIS_COLUMNS = ("model", "label", "axiom", "pairs", "agreeing", "share", "low", "high")
+
+
+@dataclass(frozen=True)
+class AxiomFiles:
+    """Files of a run: `results/predictors/<predictor>/scores.json`, `results/axioms/<collection>/rank-intervals.json`,
+    `results/diagnosis/<name>.csv`."""
+
+    predictors: Sequence[str | Path] = ()
+    rank_intervals: Sequence[str | Path] = ()
+    diagnoses: Sequence[str | Path] = ()
+
+    def paths(self) -> list[str]:
+        """Return all of them."""
+        return [str(path) for path in (*self.predictors, *self.rank_intervals, *self.diagnoses)]
+
+
+class _Measured(BaseModel):
+    """Keys that are not needed here are passed over."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str
+    path: str
+
+
+class PredictorScores(_Measured):
+    """A preference predictor's AUC with its bootstrap interval, pairs (all, and those tested), and gain by axiom."""
+
+    setting: Setting
+    label: str
+    axioms: list[str] = Field(min_length=1)
+    auc: float = Field(ge=0, le=1)
+    auc_low: float
+    auc_high: float
+    pairs: int = Field(ge=1)
+    test_pairs: int = Field(ge=1)
+    importance: dict[str, float]
+
+
+class RankIntervals(_Measured):
+    """Pseudo-queries of a collection, counted by the rank that BM25 gives their document."""
+
+    queries: int = Field(ge=1)
+    intervals: dict[RankCount, int]
+
+    @model_validator(mode="after")
+    def _check(self) -> RankIntervals:
+        if set(self.intervals) != set(RANK_COUNTS):
+            raise ValueError(f"intervals must have the keys {', '.join(RANK_COUNTS)}")
+        if sum(self.intervals.values()) != self.queries:
+            raise ValueError(f"the intervals hold {sum(self.intervals.values())} of {self.queries} queries")
+        return self
+
+
+class Agreement(BaseModel):
+    """Of the pairs on which an axiom prefers one query, how many a re-ranker decides alike; share and interval are not
+    numbers where there is no such pair."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    model: str
+    label: str
+    axiom: str
+    pairs: int = Field(ge=0)
+    agreeing: int = Field(ge=0)
+    share: float
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def _check(self) -> Agreement:
+        if self.agreeing > self.pairs:
+            raise ValueError(f"{self.agreeing} agreeing of {self.pairs} pairs")
+        if self.pairs and not self.low <= self.share <= self.high:
+            raise ValueError(f"the share {self.share} is not between {self.low} and {self.high}")
+        return self
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The agreement of several re-rankers with each axiom."""
+
+    name: str
+    path: str
+    agreements: tuple[Agreement, ...]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Model → label, in the file's order."""
+        return {row.model: row.label for row in self.agreements}
+
+    def get(self, model: str, axiom: str) -> Agreement | None:
+        """Return the agreement of a model with an axiom, or None where the file has none."""
+        return next((row for row in self.agreements if (row.model, row.axiom) == (model, axiom)), None)
+
+
+@dataclass(frozen=True)
+class AxiomResults:
+    """Everything that a run measured of axioms."""
+
+    predictors: tuple[PredictorScores, ...] = ()
+    rank_intervals: tuple[RankIntervals, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+
+    @classmethod
+    def read(cls, files: AxiomFiles) -> AxiomResults:
+        """Read all files; raise InputError for the first that is not what it should be."""
+        return cls(
+            tuple(_read(PredictorScores, path, _json(path)) for path in files.predictors),
+            tuple(_read(RankIntervals, path, _json(path)) for path in files.rank_intervals),
+            tuple(_diagnosis(path) for path in files.diagnoses),
+        )
+
+
+def _json(path: str | Path) -> dict[str, Any]:
+    """The object in a file, and the name of the folder that it lies in."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot be read: {error}", remedy=REMEDY) from None
+    if not isinstance(found, dict):
+        raise InputError(path, "this is not a JSON object", remedy=REMEDY)
+    return {**found, "name": Path(path).parent.name, "path": str(path)}
+
+
+def _diagnosis(path: str | Path) -> Diagnosis:
+    try:
+        with open(path, encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot be read: {error}", remedy=REMEDY) from None
+    found = tuple(
+        _read(Agreement, path, {key: _number(key, text) for key, text in row.items()}, line)
+        for line, row in enumerate(rows, 2)
+    )
+    if not found:
+        raise InputError(path, f"it has no rows of {', '.join(DIAGNOSIS_COLUMNS)}", remedy=REMEDY)
+    return Diagnosis(Path(path).stem, str(path), found)
+
+
+def _number(key: str, text: str | None) -> str | float | None:
+    """Nothing where a share should stand is no number: there was no pair to count."""
+    return math.nan if text == "" and key in ("share", "low", "high") else text
+
+
+def _read(
+    model: type[Measured], path: str | Path, content: dict[str, Any], line: int | None = None
+) -> Measured:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in error.errors())
+        raise InputError(path, f"these results cannot be used: {faults}", line, REMEDY) from None

@@ -1,0 +1,67 @@
+"""Which axioms re-rankers follow, as dots with intervals: a row an axiom, a colour a model; beyond the papers."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.report.axiom_results import Diagnosis
+from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
+from irpretrain.report.diagnosis_table import NO_DIAGNOSES, TITLE, diagnosed_axioms, diagnosis_label
+from irpretrain.report.published import Published
+from irpretrain.report.published_axioms import PublishedAxioms
+
+ROW, MODEL, LEGEND_LINE, MARGIN = 0.22, 0.085, 0.24, 1.9
+"""Inches: of a row without models, of each model in it, of two entries of the legend, and of title and remark."""
+LABEL = 42
+"""Most letters of a model's label in one line of the legend."""
+
+
+def diagnosis_dots(published: Published, config: Config, diagnoses: Sequence[Diagnosis]) -> Any:
+    """Draw the share of pairs on which each model decides as each axiom does; dashed: chance."""
+    from matplotlib import rc_context
+
+    axioms = published.axioms
+    if axioms is None or not diagnoses:
+        return empty_figure(TITLE, NO_DIAGNOSES[0].lower() + NO_DIAGNOSES[1:].rstrip("."))
+    most = max(len(one.models) for one in diagnoses)
+    rows = max(len(diagnosed_axioms(axioms, one)) for one in diagnoses)
+    height = MARGIN + rows * (ROW + MODEL * most) + LEGEND_LINE * -(-most // 2)
+    figure, axes = new_figure(len(diagnoses), height=height, columns=1)
+    with rc_context(STYLE):
+        for axis, diagnosis in zip(axes, diagnoses, strict=True):
+            _draw(axis, axioms, diagnosis)
+            axis.set_title(diagnosis_label(config, diagnosis), fontsize=10)
+        remark = (
+            "Of the pairs of pseudo-queries on which an axiom prefers one, the share on which the model's score "
+            "prefers it too. Intervals: 95%, Wilson's. Dashed: chance."
+        )
+        titled(figure, TITLE, remark)
+    return figure
+
+
+def _draw(axis: Any, axioms: PublishedAxioms, diagnosis: Diagnosis) -> None:
+    names, models = diagnosed_axioms(axioms, diagnosis), diagnosis.models
+    for row in range(0, len(names), 2):
+        axis.axhspan(row - 0.5, row + 0.5, color="#f3f5f8", zorder=0)
+    axis.axvline(0.5, color="#444444", linestyle="--", linewidth=1)
+    for number, (model, label) in enumerate(models.items()):
+        aside = 0.8 * ((number + 0.5) / len(models) - 0.5)
+        found = [(row, diagnosis.get(model, axiom)) for row, axiom in enumerate(names)]
+        known = [(row + aside, one) for row, one in found if one is not None and one.pairs]
+        colour = COLOURS[number % len(COLOURS)]
+        # Colours come again after seven models; the marker then is another.
+        marker = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
+        places = [place for place, _ in known]
+        axis.hlines(places, [one.low for _, one in known], [one.high for _, one in known], color=colour)
+        shares = [one.share for _, one in known]
+        text = textwrap.fill(label, LABEL)
+        axis.plot(shares, places, marker, color=colour, markersize=5, linestyle="none", label=text)
+    axis.set_yticks(range(len(names)), names)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.set_xlim(0, 1)
+    axis.set_xlabel("share of pairs decided as the axiom does")
+    axis.grid(axis="y", visible=False)
+    legend_below(axis, columns=2, size=9)

@@ -1,0 +1,92 @@
+"""Which axioms do re-rankers follow? The share of pairs on which each decides as each axiom does; beyond the papers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from irpretrain.config import Config
+from irpretrain.report.axiom_results import Diagnosis
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
+from irpretrain.report.predictor_groups import in_order
+from irpretrain.report.published import Published
+from irpretrain.report.published_axioms import PublishedAxioms
+from irpretrain.report.scores import RunName
+from irpretrain.report.verdicts import not_run, nothing_published
+
+TITLE = "Axiom diagnosis of re-rankers"
+NO_DIAGNOSES = "No re-ranker was diagnosed: this configuration has no diagnoses (section diagnoses)."
+
+
+def build_diagnosis_table(
+    published: Published, axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]
+) -> Table:
+    """Return one panel a diagnosis: models by axioms, shares with intervals."""
+    panels = tuple(_panel(axioms, config, diagnosis) for diagnosis in diagnoses)
+    return Table(f"{published.paper}_diagnosis", "", TITLE, panels, tuple(_notes(config, diagnoses)))
+
+
+def diagnosis_label(config: Config, diagnosis: Diagnosis) -> str:
+    """Return the configuration's label of a diagnosis."""
+    known = getattr(config, "diagnoses", {}).get(diagnosis.name)
+    return known.label if known else diagnosis.name
+
+
+def diagnosed_axioms(axioms: PublishedAxioms, diagnosis: Diagnosis) -> list[str]:
+    """Return the axioms of a diagnosis in the paper's order."""
+    return in_order(axioms, list(dict.fromkeys(row.axiom for row in diagnosis.agreements)))
+
+
+def _panel(axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> Panel:
+    names = diagnosed_axioms(axioms, diagnosis)
+    columns = tuple(Column("agrees with", axiom) for axiom in names)
+    rows = tuple(
+        Row(model, label, "", tuple(_cell(diagnosis, model, axiom) for axiom in names))
+        for model, label in diagnosis.models.items()
+    )
+    return Panel(diagnosis_label(config, diagnosis), columns, rows)
+
+
+def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Cell:
+    found = diagnosis.get(model, axiom)
+    if found is None:
+        missing = not_run(f"{diagnosis.path} has no such row")
+        return Cell(model, diagnosis.name, axiom, "", None, None, (missing,))
+    if not found.pairs or math.isnan(found.share):
+        undecided = not_run("the axiom prefers neither query of any pair")
+        return Cell(model, diagnosis.name, axiom, "", None, None, (undecided,))
+    ours = Ours(
+        RunName(diagnosis.name, "", model, ""),
+        axiom,
+        found.share,
+        found.low,
+        found.high,
+        (),
+        found.pairs,
+        (),
+        "pairs",
+        diagnosis.path,
+    )
+    alone = nothing_published("no paper prints such a number")
+    return Cell(model, diagnosis.name, axiom, "", None, ours, (alone,))
+
+
+def _notes(config: Config, diagnoses: Sequence[Diagnosis]) -> list[str]:
+    if not diagnoses:
+        return [NO_DIAGNOSES, *config.report.notes]
+    return [
+        "Of the pairs of pseudo-queries of one document on which an axiom prefers one query, the share on which the "
+        "re-ranker gives that query the higher score [95% interval, Wilson's, pairs taken as independent]. Half is "
+        "what chance gives.",
+        "Axioms agree with each other on many pairs. A share above one half says that the scores agree with an axiom, "
+        "not that the model has learnt it.",
+        *(f"{diagnosis_label(config, one)}: {_pairs(one)}." for one in diagnoses),
+        *config.report.notes,
+    ]
+
+
+def _pairs(diagnosis: Diagnosis) -> str:
+    """Return "480 to 600 pairs an axiom"."""
+    counts = [row.pairs for row in diagnosis.agreements]
+    low, high = min(counts), max(counts)
+    return f"{low:,} pairs an axiom" if low == high else f"{low:,} to {high:,} pairs an axiom"

@@ -1,0 +1,85 @@
+"""What a paper prints of axioms and preference predictors (ARES): AUC by setting, and shares of rank intervals."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Setting = Literal["I", "II", "III", "IV"]
+RankCount = Literal["1", "2", "3-5", "6-10", "11-50", ">50"]
+"""The intervals in which ranks are counted, `results/axioms/<collection>/rank-intervals.json`."""
+RANK_COUNTS: tuple[RankCount, ...] = ("1", "2", "3-5", "6-10", "11-50", ">50")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PublishedSetting(_Strict):
+    """One setting: where negative queries are drawn from, and the printed AUC."""
+
+    setting: Setting
+    negatives: str
+    auc: Annotated[str, Field(pattern=r"^0?\.[0-9]+$")]
+
+
+class PublishedPredictors(_Strict):
+    """The table of settings.
+
+    `label` names the paper's data set, `datasets` are the keys under which a configuration has it, and `absent` is the
+    reason where it does not.
+    """
+
+    number: int
+    title: str
+    page: int | None = None
+    section: str
+    label: str
+    datasets: list[str]
+    absent: str
+    protocol: str
+    settings: list[PublishedSetting] = Field(min_length=1)
+    remarks: list[str] = Field(default_factory=list)
+
+
+class PublishedInterval(_Strict):
+    """An interval of ranks as printed, the counts that it is read as, and the printed share in percent."""
+
+    printed: str
+    ranks: list[RankCount] = Field(min_length=1)
+    percent: Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+$")]
+
+
+class PublishedRankIntervals(_Strict):
+    """Shares of pseudo-queries by the rank that they give their document.
+
+    `corpora` are the keys under which a configuration has the paper's documents. `other_reading` is what the printed
+    intervals can mean too.
+    """
+
+    title: str
+    page: int | None = None
+    section: str
+    label: str
+    corpora: list[str]
+    absent: str
+    protocol: str
+    intervals: list[PublishedInterval] = Field(min_length=1)
+    other_reading: list[PublishedInterval] = Field(default_factory=list)
+    remarks: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> PublishedRankIntervals:
+        covered = [rank for interval in self.intervals for rank in interval.ranks]
+        if sorted(covered) != sorted(RANK_COUNTS):
+            raise ValueError(f"the intervals must cover each of {', '.join(RANK_COUNTS)} once")
+        return self
+
+
+class PublishedAxioms(_Strict):
+    """The axioms, each with its group, in the paper's order, and what is printed of them."""
+
+    groups: dict[str, str] = Field(min_length=1)
+    predictors: PublishedPredictors
+    rank_intervals: PublishedRankIntervals

@@ -1,0 +1,53 @@
+"""The texts of some documents of a corpus, found by their identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.errors import InputError
+from irpretrain.text.compose import texts_of
+
+TEXTS_AT_ONCE = 512
+
+
+def stream_chosen(
+    documents: Sequence[str | Path], wanted: Collection[str], options: TextConfig
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield (identifiers, texts) of the wanted documents in the corpus's order, some hundreds at a time.
+
+    Of row groups without any of them only the identifiers are read.
+
+    Args:
+        documents: DOCUMENTS tables of the corpus.
+        wanted: identifiers.
+        options: fields of a document's text.
+
+    Raises:
+        InputError: at the end, where the corpus lacks a document.
+    """
+    columns = list(dict.fromkeys(["document_id", *options.fields]))
+    missing, names = set(wanted), pa.array(sorted(wanted), pa.string())
+    for path in documents:
+        DOCUMENTS.check(path)
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                found = pc.is_in(file.read_row_group(group, ["document_id"]).column(0), value_set=names)
+                if not pc.any(found).as_py():
+                    continue
+                for batch in file.read_row_group(group, columns).filter(found).to_batches(TEXTS_AT_ONCE):
+                    identifiers = batch.column("document_id").to_pylist()
+                    missing.difference_update(identifiers)
+                    yield identifiers, texts_of(batch, options)
+    if missing:
+        raise InputError(
+            Path(documents[0]).parent,
+            f"{len(missing):,} documents are not in the corpus, such as {min(missing)}",
+            remedy="They must be documents of the data set's corpus.",
+        )

@@ -1,0 +1,132 @@
+"""The contrastive term distribution of ARES (Chen et al., SIGIR 2022, section 4.1): the plain reference.
+
+    P(w|θ_C) = (DF(w) + 1) / Σ (DF(w') + 1)                  (4)
+    P(w|θ_D) = (c(w,D) + μ P(w|θ_C)) / (|D| + μ)             (3)
+    γ_w = −P(w|θ_D) log P(w|θ_C)                             (5)
+    P(w|θ_contrastive) = exp(γ_w / T) / Σ exp(γ_w' / T)      (6)
+
+The vocabulary V holds the words that are no stop words and occur at least `minimum_count` times in the collection;
+c(w,D), |D|, DF and the mean |D| are taken over V, so that (3) and (4) sum to one. Logarithms are natural: another base
+is another temperature T, which the paper does not have (T = 1). The sums of (6) run over the support: the words of V
+that the document holds, or all of V as the paper prints it. Words are as written, not stemmed.
+
+This module spells a whole distribution out. Sampling at speed is in `irpretrain.text.contrastive_draws`; the tests hold
+one against the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.contracts import WORD_COUNTS
+from irpretrain.errors import InputError
+from irpretrain.text.statistics import read_totals
+from irpretrain.text.stop_words import load_stop_words
+
+if TYPE_CHECKING:
+    from irpretrain.config.axioms import PseudoQueriesConfig
+
+OUTSIDE = -1
+"""Number of a word that is not in the vocabulary."""
+
+
+@dataclass(frozen=True)
+class ContrastiveModel:
+    """The collection's side of the contrastive distribution.
+
+    Attributes:
+        words: the vocabulary V in code-point order.
+        number_of: int32 [rows of WORD_COUNTS], place of each word in V, or OUTSIDE.
+        background: float64 [V], P(w|θ_C) of equation 4.
+        mu: Dirichlet prior, in words.
+    """
+
+    words: pa.Array = field(repr=False)
+    number_of: np.ndarray
+    background: np.ndarray
+    mu: float
+
+    def distribution(
+        self, rows: np.ndarray, temperature: float, support: Literal["document", "collection"]
+    ) -> np.ndarray:
+        """Return P(w|θ_contrastive) of the document with these words (float64 [V]); 0 outside the support.
+
+        Args:
+            rows: the document's words as rows of WORD_COUNTS (as a word store has them), in any order.
+            temperature: T of equation 6.
+            support: what the sum of equation 6 runs over. A document without a word of V has no distribution.
+        """
+        numbers = self.number_of[rows]
+        counts = np.bincount(numbers[numbers != OUTSIDE], minlength=len(self.words))
+        gamma = divergence(document_probabilities(counts, self.background, self.mu), self.background)
+        held = counts > 0 if support == "document" else np.full(len(counts), counts.any())
+        probabilities = np.zeros(len(counts))
+        if held.any():
+            probabilities[held] = softmax(gamma[held], temperature)
+        return probabilities
+
+
+def collection_probabilities(document_frequencies: np.ndarray) -> np.ndarray:
+    """Return P(w|θ_C) (float64 [V]) of document frequencies (equation 4)."""
+    raised = document_frequencies + 1.0
+    return np.asarray(raised / raised.sum())
+
+
+def document_probabilities(counts: np.ndarray, background: np.ndarray, mu: float) -> np.ndarray:
+    """Return P(w|θ_D) (float64 [V]) of the counts c(w,D), whose sum is |D| (equation 3)."""
+    return np.asarray((counts + mu * background) / (counts.sum() + mu))
+
+
+def divergence(document: np.ndarray, background: np.ndarray) -> np.ndarray:
+    """Return γ_w = −P(w|θ_D) log P(w|θ_C) (equation 5), at least 0."""
+    return np.asarray(document * -np.log(background))
+
+
+def softmax(values: np.ndarray, temperature: float) -> np.ndarray:
+    """Return exp(v/T) / Σ exp(v/T) (equation 6); the largest value is subtracted first, so nothing overflows."""
+    weights = np.exp((values - values.max()) / temperature)
+    return np.asarray(weights / weights.sum())
+
+
+def read_contrastive_model(
+    statistics: str | Path, options: PseudoQueriesConfig, resources: str | Path | None = None
+) -> ContrastiveModel:
+    """Read the collection's side from its merged WORD_COUNTS table.
+
+    Args:
+        statistics: merged WORD_COUNTS of the collection.
+        options: stop_list, minimum_count and mu are used.
+        resources: directory that holds `stopwords/`; by default the source tree's.
+
+    Raises:
+        InputError: no word is left for the vocabulary.
+    """
+    table = WORD_COUNTS.read(statistics, ["word", "count", "documents"])
+    stop = pa.array(sorted(load_stop_words(options.stop_list, resources)), pa.string())
+    kept = pc.and_(
+        pc.invert(pc.is_in(table["word"], value_set=stop)),
+        pc.greater_equal(table["count"], options.minimum_count),
+    )
+    vocabulary = table.filter(kept).combine_chunks()
+    if not vocabulary.num_rows:
+        raise InputError(
+            statistics,
+            f"no word outside the stop list occurs at least {options.minimum_count} times, so there is nothing that "
+            "pseudo-queries could be made of",
+            remedy="Lower pseudo_queries.minimum_count, or give the collection more text.",
+        )
+    flags = kept.to_numpy(zero_copy_only=False) if isinstance(kept, pa.Array) else kept.to_numpy()
+    number_of = np.where(flags, np.cumsum(flags) - 1, OUTSIDE).astype(np.int32)
+    mean_length = pc.sum(vocabulary["count"]).as_py() / max(read_totals(statistics).documents, 1)
+    return ContrastiveModel(
+        words=vocabulary["word"].combine_chunks(),
+        number_of=number_of,
+        background=collection_probabilities(vocabulary["documents"].to_numpy()),
+        mu=mean_length if options.mu == "mean-document-length" else float(options.mu),
+    )

@@ -1,0 +1,169 @@
+"""(query, document) sequences as a re-ranker's own tokenizer makes them, of whatever architecture.
+
+A sequence is prefix, query, middle, document, suffix; the three fixed parts are the tokenizer's special tokens, which
+are read off a pair that it joins itself. The query is cut to its longest, then the document to the room that is left,
+as everywhere in this project; a pair that fits is what the tokenizer makes of it when called on the two texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irpretrain.errors import ConfigError, InputError
+
+REMEDY = (
+    "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and tokenizer.json."
+)
+
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
+VOCABULARIES += ("spm.model", "sentencepiece.bpe.model")
+"""Files in which vocabularies lie; without any of them transformers would make an empty one and say nothing."""
+
+
+class Fixed(NamedTuple):
+    """Special tokens that stand together in every sequence: ids and token types (int64)."""
+
+    ids: np.ndarray
+    types: np.ndarray
+
+
+class Sequences(NamedTuple):
+    """Padded sequences.
+
+    Attributes:
+        input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
+    """
+
+    input_ids: np.ndarray
+    token_type_ids: np.ndarray
+    attention_mask: np.ndarray
+
+
+class PairTokenizer:
+    """The tokenizer of a re-ranker's directory.
+
+    A special token's name inside a text ("[SEP]") is ordinary text here, so no document can put special tokens into a
+    sequence.
+
+    Attributes:
+        size: number of entries in the vocabulary.
+        pad_token_id: id of the padding piece.
+        mask_token_id: id of the mask piece; None where the vocabulary has none.
+        special: special tokens of a sequence.
+        limit: longest sequence that the tokenizer's files allow; None where they do not say.
+        uses_types: whether the model is given token types.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        """Load it.
+
+        Raises:
+            InputError: there is no tokenizer that the tokenizers library can run, or it cannot pad.
+        """
+        directory = Path(directory)
+        whole = _load(directory)
+        self._backend = whole.backend_tokenizer
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        self._backend.encode_special_tokens = True
+        if whole.pad_token_id is None:
+            raise InputError(directory, "the tokenizer has no padding token", remedy=REMEDY)
+        self.pad_token_id: int = whole.pad_token_id
+        self.size = self._backend.get_vocab_size(with_added_tokens=True)
+        self.mask_token_id: int | None = whole.mask_token_id
+        self.uses_types = "token_type_ids" in whole.model_input_names
+        self.limit: int | None = whole.model_max_length if whole.model_max_length < 1 << 30 else None
+        self._prefix, self._middle, self._suffix, self._types = self._template(directory)
+        self.special = sum(len(part.ids) for part in (self._prefix, self._middle, self._suffix))
+
+    def _template(self, directory: Path) -> tuple[Fixed, Fixed, Fixed, tuple[int, int]]:
+        """The fixed parts of a sequence, and the token types of query and document."""
+        query, document = self._backend.encode_batch(["a", "a"], add_special_tokens=False)
+        query.truncate(1)
+        document.truncate(1)
+        joined = self._backend.post_process(query, document)
+        places = np.flatnonzero(np.asarray(joined.special_tokens_mask) == 0)
+        if len(places) != 2:
+            raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=REMEDY)
+        ids, types = np.asarray(joined.ids, np.int64), np.asarray(joined.type_ids, np.int64)
+        first, second = (int(place) for place in places)
+        cuts = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
+        before, between, after = (Fixed(ids[cut], types[cut]) for cut in cuts)
+        return before, between, after, (int(types[first]), int(types[second]))
+
+    def encode(self, texts: Sequence[str], longest: int | None = None) -> list[np.ndarray]:
+        """Return the word pieces (int32) of each text without special tokens, cut to `longest`."""
+        encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [np.asarray(encoding.ids[:longest], dtype=np.int32) for encoding in encodings]
+
+    def encode_with_spans(self, text: str) -> tuple[np.ndarray, list[tuple[int, int]]]:
+        """Return the word pieces (int32) of a text, and of each its first character and the end of its last."""
+        encoding = self._backend.encode(text, add_special_tokens=False)
+        return np.asarray(encoding.ids, dtype=np.int32), list(encoding.offsets)
+
+    def piece(self, number: int) -> str:
+        """Return the vocabulary entry with this id."""
+        return str(self._backend.id_to_token(int(number)))
+
+    def cut(
+        self, query: np.ndarray, document: np.ndarray, max_length: int, query_length: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the word pieces of query and document that a sequence has room for.
+
+        Raises:
+            ConfigError: no room is left for the document.
+        """
+        if query_length + self.special >= max_length:
+            raise ConfigError(
+                f"query_length {query_length} and the tokenizer's {self.special} special tokens leave no room for a "
+                f"document in max_length {max_length}; lower query_length or raise max_length"
+            )
+        query = query[:query_length]
+        return query, document[: max_length - self.special - len(query)]
+
+    def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Sequences:
+        """Return the sequences of (query, document) pairs of word pieces, padded to the longest."""
+        lengths = [self.special + len(query) + len(document) for query, document in pairs]
+        shape = (len(pairs), max(lengths))
+        ids = np.full(shape, self.pad_token_id, dtype=np.int64)
+        types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        of_query, of_document = self._types
+        for row, (length, (query, document)) in enumerate(zip(lengths, pairs, strict=True)):
+            parts = (self._prefix.ids, query, self._middle.ids, document, self._suffix.ids)
+            ids[row, :length] = np.concatenate(parts)
+            types[row, :length] = np.concatenate(
+                [
+                    self._prefix.types,
+                    np.full(len(query), of_query),
+                    self._middle.types,
+                    np.full(len(document), of_document),
+                    self._suffix.types,
+                ]
+            )
+            attention[row, :length] = 1
+        return Sequences(ids, types, attention)
+
+    def places(self, query: int, document: int) -> tuple[slice, slice]:
+        """Return the positions of the two texts' pieces in a sequence, from their numbers."""
+        first = len(self._prefix.ids)
+        second = first + query + len(self._middle.ids)
+        return slice(first, first + query), slice(second, second + document)
+
+
+def _load(directory: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    if not any((directory / name).is_file() for name in VOCABULARIES):
+        raise InputError(directory, "there is no tokenizer", remedy=REMEDY)
+    try:
+        found = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(directory, f"the tokenizer cannot be loaded: {reason}", remedy=REMEDY) from None
+    if getattr(found, "backend_tokenizer", None) is None:
+        raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=REMEDY)
+    return found

@@ -1,0 +1,189 @@
+"""From a word store to a table of pseudo-queries (ARES, section 4.1): runs the compiled draw, writes words as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.atomic import atomic_file
+from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
+from irpretrain.errors import IntegrityError
+from irpretrain.progress import progress
+from irpretrain.randomness import stream_key
+from irpretrain.text.contrastive import read_contrastive_model
+from irpretrain.text.contrastive_draws import Queries, Rules, Tables, draw_queries
+from irpretrain.text.set_sizes import cumulative, set_size_probabilities
+from irpretrain.text.weight_classes import no_classes, weight_classes
+from irpretrain.text.word_store import WordStore
+
+if TYPE_CHECKING:
+    from irpretrain.config.axioms import PseudoQueriesConfig
+
+STAGE = "pseudo-queries"
+"""Name of the random streams: (seed, "pseudo-queries", document id)."""
+WORDS_AT_ONCE = 4_000_000
+"""Room for drawn words, which decides how many documents are drawn for at a time."""
+DOCUMENTS_AT_ONCE = 4096
+
+
+def sample_pseudo_queries(
+    words: str | Path,
+    statistics: str | Path,
+    options: PseudoQueriesConfig,
+    seed: int,
+    output: str | Path,
+    resources: str | Path | None = None,
+) -> dict[str, Any]:
+    """Draw the pseudo-queries of the documents of one corpus shard.
+
+    Args:
+        words: the shard's word store.
+        statistics: merged WORD_COUNTS of the collection, the ones that the word store was made with.
+        options: see `PseudoQueriesConfig`.
+        seed: seed of the random streams, which are named by (seed, "pseudo-queries", document id).
+        output: a DOCUMENT_QUERIES table in corpus order. A query is its words in the order drawn, joined by spaces;
+            query_id is empty. Documents without a word of the vocabulary have no queries, all others `per_document`.
+        resources: directory that holds `stopwords/`; by default the source tree's.
+
+    Returns:
+        Counts: documents, documents without words, queries, words, words outside their document, queries that are
+        shorter than the length drawn as the document has no more words, lengths observed and (before cutting) expected,
+        size of the vocabulary, mu.
+
+    Raises:
+        InputError: the vocabulary is empty.
+        IntegrityError: the word store was made with other statistics.
+    """
+    store = WordStore.open(words)
+    sampler = PseudoQuerySampler(statistics, options, seed, resources)
+    if store.vocabulary != len(sampler.tables.number_of):
+        raise IntegrityError(
+            words,
+            f"this word store numbers {store.vocabulary:,} words, but {statistics} has "
+            f"{len(sampler.tables.number_of):,}",
+            remedy="Delete both and run the workflow again.",
+        )
+    report = _Report()
+    with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
+        for documents, queries in sampler.sample(store):
+            writer.add(_rows(documents, queries, sampler))
+            report.add(documents.num_rows, queries)
+    return report.counts(sampler)
+
+
+class PseudoQuerySampler:
+    """Draws the pseudo-queries of documents of one collection.
+
+    Attributes:
+        names: the vocabulary.
+        tables, rules: what the compiled draw takes.
+        length_probabilities: float64 [length_most], P(length) for lengths from 1.
+    """
+
+    def __init__(
+        self,
+        statistics: str | Path,
+        options: PseudoQueriesConfig,
+        seed: int,
+        resources: str | Path | None = None,
+    ) -> None:
+        model = read_contrastive_model(statistics, options, resources)
+        self._seed = seed
+        self.names = model.words
+        self.length_probabilities = set_size_probabilities(options.length_mean, options.length_most)
+        information = -np.log(model.background)
+        whole = options.support == "collection"
+        self.tables = Tables(
+            number_of=model.number_of,
+            background=model.background,
+            information=information,
+            lengths=cumulative(self.length_probabilities),
+            classes=weight_classes(model.background * information, options.temperature)
+            if whole
+            else no_classes(),
+        )
+        self.rules = Rules(
+            mu=model.mu,
+            temperature=options.temperature,
+            repeats=options.repeats,
+            one_length=options.lengths == "document",
+            per_document=options.per_document,
+        )
+
+    def sample(self, store: WordStore) -> Iterator[tuple[pa.Table, Queries]]:
+        """Yield, batch by batch, documents (document_id, part, position) and their queries."""
+        room = self.rules.per_document * len(self.tables.lengths)
+        step = max(1, min(DOCUMENTS_AT_ONCE, WORDS_AT_ONCE // room))
+        starts = range(0, len(store), step)
+        for start in progress(starts, "sample pseudo-queries", f"batches of {step} documents"):
+            documents = store.documents.slice(start, step)
+            offsets = store.offsets[start : start + step + 1]
+            words = np.array(store.words[offsets[0] : offsets[-1]])
+            identifiers = documents.column("document_id").to_pylist()
+            keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64)
+            yield documents, draw_queries(words, offsets - offsets[0], keys, self.tables, self.rules)
+
+
+def _rows(documents: pa.Table, queries: Queries, sampler: PseudoQuerySampler) -> pa.Table:
+    """Return the queries as a DOCUMENT_QUERIES table."""
+    size, per_document = len(queries.document), sampler.rules.per_document
+    offsets = np.concatenate(([0], np.cumsum(queries.sizes))).astype(np.int32)
+    texts = pc.binary_join(
+        pa.ListArray.from_arrays(offsets, sampler.names.take(pa.array(queries.words))), " "
+    )
+    own = documents.take(pa.array(queries.document))
+    columns = {
+        "part": own.column("part"),
+        "position": own.column("position"),
+        "sample": pa.array(np.tile(np.arange(per_document, dtype=np.int32), size // per_document)),
+        "document_id": own.column("document_id"),
+        "query_id": pa.repeat("", size),
+        "query": texts,
+    }
+    return pa.table(columns, schema=DOCUMENT_QUERIES.schema)
+
+
+class _Report:
+    """Adds up what happened in the batches."""
+
+    def __init__(self) -> None:
+        self._sums: Counter[str] = Counter()
+        self._lengths: Counter[int] = Counter()
+
+    def add(self, documents: int, queries: Queries) -> None:
+        self._sums.update(
+            documents=documents,
+            with_words=len(np.unique(queries.document)),
+            queries=len(queries.document),
+            words=len(queries.words),
+            outside=int(queries.outside),
+            cut=int(queries.cut),
+        )
+        lengths, numbers = np.unique(queries.sizes, return_counts=True)
+        self._lengths.update(dict(zip(lengths.tolist(), numbers.tolist(), strict=True)))
+
+    def counts(self, sampler: PseudoQuerySampler) -> dict[str, Any]:
+        sums = self._sums
+        return {
+            "documents": sums["documents"],
+            "documents_without_words": sums["documents"] - sums["with_words"],
+            "queries": sums["queries"],
+            "words": sums["words"],
+            "words_outside_document": sums["outside"],
+            "lengths_cut": sums["cut"],
+            "lengths": {
+                str(length): {
+                    "queries": self._lengths[length],
+                    "expected": round(float(sums["queries"] * probability), 3),
+                }
+                for length, probability in enumerate(sampler.length_probabilities, 1)
+            },
+            "vocabulary": len(sampler.names),
+            "mu": sampler.rules.mu,
+        }

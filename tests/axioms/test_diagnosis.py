@@ -1,0 +1,181 @@
+"""Axiom diagnosis: which pairs, scores of a model that follows a known rule, shares and intervals."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from made_values import COLUMNS, random_rows, reference_features, row, write
+from scipy import stats
+
+from irpretrain.axioms.diagnosis import choose_diagnosis_pairs, diagnose
+from irpretrain.axioms.diagnosis_scores import score_diagnosis_pairs
+from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.evaluation.significance import wilson_interval
+from irpretrain.models.cross_encoder import CrossEncoder
+
+
+def options(**given: Any) -> DiagnosisConfig:
+    return DiagnosisConfig(**{"label": "Made up", "collection": "made", "models": ["model"], **given})
+
+
+def chosen(folder: Path, shards: list[list[dict[str, Any]]], **given: Any) -> tuple[Path, dict[str, Any]]:
+    paths = [write(folder / f"values{i}.parquet", rows) for i, rows in enumerate(shards)]
+    output = folder / "pairs.parquet"
+    return output, choose_diagnosis_pairs(paths, options(**given), AxiomsConfig(), 1, output)
+
+
+def read_csv(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    with open(path, newline="") as file:
+        return {(one["model"], one["axiom"]): one for one in csv.DictReader(file)}
+
+
+def test_pairs_are_of_one_document_with_what_the_axioms_prefer(tmp_path: Path) -> None:
+    rows = random_rows(np.random.default_rng(1), 40, 6, lengths=(1, 2))
+    path, counts = chosen(tmp_path, [rows], documents=25, pairs_per_document=3)
+    table, by_query = AXIOM_PAIRS.read(path).to_pylist(), {one["query"]: one for one in rows}
+    assert [one["pair"] for one in table] == list(range(counts["pairs"]))
+    assert counts["documents"] == len({one["document_id"] for one in table}) == 25
+    for one in table:
+        first, second = by_query[one["first"]], by_query[one["second"]]
+        assert first["document_id"] == second["document_id"] == one["document_id"]
+        assert len(one["first"].split()) == len(one["second"].split())
+        assert one["first"] != one["second"]
+        assert one["preferences"] == reference_features(first, second, AxiomsConfig().stm_2_threshold)
+    told = np.count_nonzero([one["preferences"] for one in table], axis=0).tolist()
+    assert list(counts["pairs_with_a_preference"].values()) == told
+
+
+def test_shards_change_no_byte_and_more_documents_keep_the_first(tmp_path: Path) -> None:
+    rows = random_rows(np.random.default_rng(2), 30, 4)
+    tables = []
+    for name, shards, documents in (
+        ("one", [rows], 10),
+        ("two", [rows[60:], rows[:60]], 10),
+        ("more", [rows], 20),
+    ):
+        (tmp_path / name).mkdir()
+        tables.append(chosen(tmp_path / name, shards, documents=documents)[0])
+    assert tables[0].read_bytes() == tables[1].read_bytes()
+    few, more = (AXIOM_PAIRS.read(path).to_pylist() for path in (tables[0], tables[2]))
+    assert more[: len(few)] == few
+    assert len(more) == 2 * len(few)
+
+
+def test_documents_without_two_queries_of_equal_length_are_not_drawn(tmp_path: Path) -> None:
+    rows = [row(0, 0, "a"), row(0, 1, "b c"), row(1, 0, "d"), row(1, 1, "e")]
+    path, counts = chosen(tmp_path, [rows])
+    assert counts["documents_with_pairs"] == counts["documents"] == counts["pairs"] == 1
+    assert {AXIOM_PAIRS.read(path)["document_id"][0].as_py()} == {"d1"}
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match="no document has two pseudo-queries of equal length"):
+        chosen(tmp_path / "none", [rows[:2]])
+
+
+def write_scores(path: Path, first: list[float], second: list[float]) -> Path:
+    columns = {"pair": list(range(len(first))), "first": first, "second": second}
+    PAIR_SCORES.write(path, pa.Table.from_pydict(columns, schema=PAIR_SCORES.schema))
+    return path
+
+
+def test_shares_of_a_model_that_follows_one_axiom(tmp_path: Path) -> None:
+    rows = random_rows(np.random.default_rng(3), 100, 4)
+    pairs, _ = chosen(tmp_path, [rows], documents=100)
+    by_query = {one["query"]: one for one in rows}
+    table = AXIOM_PAIRS.read(pairs).to_pylist()
+    scores = {side: [by_query[one[side]]["reg"] for one in table] for side in ("first", "second")}
+    files = {
+        "reg": write_scores(tmp_path / "reg.parquet", scores["first"], scores["second"]),
+        "against": write_scores(tmp_path / "against.parquet", scores["second"], scores["first"]),
+        "constant": write_scores(tmp_path / "constant.parquet", [1.0] * len(table), [1.0] * len(table)),
+    }
+    counts = diagnose(pairs, files, {name: name.upper() for name in files}, tmp_path / "diagnosis.csv")
+    found = read_csv(tmp_path / "diagnosis.csv")
+    assert list(found) == [(model, axiom) for model in files for axiom in AXIOMS]
+    told = np.array([one["preferences"] for one in table])
+    signs = np.sign(np.array(scores["first"]) - np.array(scores["second"]))
+    for number, axiom in enumerate(AXIOMS):
+        row_, with_preference = found["reg", axiom], told[:, number] != 0
+        agreeing = sum(
+            0.5 if sign == 0 else float(sign == one[number])
+            for sign, one in zip(signs[with_preference], told[with_preference], strict=True)
+        )
+        assert int(row_["pairs"]) == with_preference.sum() > 0
+        assert float(row_["agreeing"]) == agreeing
+        assert float(row_["share"]) == pytest.approx(agreeing / with_preference.sum())
+        assert float(row_["low"]) < float(row_["share"]) or row_["share"] == "0.0"
+        assert float(found["constant", axiom]["share"]) == 0.5
+        assert float(found["against", axiom]["share"]) == pytest.approx(1 - float(row_["share"]))
+    assert float(found["reg", "REG"]["share"]) == 1.0
+    assert found["reg", "REG"]["label"] == "REG"
+    assert counts["pairs_with_equal_scores"]["constant"] == len(table)
+
+
+def test_an_axiom_without_preferences_has_no_share(tmp_path: Path) -> None:
+    pairs, _ = chosen(tmp_path, [[row(0, 0, "a b"), row(0, 1, "c d")]])
+    diagnose(pairs, {"m": write_scores(tmp_path / "m.parquet", [1.0], [2.0])}, {"m": "M"}, tmp_path / "d.csv")
+    for one in read_csv(tmp_path / "d.csv").values():
+        assert (one["pairs"], one["share"], one["low"], one["high"]) == ("0", "", "", "")
+
+
+def test_scores_of_other_pairs_are_refused(tmp_path: Path) -> None:
+    pairs, _ = chosen(tmp_path, [[row(0, 0, "a b"), row(0, 1, "c d")]])
+    scores = write_scores(tmp_path / "m.parquet", [1.0, 2.0], [2.0, 1.0])
+    with pytest.raises(IntegrityError, match="not the scores of the diagnosis's pairs"):
+        diagnose(pairs, {"m": scores}, {"m": "M"}, tmp_path / "d.csv")
+
+
+@pytest.mark.parametrize(("agreeing", "pairs"), [(0, 1), (3, 10), (10, 10), (250, 400)])
+def test_wilson_s_interval_is_scipy_s(agreeing: int, pairs: int) -> None:
+    found = wilson_interval(agreeing, pairs)
+    expected = stats.binomtest(agreeing, pairs).proportion_ci(0.95, "wilson")
+    assert found == pytest.approx((agreeing / pairs, expected.low, expected.high), abs=1e-12)
+
+
+def test_a_model_s_scores_are_those_of_its_sequences(
+    tmp_path: Path, tiny_encoder: Path, make_store: Callable[..., Path]
+) -> None:
+    """Against the model called on one sequence at a time, and the diagnosis that follows from them."""
+    import torch
+    from transformers import AutoTokenizer
+
+    bodies = {f"d{i}": f"word{i:02d} word{i + 1:02d} word{i + 2:02d}" for i in range(8)}
+    rows = [
+        row(i, s, f"word{(i + s) % 80:02d} word{7 * s:02d}", rank=s + 1) for i in range(8) for s in range(4)
+    ]
+    pairs, _ = chosen(tmp_path, [rows], pairs_per_document=3)
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "model")
+    reranking = RerankingConfig(max_length=24, query_length=6, batch_tokens=512)
+    store = make_store(bodies)
+    counts = score_diagnosis_pairs(tmp_path / "model", [store], pairs, reranking, tmp_path / "scores.parquet")
+    found, table = (
+        PAIR_SCORES.read(tmp_path / "scores.parquet").to_pylist(),
+        AXIOM_PAIRS.read(pairs).to_pylist(),
+    )
+    model, tokenizer = (
+        CrossEncoder.load(tmp_path / "model").eval(),
+        AutoTokenizer.from_pretrained(tiny_encoder),
+    )
+    for scores, pair in zip(found, table, strict=True):
+        for side in ("first", "second"):
+            inputs = tokenizer(pair[side], bodies[pair["document_id"]], return_tensors="pt")
+            with torch.no_grad():
+                expected = model(inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"])[0]
+            assert scores[side] == pytest.approx(float(expected), abs=1e-6)
+    distinct = {(one[side], one["document_id"]) for one in table for side in ("first", "second")}
+    assert counts == {"pairs": len(table), "sequences": len(distinct)}
+    diagnose(pairs, {"m": tmp_path / "scores.parquet"}, {"m": "M"}, tmp_path / "d.csv")
+    rank = COLUMNS.index("rank")
+    agreeing = sum(
+        (scores["first"] > scores["second"]) == (one["preferences"][rank] > 0)
+        for scores, one in zip(found, table, strict=True)
+    )
+    assert float(read_csv(tmp_path / "d.csv")["m", "RANK"]["agreeing"]) == agreeing

@@ -1,0 +1,266 @@
+"""The preference predictor: pairs, splits, labels, symmetry, files, equal bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_values import COLUMNS, random_rows, row, write
+
+from irpretrain.axioms.predictor import load_predictor, symmetric
+from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
+from irpretrain.axioms.preferences import VECTORS, all_vectors
+from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor
+from irpretrain.axioms.trees import fit, importance, plain_table
+from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.provenance import sha256
+
+DOCUMENTS = 200
+
+
+def options(**given: Any) -> PredictorConfig:
+    base = {"label": "Made up", "collection": "made", "dataset": "made", "trees": 10, "bootstrap": 100}
+    return PredictorConfig(**{**base, **given})
+
+
+def judged_rows(rng: np.random.Generator, documents: int = DOCUMENTS) -> list[dict[str, Any]]:
+    """One judged query a document: REP-QL is better than any pseudo-query's in nine of ten, RANK in six of ten."""
+    rows = random_rows(rng, documents, 1)
+    for number, one in enumerate(rows):
+        one |= {"query_id": f"q{number}", "query": "judged"}
+        one["rep_ql"] = 9.0 if rng.random() < 0.9 else -9.0
+        one["rank"] = 1 if rng.random() < 0.6 else one["rank"]
+    return rows
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, list[Path]]:
+    rng = np.random.default_rng(3)
+    judged = write(tmp_path / "judged.parquet", judged_rows(rng))
+    pseudo = random_rows(rng, DOCUMENTS + 50, 4)
+    return judged, [
+        write(tmp_path / "one.parquet", pseudo[:401]),
+        write(tmp_path / "two.parquet", pseudo[401:]),
+    ]
+
+
+def scores(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "scores.json").read_text())
+
+
+def test_a_predictor_learns_what_the_judged_queries_have(tables, tmp_path: Path) -> None:
+    counts = train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
+    found = scores(tmp_path / "predictor")
+    assert counts["pairs"] == found["pairs"] == DOCUMENTS
+    assert counts["test_pairs"] == found["test_pairs"] == 20
+    assert found["auc"] > 0.75
+    assert found["auc_low"] <= found["auc"] <= found["auc_high"]
+    assert max(found["importance"], key=found["importance"].get) == "REP-QL"
+    assert found["importance"]["REP-QL"] == 1.0
+    assert found["preferences"]["REP-QL"]["judged"] == pytest.approx(0.9, abs=0.06)
+    assert sum(found["preferences"]["RANK"].values()) == pytest.approx(1.0)
+    assert found["auc_of_axiom"]["REP-QL"] > max(
+        found["auc_of_axiom"]["REG"], found["auc_of_axiom"]["PROX-1"]
+    )
+    assert (found["label"], found["setting"], found["axioms"]) == ("Made up", "I", list(AXIOMS))
+
+
+def test_a_subset_of_axioms_sees_nothing_else(tables, tmp_path: Path) -> None:
+    train_predictor(*tables, options(axioms=["REG", "RANK"]), AxiomsConfig(), tmp_path / "predictor")
+    found = scores(tmp_path / "predictor")
+    assert found["axioms"] == list(found["importance"]) == ["RANK", "REG"]
+    vectors, predictor = all_vectors(), load_predictor(tmp_path / "predictor")
+    seen = vectors[:, [AXIOMS.index("RANK"), AXIOMS.index("REG")]]
+    probabilities = predictor.probabilities(vectors)
+    for one in np.unique(seen, axis=0):
+        assert len(set(probabilities[(seen == one).all(axis=1)])) == 1
+    assert len(set(probabilities)) > 1
+
+
+@pytest.mark.parametrize("model", ["boosted", "forest"])
+def test_loaded_probabilities_are_xgboost_s_made_symmetric(tables, tmp_path: Path, model: str) -> None:
+    import xgboost
+
+    train_predictor(*tables, options(model=model), AxiomsConfig(), tmp_path / "predictor")
+    predictor = load_predictor(tmp_path / "predictor")
+    trees = xgboost.Booster(model_file=tmp_path / "predictor" / "model.json")
+    assert trees.feature_names == list(AXIOMS)
+    vectors = all_vectors()
+    matrix = xgboost.DMatrix(vectors.astype(np.float32), feature_names=list(AXIOMS))
+    mirrored = xgboost.DMatrix(-vectors.astype(np.float32), feature_names=list(AXIOMS))
+    expected = (trees.predict(matrix).astype(float) + 1 - trees.predict(mirrored)) / 2
+    found = predictor.probabilities(vectors)
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert (found + predictor.probabilities(-vectors) == 1).all()
+    assert predictor.probabilities(np.zeros((1, 9), np.int8)) == 0.5
+    assert len(set(found)) > 10
+
+
+def test_symmetry_is_exact_for_any_table():
+    table = np.random.default_rng(2).random(VECTORS).astype(np.float32).astype(float)
+    found = symmetric(table)
+    assert (found == 1 - found[::-1]).all()
+    assert (1 - found == found[::-1]).all()
+    assert found == pytest.approx((table + 1 - table[::-1]) / 2)
+
+
+def test_the_forest_is_xgboost_s_own(tables) -> None:
+    """Its parameters, read from the saved model, are those of XGBRFClassifier."""
+    features = all_vectors()[::7]
+    trees = fit(features, features[:, 0] > 0, options(model="forest", trees=7), 1)
+    config = json.loads(trees.save_config())
+    train = config["learner"]["gradient_booster"]["tree_train_param"]
+    assert {k: float(train[k]) for k in ("subsample", "colsample_bynode", "reg_lambda", "learning_rate")} == (
+        pytest.approx({"subsample": 0.8, "colsample_bynode": 0.8, "reg_lambda": 1e-5, "learning_rate": 1.0})
+    )
+    assert (trees.num_boosted_rounds(), len(trees.get_dump())) == (1, 7)
+
+
+@pytest.mark.parametrize("model", ["boosted", "forest"])
+def test_threads_shards_and_repetition_change_no_byte(tables, tmp_path: Path, model: str) -> None:
+    judged, pseudo = tables
+    for name, shards, threads in (("a", pseudo, 1), ("b", pseudo[::-1], 2), ("c", pseudo, 4)):
+        train_predictor(
+            judged, shards, options(model=model, folds=3), AxiomsConfig(), tmp_path / name, threads
+        )
+    assert sha256(tmp_path / "a") == sha256(tmp_path / "b") == sha256(tmp_path / "c")
+    train_predictor(judged, pseudo, options(model=model, folds=3, seeds=[2]), AxiomsConfig(), tmp_path / "d")
+    assert sha256(tmp_path / "d" / "model.json") != sha256(tmp_path / "a" / "model.json")
+
+
+def test_the_first_of_several_seeds_is_kept(tables, tmp_path: Path) -> None:
+    for name, seeds in (("one", [2]), ("three", [2, 5, 6])):
+        train_predictor(*tables, options(seeds=seeds), AxiomsConfig(), tmp_path / name)
+    one, three = scores(tmp_path / "one"), scores(tmp_path / "three")
+    assert [found["seed"] for found in three["seeds"]] == [2, 5, 6]
+    assert three["seeds"][0] == one["seeds"][0]
+    assert three["auc"] == one["auc"]
+    assert three["auc_mean"] == pytest.approx(np.mean([found["auc"] for found in three["seeds"]]))
+    for name in ("model.json", "probabilities.npy"):
+        assert sha256(tmp_path / "one" / name) == sha256(tmp_path / "three" / name)
+
+
+def test_documents_never_stand_on_two_sides():
+    documents = np.repeat(np.arange(50), 3)
+    parts = split_documents(documents, options(test_share=0.2, folds=3), 1)
+    assert (parts.reshape(50, 3) == parts[::3, None]).all()
+    assert np.bincount(parts[::3]).tolist() == [10, 14, 13, 13]
+
+
+def test_half_of_each_part_has_the_judged_query_first():
+    parts = np.array([0, 1, 2, 1, 0, 1, 2, 1, 2])
+    first = orient(parts, 1)
+    assert [int(first[parts == part].sum()) for part in range(3)] == [1, 2, 2]
+    assert any((orient(parts, seed) != first).any() for seed in range(2, 6))
+
+
+def test_pairs_compare_a_judged_query_with_a_pseudo_query_of_its_document(tmp_path: Path) -> None:
+    judged = [row(0, 0, "x", "q1", reg=5.0), row(1, 0, "y", "q2", reg=5.0), row(2, 0, "z", "q3")]
+    pseudo = [row(0, 0, reg=4.0), row(1, 0, reg=5.0), row(1, 1, reg=5.0), row(3, 0, reg=9.0)]
+    candidates = read_candidates(
+        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+    )
+    pairs = make_pairs(candidates, options(), 0.05, 1)
+    assert pairs.features[:, AXIOMS.index("REG")].tolist() == [1, 0]
+    assert candidates.counts["documents_without_pseudo_queries"] == 1
+    assert pairs.counts == {
+        "documents_ignored_by_setting": 0,
+        "judged_queries_without_negative": 1,
+        "pairs_not_sampled": 0,
+        "pairs": 2,
+        "documents": 2,
+    }
+
+
+def test_settings_leave_documents_out_and_say_so(tmp_path: Path) -> None:
+    judged = [row(document, 0, "x", f"q{document}") for document in range(3)]
+    pseudo = [row(0, 0, rank=1), row(0, 1, rank=0), row(1, 0, rank=5), row(2, 0, rank=6)]
+    candidates = read_candidates(
+        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+    )
+    for setting, pairs, ignored in (("I", 3, 0), ("II", 3, 0), ("III", 1, 2), ("IV", 2, 1)):
+        found = make_pairs(candidates, options(setting=setting), 0.05, 1)
+        assert (len(found), found.counts["documents_ignored_by_setting"]) == (pairs, ignored)
+
+
+def test_queries_without_terms_are_left_out(tmp_path: Path) -> None:
+    judged = [row(0, 0, "x", "q1"), row(0, 1, "the", "q2", terms=0)]
+    candidates = read_candidates(
+        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", [row(0, 0)])]
+    )
+    assert candidates.names == ["d0\x1fq1"]
+    assert candidates.counts["judged_queries_without_terms"] == 1
+
+
+def test_a_sample_of_pairs_does_not_depend_on_the_others(tables) -> None:
+    candidates = read_candidates(*tables)
+    some, fewer = (make_pairs(candidates, options(most_pairs=most), 0.05, 1) for most in (60, 30))
+    assert (len(some), len(fewer)) == (60, 30)
+    assert set(fewer.documents) < set(some.documents)
+    assert some.counts["pairs_not_sampled"] == DOCUMENTS - 60
+
+
+def test_a_document_in_two_tables_is_refused(tmp_path: Path) -> None:
+    judged = write(tmp_path / "judged.parquet", [row(0, 0, "x", "q1")])
+    pseudo = write(tmp_path / "pseudo.parquet", [row(0, 0)])
+    with pytest.raises(IntegrityError, match="occur twice"):
+        read_candidates(judged, [pseudo, pseudo])
+
+
+def test_too_few_pairs_are_refused(tmp_path: Path) -> None:
+    judged = write(tmp_path / "judged.parquet", [row(d, 0, "x", f"q{d}") for d in range(4)])
+    pseudo = write(tmp_path / "pseudo.parquet", [row(d, 0) for d in range(4)])
+    with pytest.raises(InputError, match=r"4 pairs .* too few for a test part and 2 folds"):
+        train_predictor(judged, [pseudo], options(), AxiomsConfig(), tmp_path / "predictor")
+
+
+def test_values_that_tell_nothing_give_no_preference(tmp_path: Path) -> None:
+    judged = write(tmp_path / "judged.parquet", [row(d, 0, "x", f"q{d}") for d in range(60)])
+    pseudo = write(tmp_path / "pseudo.parquet", [row(d, 0) for d in range(60)])
+    train_predictor(judged, [pseudo], options(), AxiomsConfig(), tmp_path / "predictor")
+    found = scores(tmp_path / "predictor")
+    assert found["auc"] == 0.5
+    assert set(found["importance"].values()) == {0.0}
+    assert set(load_predictor(tmp_path / "predictor").probabilities(all_vectors())) == {0.5}
+
+
+def test_the_card_says_what_it_is(tables, tmp_path: Path) -> None:
+    train_predictor(*tables, options(setting="IV"), AxiomsConfig(), tmp_path / "predictor")
+    card, found = (tmp_path / "predictor" / "card.md").read_text(), scores(tmp_path / "predictor")
+    assert f"AUC on the test part: {found['auc']:.4f}" in card
+    assert "a pseudo-query whose RANK is 5 or less" in card
+    assert f"Pairs: {found['pairs']:,} of {found['documents']:,} documents" in card
+
+
+def test_a_damaged_predictor_is_refused(tables, tmp_path: Path) -> None:
+    train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
+    with pytest.raises(IntegrityError, match="not a preference predictor"):
+        load_predictor(tmp_path / "lost")
+    np.save(tmp_path / "predictor" / "probabilities.npy", np.zeros(5))
+    with pytest.raises(IntegrityError, match="not one of this version's axioms"):
+        load_predictor(tmp_path / "predictor")
+
+
+def test_features_of_another_shape_are_refused(tables, tmp_path: Path) -> None:
+    train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
+    with pytest.raises(ValueError, match=r"shape \[pairs, 9\]"):
+        load_predictor(tmp_path / "predictor").probabilities(np.zeros((2, 8), np.int8))
+
+
+def test_importance_is_the_sum_of_gains_divided_by_the_largest():
+    vectors = all_vectors()
+    trees = fit(vectors, vectors[:, 0] * 3 + vectors[:, 1] > 0, options(trees=3), 1)
+    sums: dict[str, float] = dict.fromkeys(AXIOMS, 0.0)
+    dump = trees.trees_to_dataframe()
+    for feature, gain in zip(dump["Feature"], dump["Gain"], strict=True):
+        if feature != "Leaf":
+            sums[feature] += gain
+    expected = {axiom: total / max(sums.values()) for axiom, total in sums.items()}
+    assert importance(trees, AXIOMS) == pytest.approx(expected, rel=1e-4)
+    assert importance(trees, AXIOMS)["RANK"] == 1.0
+    assert plain_table(trees, AXIOMS).shape == (VECTORS,)
+    assert len(COLUMNS) == len(AXIOMS)

@@ -1,0 +1,61 @@
+"""Queries by the interval of their rank."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from irpretrain.axioms.rank_intervals import rank_intervals
+from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.errors import IntegrityError
+
+
+def write(path: Path, ranks: list[int]) -> Path:
+    columns = {
+        field.name: pa.array(["x"] * len(ranks))
+        if field.type == pa.string()
+        else pa.array([0] * len(ranks), field.type)
+        for field in AXIOM_VALUES.schema
+    }
+    columns["rank"] = pa.array(ranks, pa.int32())
+    AXIOM_VALUES.write(path, pa.table(columns, schema=AXIOM_VALUES.schema))
+    return path
+
+
+def test_shards_add_up(tmp_path: Path) -> None:
+    shards = [write(tmp_path / "a", [1, 2, 3, 5, 6, 0]), write(tmp_path / "b", [1, 10, 11, 50, 0, 0])]
+    found = rank_intervals(shards, tmp_path / "ranks.json")
+    wanted = {"1": 2, "2": 1, "3-5": 2, "6-10": 2, "11-50": 2, ">50": 3}
+    assert found == {"queries": 12, "depth": 50, "intervals": wanted}
+    assert json.loads((tmp_path / "ranks.json").read_text()) == found
+
+
+@pytest.mark.parametrize(
+    ("depth", "ranks", "wanted"),
+    [
+        (7, [1, 5, 6, 7, 0], {"1": 1, "2": 0, "3-5": 1, "6-7": 2, ">7": 1}),
+        (6, [6, 0], {"1": 0, "2": 0, "3-5": 0, "6": 1, ">6": 1}),
+        (5, [5, 0], {"1": 0, "2": 0, "3-5": 1, ">5": 1}),
+        (1, [1, 0, 0], {"1": 1, ">1": 2}),
+        (1000, [50, 51, 1000, 0], {"1": 0, "2": 0, "3-5": 0, "6-10": 0, "11-50": 1, ">50": 3}),
+    ],
+)
+def test_other_depths_say_only_what_is_known(
+    tmp_path: Path, depth: int, ranks: list[int], wanted: dict[str, int]
+) -> None:
+    assert rank_intervals([write(tmp_path / "a", ranks)], tmp_path / "r.json", depth)["intervals"] == wanted
+
+
+def test_without_queries_every_interval_is_empty(tmp_path: Path) -> None:
+    found = rank_intervals([write(tmp_path / "a", [])], tmp_path / "ranks.json")
+    assert set(found["intervals"].values()) == {0}
+
+
+@pytest.mark.parametrize("rank", [-1, 51])
+def test_ranks_of_another_depth_are_refused(tmp_path: Path, rank: int) -> None:
+    with pytest.raises(IntegrityError, match="RANK was to be known up to 50"):
+        rank_intervals([write(tmp_path / "a", [1, rank])], tmp_path / "ranks.json")
+    assert not (tmp_path / "ranks.json").exists()

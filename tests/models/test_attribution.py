@@ -1,0 +1,149 @@
+"""Integrated gradients: exact on a linear model, equal to a loop of our own, and complete on a tiny BERT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from irpretrain.errors import ConfigError, TrainingError
+from irpretrain.models.attribution import attribute, end_scores, integrated_gradients
+from irpretrain.models.reranker import Reranker, load_reranker
+from tiny_models import write_bert, write_roberta
+
+QUERY, DOCUMENT = "word01 cab", "word03 bad word04 word05"
+
+
+class Linear(nn.Module):
+    """Score = Σ weight(position) · Σ vector(id)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.vectors = nn.Embedding(4, 2)
+        self.vectors.weight.data = torch.tensor([[0.0, 0.0], [1.0, 2.0], [-1.0, 0.5], [4.0, 4.0]])
+        self.weights = torch.tensor([1.0, 10.0, 0.0, -2.0])
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return (self.vectors(ids).sum(dim=2) * self.weights).sum(dim=1)
+
+
+class Squares(Linear):
+    """Score = (sum of all vectors)²: gradients change along the path."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.vectors(ids).sum(dim=(1, 2)) ** 2
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Reranker:
+    return load_reranker(write_bert(tmp_path_factory.mktemp("bert") / "model", 1))
+
+
+@pytest.mark.parametrize("steps", [2, 7])
+def test_a_linear_model_is_exact(steps: int) -> None:
+    model, ids, baseline = Linear(), torch.tensor([[1, 2, 3, 3]]), torch.tensor([[0, 0, 0, 1]])
+    values = integrated_gradients(model, model.vectors, (ids,), baseline, steps)
+    # Sums of the vectors are 0, 3, -0.5, 8; the third position has no influence.
+    assert values == pytest.approx([1 * (3 - 0), 10 * (-0.5 - 0), 0, -2 * (8 - 3)], abs=1e-5)
+    assert values[2] == 0
+    assert end_scores(model, model.vectors, (ids,), baseline) == (3 - 5 - 16, -6)
+
+
+def test_a_square_is_shared_by_contribution() -> None:
+    """f = s² with s = Σ x: the integral of 2αs dα gives each x_i · s."""
+    model, ids = Squares(), torch.tensor([[1, 2, 3]])
+    values = integrated_gradients(model, model.vectors, (ids,), torch.zeros_like(ids), 3)
+    assert values == pytest.approx([3 * 10.5, -0.5 * 10.5, 8 * 10.5], rel=1e-5)
+
+
+def test_a_tiny_bert_is_complete(bert: Reranker) -> None:
+    found = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
+    assert abs(found.score - found.baseline) > 0.05
+    assert found.total == pytest.approx(found.score - found.baseline, abs=1e-4)
+    assert found.residual == pytest.approx(0, abs=1e-4)
+    assert found.query.pieces == ["word01", "c", "##a", "##b"]
+    assert found.document.spans[1:4] == [(7, 8), (8, 9), (9, 10)]
+    coarse = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=2)
+    assert abs(coarse.residual) > abs(found.residual)
+
+
+def test_scores_at_both_ends_are_the_model_s(bert: Reranker) -> None:
+    found = attribute(bert, QUERY, DOCUMENT, 30, 8, "mask")
+    query, document = bert.tokenizer.encode([QUERY, DOCUMENT])
+    for expected, ids in (
+        (found.score, (query, document)),
+        (found.baseline, (query * 0 + 4, document * 0 + 4)),
+    ):
+        with torch.no_grad():
+            score = bert(*map(torch.from_numpy, bert.tokenizer.join([ids])))
+        assert expected == pytest.approx(float(score), abs=1e-6)
+
+
+def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
+    """A Riemann sum over 400 middles, by inputs_embeds."""
+    query, document = bert.tokenizer.encode([QUERY, DOCUMENT])
+    ids, types, mask = (torch.from_numpy(a) for a in bert.tokenizer.join([(query, document)]))
+    places = bert.tokenizer.places(len(query), len(document))
+    start = ids.clone()
+    for place in places:
+        start[:, place] = 0
+    first, last = (bert.embeddings(x).detach() for x in (start, ids))
+    gradients = torch.zeros_like(first)
+    for step in range(400):
+        at = (first + (step + 0.5) / 400 * (last - first)).requires_grad_(True)
+        score = bert.network(inputs_embeds=at, token_type_ids=types, attention_mask=mask).logits.sum()
+        gradients += torch.autograd.grad(score, at)[0] / 400
+    expected = ((last - first) * gradients).sum(dim=2)[0].numpy()
+    found = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
+    for place, side in zip(places, (found.query, found.document), strict=True):
+        assert side.values == pytest.approx(expected[place], abs=1e-4)
+    assert np.abs(expected).max() > 1e-2
+
+
+def test_a_piece_without_influence_has_exactly_nothing(tmp_path: Path) -> None:
+    model = load_reranker(write_bert(tmp_path / "model", 1))
+    [[idle]] = model.tokenizer.encode(["word04"])
+    weights = model.embeddings.weight.data
+    weights[idle] = weights[0]  # as the baseline's, so that it never moves
+    values = attribute(model, QUERY, DOCUMENT, 30, 8).document.values
+    assert values[4] == 0
+    assert (np.delete(values, 4) != 0).all()
+
+
+def test_two_labels_and_another_architecture_are_complete(tmp_path: Path) -> None:
+    for name, directory in (
+        ("two", write_bert(tmp_path / "2", 2)),
+        ("roberta", write_roberta(tmp_path / "r")),
+    ):
+        found = attribute(load_reranker(directory), QUERY, DOCUMENT, 30, 8, "pad", steps=200)
+        assert abs(found.score - found.baseline) > 0.01, name
+        assert found.residual == pytest.approx(0, abs=1e-3), name
+
+
+def test_steps_in_several_batches_change_rounding_only(
+    bert: Reranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = attribute(bert, QUERY, DOCUMENT, 30, 8).document.values
+    monkeypatch.setattr("irpretrain.models.attribution.PIECES_AT_ONCE", 40)
+    assert attribute(bert, QUERY, DOCUMENT, 30, 8).document.values == pytest.approx(whole, abs=1e-6)
+
+
+def test_what_is_cut_is_said(bert: Reranker) -> None:
+    found = attribute(bert, "word01 " * 9, "word02 " * 30, 12, 4)
+    assert (len(found.query.pieces), found.query.cut) == (4, True)
+    assert (len(found.document.pieces), found.document.cut) == (5, True)
+    assert not attribute(bert, "word01", "word02", 12, 4).document.cut
+    assert len(attribute(bert, "word01", "word02 " * 30, 30, 4, longest_document=3).document.pieces) == 3
+
+
+def test_a_vocabulary_without_a_mask_and_broken_weights_are_refused(tmp_path: Path) -> None:
+    model = load_reranker(write_bert(tmp_path / "model", 1))
+    model.tokenizer.mask_token_id = None
+    with pytest.raises(ConfigError, match="set baseline to pad"):
+        attribute(model, QUERY, DOCUMENT, 30, 8, "mask")
+    model.network.classifier.weight.data.fill_(float("nan"))
+    with pytest.raises(TrainingError, match="not a finite number"):
+        attribute(model, QUERY, DOCUMENT, 30, 8)

@@ -1,0 +1,129 @@
+"""Re-rankers of either kind score as Hugging Face does when called on the two texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.reranker import Reranker, load_reranker
+from tiny_models import write_bert, write_distilbert, write_roberta
+
+PAIRS = [("word01 cab", "word03 bad word04"), ("word02", "word04 word05 word06 word07"), ("cab", "")]
+
+
+def direct_logits(directory: Path, pairs: list[tuple[str, str]]) -> torch.Tensor:
+    """One call of the tokenizer and of the model on the texts, as the libraries' guides have it."""
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    network = AutoModelForSequenceClassification.from_pretrained(directory).eval()
+    queries, documents = zip(*pairs, strict=True)
+    with torch.no_grad():
+        return network(**tokenizer(list(queries), list(documents), padding=True, return_tensors="pt")).logits
+
+
+def our_scores(model: Reranker, pairs: list[tuple[str, str]], max_length: int = 30) -> torch.Tensor:
+    queries, documents = (model.tokenizer.encode(texts) for texts in zip(*pairs, strict=True))
+    read = [model.tokenizer.cut(q, d, max_length, 8) for q, d in zip(queries, documents, strict=True)]
+    with torch.no_grad():
+        return model(*map(torch.from_numpy, model.tokenizer.join(read)))
+
+
+@pytest.mark.parametrize("head", ["mlp", "pooled"])
+def test_ours_score_as_they_do_in_hugging_face(tmp_path: Path, tiny_encoder: Path, head: str) -> None:
+    CrossEncoder.from_encoder(tiny_encoder, head).save(tmp_path / "model")
+    expected = direct_logits(tmp_path / "model", PAIRS)[:, 0]
+    assert torch.allclose(our_scores(load_reranker(tmp_path / "model"), PAIRS), expected, atol=1e-6)
+    assert len(set(expected.tolist())) == 3
+
+
+def test_one_label_is_the_logit(tmp_path: Path) -> None:
+    directory = write_bert(tmp_path / "model", 1)
+    expected = direct_logits(directory, PAIRS)[:, 0]
+    assert torch.allclose(our_scores(load_reranker(directory), PAIRS), expected, atol=1e-5)
+    assert expected.max() - expected.min() > 0.1, "the scores differ by more than they may be off"
+
+
+def test_two_labels_are_the_difference_and_rank_as_the_probability(tmp_path: Path) -> None:
+    directory = write_bert(tmp_path / "model", 2)
+    logits = direct_logits(directory, PAIRS)
+    found = our_scores(load_reranker(directory), PAIRS)
+    assert torch.allclose(found, logits[:, 1] - logits[:, 0], atol=1e-5)
+    assert torch.equal(found.argsort(), logits.softmax(dim=1)[:, 1].argsort())
+    assert torch.allclose(found.sigmoid(), logits.softmax(dim=1)[:, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("write", [write_distilbert, write_roberta])
+def test_other_architectures_have_their_own_sequences(tmp_path: Path, write) -> None:
+    directory = write(tmp_path / "model")
+    expected = direct_logits(directory, PAIRS)[:, 0]
+    assert torch.allclose(our_scores(load_reranker(directory), PAIRS), expected, atol=1e-5)
+    assert expected.max() - expected.min() > 0.01
+
+
+def test_sequences_of_roberta_have_two_separators(tmp_path: Path) -> None:
+    tokenizer = load_reranker(write_roberta(tmp_path / "model")).tokenizer
+    query, document = tokenizer.encode(["word01", "word02 word03"])
+    assert tokenizer.join([(query, document)]).input_ids[0].tolist() == [0, 31, 2, 2, 32, 33, 2]
+    assert tokenizer.places(1, 2) == (slice(1, 2), slice(4, 6))
+    assert tokenizer.special == 4
+
+
+def test_the_query_is_cut_first_then_the_document(tmp_path: Path) -> None:
+    tokenizer = load_reranker(write_bert(tmp_path / "model", 1)).tokenizer
+    query, document = tokenizer.encode(["word01 " * 9, "word02 " * 30])
+    query, document = tokenizer.cut(query, document, max_length=12, query_length=4)
+    assert (len(query), len(document)) == (4, 12 - 3 - 4)
+    joined = tokenizer.join([(query, document), (query[:1], document[:1])])
+    assert joined.input_ids.shape == (2, 12)
+    assert joined.attention_mask.sum(axis=1).tolist() == [12, 5]
+    assert joined.token_type_ids[0].tolist() == [0] * 6 + [1] * 6
+    with pytest.raises(ConfigError, match="leave no room for a document in max_length 7"):
+        tokenizer.cut(query, document, max_length=7, query_length=4)
+
+
+def test_no_document_can_put_special_tokens_into_a_sequence(tmp_path: Path) -> None:
+    tokenizer = load_reranker(write_bert(tmp_path / "model", 1)).tokenizer
+    [pieces] = tokenizer.encode(["word01 [SEP] [MASK]"])
+    assert not {2, 3, 4} & set(pieces.tolist())
+
+
+def test_lengths_beyond_the_positions_are_refused(tmp_path: Path) -> None:
+    bert, roberta = load_reranker(write_bert(tmp_path / "b", 1)), load_reranker(write_roberta(tmp_path / "r"))
+    bert.check_length(64, "reranking.max_length")
+    roberta.check_length(32, "reranking.max_length")
+    for model, length in ((bert, 65), (roberta, 33)):
+        with pytest.raises(
+            ConfigError, match=f"reranking.max_length: {length} is longer than the re-ranker's"
+        ):
+            model.check_length(length, "reranking.max_length")
+
+
+def test_what_is_no_re_ranker_is_refused(tmp_path: Path, tiny_encoder: Path) -> None:
+    with pytest.raises(InputError, match="parameters are missing or of another shape, such as classifier"):
+        load_reranker(tiny_encoder)
+    with pytest.raises(InputError, match="this model has 3"):
+        load_reranker(write_bert(tmp_path / "three", 3))
+    with pytest.raises(InputError, match=r"there is no config\.json"):
+        load_reranker(tmp_path)
+    directory = write_bert(tmp_path / "no weights", 1)
+    (directory / "model.safetensors").unlink()
+    with pytest.raises(InputError, match="the model cannot be loaded"):
+        load_reranker(directory)
+    directory = write_bert(tmp_path / "damaged", 1)
+    (directory / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(InputError, match="the model cannot be loaded"):
+        load_reranker(directory)
+    directory = write_bert(tmp_path / "no tokenizer", 1)
+    for name in ("tokenizer.json", "vocab.txt", "tokenizer_config.json"):
+        (directory / name).unlink()
+    with pytest.raises(InputError, match="there is no tokenizer"):
+        load_reranker(directory)
+    directory = write_bert(tmp_path / "large vocabulary", 1)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (directory / name).write_bytes((write_roberta(tmp_path / f"roberta {name}") / name).read_bytes())
+    with pytest.raises(InputError, match="the tokenizer has 110 entries but the model only 105 embeddings"):
+        load_reranker(directory)

@@ -1,0 +1,293 @@
+"""Pages of attributions: words, colours, the case that is chosen, and the page itself under hostile text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import chromium
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.config.attributions import AttributionConfig
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.config.training import ComputeConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.runs import write_run
+from irpretrain.models.attribution import AttributedText
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.report.attributed_words import colour, quarters, signed, top_words, words_of
+from irpretrain.report.attribution_case import Case, choose_case
+from irpretrain.report.attributions import write_attributions
+from irpretrain.text.chosen_texts import stream_chosen
+from tiny_models import write_bert
+
+HOSTILE = (
+    "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"
+)
+TEXT = TextConfig(words="alphanumeric")
+LENGTHS = RerankingConfig(max_length=60, query_length=30, compute=ComputeConfig(device="cpu"))
+
+
+def side(text: str, pieces: list[tuple[str, int, int, float]], cut: bool = False) -> AttributedText:
+    """A text and its (piece, first character, end, value)."""
+    values = np.array([value for *_, value in pieces], dtype=np.float64)
+    return AttributedText(text, [p[0] for p in pieces], [(p[1], p[2]) for p in pieces], values, cut)
+
+
+# Words
+
+
+def test_pieces_are_summed_by_word():
+    pieces = [("gold", 0, 4, 0.5), ("##fish", 4, 8, -0.25), ("grow", 9, 13, 1.0), ("!", 13, 14, -2.0)]
+    words = words_of(side("Goldfish grow!", pieces))
+    assert [(w.before, w.text, w.value) for w in words] == [
+        ("", "Goldfish", 0.25), (" ", "grow", 1.0), ("", "!", -2.0),
+    ]  # fmt: skip
+    assert words[0].title == "+0.25 = gold +0.5, ##fish -0.25"
+    assert words[1].title == "+1"
+
+
+def test_a_piece_may_begin_with_the_space_before_its_word():
+    words = words_of(side("a  bc", [("▁a", 0, 1, 1.0), ("▁bc", 1, 5, 2.0)]))
+    assert [(w.text, w.value) for w in words] == [("a", 1.0), ("bc", 2.0)]
+
+
+def test_east_asian_characters_are_words_by_themselves():
+    words = words_of(side("金魚 up", [("金", 0, 1, 1.0), ("魚", 1, 2, -1.0), ("up", 3, 5, 0.0)]))
+    assert [(w.text, w.value) for w in words] == [("金", 1.0), ("魚", -1.0), ("up", 0.0)]
+
+
+def test_words_that_were_not_read_are_left_out():
+    pieces = [("one", 0, 3, 1.0), ("two", 4, 7, 1.0)]
+    assert [w.text for w in words_of(side("one two three", pieces, cut=True))] == ["one", "two"]
+    assert [w.text for w in words_of(side("one two \u200b", pieces))] == ["one", "two", "\u200b"]
+    assert words_of(side("one", [], cut=True)) == []
+    assert words_of(side("", [])) == []
+
+
+@given(st.text(max_size=30), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)), max_size=8))
+def test_words_keep_the_text_and_the_sum(text: str, places: list[tuple[int, int]]) -> None:
+    ends = [(min(first, len(text)), min(first + size, len(text))) for first, size in places]
+    pieces = [("p", *end, float(i + 1)) for i, end in enumerate(ends)]
+    words = words_of(side(text, pieces))
+    assert text.startswith("".join(w.before + w.text for w in words))
+    if words:
+        assert sum(w.value for w in words) == sum(p[3] for p in pieces)
+    assert bool(words) == bool(text.strip())
+
+
+def test_colours_say_sign_and_size():
+    assert colour(2.0, 2.0) == "rgba(214,39,40,0.750)"
+    assert colour(-1.0, 2.0) == "rgba(44,100,220,0.375)"
+    assert colour(0.0, 2.0) == colour(0.0, 0.0) == "transparent"
+    assert (signed(0.0), signed(0.12345), signed(-2.5e-5)) == ("0", "+0.123", "-2.5e-05")
+
+
+def test_top_words_are_summed_over_occurrences():
+    pieces = [("a", 0, 1, 1.0), ("b", 2, 3, 5.0), ("a", 4, 5, 6.0), ("c", 6, 7, -1.0), ("d", 8, 9, 0.0)]
+    raising, lowering = top_words(words_of(side("a b A c d", pieces)), 1)
+    assert (raising, lowering) == ([("a", 2, 7.0)], [("c", 1, -1.0)])
+
+
+def test_quarters_share_what_is_positive():
+    pieces = [("x", 2 * i, 2 * i + 1, value) for i, value in enumerate([3.0, -9.0, 1.0, 0.0])]
+    assert quarters(words_of(side("a b c d", pieces))) == [0.75, 0.0, 0.25, 0.0]
+    assert quarters(words_of(side("a", [("a", 0, 1, -1.0)]))) is None
+
+
+# The case
+
+
+def run(*rankings: str) -> dict[str, list[tuple[str, float]]]:
+    """A run from "q1 d1 d2", documents best first."""
+    return {line.split()[0]: [(d, -float(i)) for i, d in enumerate(line.split()[1:])] for line in rankings}
+
+
+TEXTS = {"q2": "two", "q1": "one", "q10": "ten"}
+QRELS = {"q1": {"a": 1, "b": 0}, "q10": {"a": 1, "c": 2}, "q2": {"c": 1}}
+RUNS = [run("q1 a b c", "q10 a b c", "q2 a b c"), run("q1 c a b", "q10 c b a", "q2 c b a")]
+
+
+def case(**options: Any) -> Case:
+    page = AttributionConfig(dataset="tiny", models=["m", "n"], **options)
+    return choose_case("page", page, TEXTS, QRELS, RUNS)
+
+
+def test_the_case_is_where_models_disagree_most():
+    # Differences of rank: q1 a 1; q10 a 2, c 2; q2 c 2. Of equal ones q10 comes before q2, and a before c.
+    assert case() == Case("q10", "ten", "a")
+    assert case(query="q1") == Case("q1", "one", "a")
+    assert case(query="q10", document="z") == Case("q10", "ten", "z")
+    assert case(text="my own", document="b") == Case(None, "my own", "b")
+
+
+def test_a_case_that_cannot_be_chosen_is_refused():
+    with pytest.raises(
+        ConfigError, match=r"attributions\.page\.query: 'q3' is not among the queries of tiny"
+    ):
+        case(query="q3")
+    page = AttributionConfig(dataset="tiny", models=["m"])
+    with pytest.raises(ConfigError, match="no relevant document of any query is a candidate of every model"):
+        choose_case("page", page, TEXTS, {"q1": {"z": 1}}, RUNS)
+    with pytest.raises(ConfigError, match="no relevant document of any query"):
+        choose_case("page", page, TEXTS, QRELS, [RUNS[0], {}])
+
+
+# The page
+
+
+@pytest.fixture
+def project(tmp_path: Path, tiny_encoder: Path) -> Path:
+    bodies = {"a": "word01 cab word02", "b": f"word03 {HOSTILE} word04 " + "word05 " * 90, "c": ""}
+    rows = [
+        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
+        for i, (name, body) in enumerate(bodies.items())
+    ]
+    DOCUMENTS.write(tmp_path / "documents-0.parquet", rows[:1])
+    DOCUMENTS.write(tmp_path / "documents-1.parquet", rows[1:])
+    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "q1", "text": f"word02 cab {HOSTILE}"}])
+    (tmp_path / "qrels.txt").write_text("q1 0 b 2\nq1 0 a 1\n")
+    for name, ranking in (("first", "q1 a b c"), ("ours", "q1 b c a"), ("theirs", "q1 a b c")):
+        write_run(tmp_path / f"{name}.gz", run(ranking), "x")
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "ours")
+    write_bert(tmp_path / "theirs", 2)
+    return tmp_path
+
+
+def write(project: Path, output: str = "page.html", runs: bool = True, **options: Any) -> dict[str, Any]:
+    models = [
+        {
+            "key": key,
+            "label": f"{key} {HOSTILE}",
+            "directory": project / key,
+            "run": project / f"{key}.gz" if runs else None,
+        }
+        for key in ("ours", "theirs")
+    ]
+    page = AttributionConfig(dataset="tiny", models=["ours", "theirs"], **{"steps": 20, **options})
+    documents = [project / f"documents-{shard}.parquet" for shard in range(2)]
+    return write_attributions(
+        "page", page, models, documents, project / "queries.parquet", project / "qrels.txt", project / "first.gz",
+        TEXT, LENGTHS, project / output,
+    )  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Elements, words of maps with their titles and colours, and all text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
+    counts = write(project, query="q1", document="b")
+    assert counts["largest_relative_residual"] < 0.05
+    assert (counts["models"], counts["query"], counts["document"]) == (2, "q1", "b")
+    page = Reader((project / "page.html").read_text())
+    text = "".join(page.texts)
+    assert "1 of 3" in text
+    assert text.count("2 of 3") == 2, "the first stage and the second model"
+    assert "judged 2" in text
+    assert "more characters are not read" in text
+    words = [attributes for tag, attributes in page.elements if tag == "span" and "style" in attributes]
+    assert {attributes["class"] for attributes in words} <= {"positive", "negative", "neutral"}
+    assert all(attributes["title"] for attributes in words)
+    strongest = [a for a in words if "0.750" in str(a["style"])]
+    assert len(strongest) >= 2, "each model's own strongest word is as deep as can be"
+    shown = [data for data in page.texts if data == "word03"]
+    assert len(shown) == 2, "once in each map"
+    assert "1 word03" in page.texts, "the first row of the table of all words"
+
+
+def test_hostile_text_stays_text(project: Path) -> None:
+    write(project, query="q1", document="b")
+    page = Reader((project / "page.html").read_text())
+    assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in page.elements}
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    assert "{{ 7*7 }}" in "".join(page.texts)
+    assert "<script>document.title='taken'</script>" in "".join(page.texts)
+    links = [value for _, a in page.elements for key, value in a.items() if key in ("src", "href")]
+    assert links == ["data:,"], "nothing is asked of a network"
+
+
+def test_same_bytes_twice(project: Path) -> None:
+    for name in ("one.html", "two.html"):
+        write(project, name)
+    assert (project / "one.html").read_bytes() == (project / "two.html").read_bytes()
+
+
+def test_a_case_that_is_left_out_is_chosen_from_the_runs(project: Path) -> None:
+    counts = write(project)  # a: ranks 3 and 1; b: 1 and 2
+    assert (counts["query"], counts["document"]) == ("q1", "a")
+
+
+def test_a_query_of_one_s_own_has_no_ranks(project: Path) -> None:
+    counts = write(project, runs=False, text="word03 cab", document="c", baseline="mask")
+    assert counts["query"] == "word03 cab"
+    text = (project / "page.html").read_text()
+    assert "no run for a query of one's own" in "".join(Reader(text).texts)
+    assert "the mask piece" in text
+
+
+def test_a_document_that_is_not_there_is_refused(project: Path) -> None:
+    with pytest.raises(InputError, match="1 documents are not in the corpus, such as z"):
+        write(project, query="q1", document="z")
+
+
+def test_too_few_steps_are_said(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irpretrain.report.attributions.TOLERABLE", 0.0)
+    write(project, steps=2)
+    assert "more steps needed" in (project / "page.html").read_text()
+
+
+@pytest.mark.browser
+def test_a_browser_asks_for_nothing_and_runs_nothing(project: Path) -> None:
+    program = chromium.find()
+    if program is None:
+        pytest.skip("there is no Chromium")
+    write(project, query="q1", document="b")
+    with chromium.Browser(program) as browser:
+        browser.open(project / "page.html")
+        assert browser.evaluate("document.title") == "Attributions: page"
+        assert [url for url in browser.requests() if not url.startswith("file:")] == []
+        assert browser.complaints() == []
+        browser.resize(390, 844, mobile=True)
+        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_texts_are_found_across_shards(project: Path, make_store: Callable[..., Path]) -> None:
+    shards = [project / f"documents-{shard}.parquet" for shard in range(2)]
+    found = [
+        pair
+        for ids, texts in stream_chosen(shards, {"c", "a"}, TEXT)
+        for pair in zip(ids, texts, strict=True)
+    ]
+    assert found == [("a", "word01 cab word02"), ("c", "")]
+    assert list(stream_chosen(shards, set(), TEXT)) == []
+
+
+def test_what_contradicts_itself_is_refused():
+    for given_options, message in (
+        ({"text": "x", "query": "q", "document": "d"}, "name two queries"),
+        ({"text": "x"}, "document must be given"),
+        ({"document": "d"}, "give query or text"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            AttributionConfig(dataset="tiny", models=["m"], **given_options)
+    assert AttributionConfig(dataset="tiny", models=["m"], query=489204).query == "489204"

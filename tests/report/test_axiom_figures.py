@@ -1,0 +1,164 @@
+"""Importance of axioms, the diagnosis of re-rankers, and ARES against PROP with few queries."""
+
+from pathlib import Path
+
+import pytest
+from axiom_run import AXIOMS, axiom_files, diagnosis, predictor, predictors, with_axioms
+from small_run import ARES_YAML, flat_rows, write_results
+from test_series_figures import _texts
+
+from irpretrain.config import Config
+from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report.diagnosis_dots import diagnosis_dots
+from irpretrain.report.few_shot import compared_curves
+from irpretrain.report.figures import FIGURES, figure_names, make_figures
+from irpretrain.report.importance_bars import importance_bars
+from irpretrain.report.published import load_published
+from irpretrain.report.scores import Scores
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return load_published(ARES_YAML)
+
+
+def _bars(paper, config: Config, files: list[Path]):
+    return importance_bars(paper, "figure2", config, AxiomResults.read(AxiomFiles(files)).predictors)
+
+
+def _dots(paper, config: Config, *files: Path):
+    return diagnosis_dots(paper, config, AxiomResults.read(AxiomFiles((), (), files)).diagnoses)
+
+
+def _remark(figure) -> str:
+    return " ".join(figure.get_supxlabel().split())
+
+
+def test_a_panel_for_each_setting_and_a_bar_for_each_axiom(paper, config: Config, tmp_path: Path) -> None:
+    figure = _bars(paper, with_axioms(config), predictors(tmp_path)[::-1])
+    titles = [axis.get_title() for axis in figure.axes]
+    assert titles == [
+        f"Setting {setting}, AUC {auc}, SQuAD 1.1 train"
+        for setting, auc in (("I", "0.900"), ("II", "0.850"), ("III", "0.860"), ("IV", "0.800"))
+    ]
+    axis = figure.axes[0]
+    assert [tick.get_text() for tick in axis.get_yticklabels()] == AXIOMS
+    assert [bar.get_width() for bar in axis.patches] == [1, 0.5, 0, 0, 0, 0, 0, 0, 0]
+    low, high = sorted(axis.get_ylim())
+    assert low < -0.4
+    assert high > len(AXIOMS) - 0.6  # the bars are whole
+    colours = [bar.get_facecolor() for bar in axis.patches]
+    assert len(set(colours)) == 5  # RANK, REP, PROX, REG, STM
+    assert colours[1] == colours[2]
+    assert "Not run" not in _remark(figure)
+
+
+def test_importance_is_divided_by_the_largest(paper, config: Config, tmp_path: Path) -> None:
+    path = predictor(tmp_path, "i", "I", importance={"RANK": 40.0, "REG": 10.0}, axioms=["RANK", "REG"])
+    figure = _bars(paper, with_axioms(config), [path])
+    axis = figure.axes[0]
+    assert [bar.get_width() for bar in axis.patches] == [1, 0.25]
+    texts = [text.get_text() for text in axis.texts]
+    assert (texts[0], texts[1], texts.count("not a feature")) == ("1.00", "not a feature", 7)
+    assert _remark(figure).endswith("Not run: SQuAD 1.1 train, RANK, REG alone, settings II, III, IV.")
+
+
+def test_a_dot_for_each_model_and_axiom(paper, config: Config, tmp_path: Path) -> None:
+    models = {f"m{number}": f"model {number}" for number in range(9)}
+    figure = _dots(paper, with_axioms(config), diagnosis(tmp_path, "heads", models))
+    (axis,) = figure.axes
+    assert axis.get_title() == "Which way it points"
+    assert [tick.get_text() for tick in axis.get_yticklabels()] == ["RANK", "REG", "STM-2"]
+    drawn = axis.lines[1:]  # the first is chance
+    assert axis.lines[0].get_xdata()[0] == 0.5
+    assert [list(line.get_xdata()) for line in drawn] == [[0.6, 0.4]] * 9  # STM-2 decides no pair
+    assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 9
+    places = [line.get_ydata()[0] for line in drawn]
+    assert places == sorted(places)
+    assert -0.5 < places[0] < places[-1] < 0.5
+    segments = axis.collections[0].get_segments()
+    assert [(one[0][0], one[1][0]) for one in segments] == [(0.5, 0.7), (0.3, 0.5)]
+    labels = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert labels == list(models.values())
+
+
+def test_nothing_of_a_diagnosis_is_cut_off(paper, config: Config, tmp_path: Path) -> None:
+    models = {f"m{number}": f"a re-ranker with quite a long name, number {number}" for number in range(12)}
+    figure = _dots(
+        paper,
+        with_axioms(config),
+        diagnosis(tmp_path, "heads", models),
+        diagnosis(tmp_path, "tails", {"one": "one model"}),
+    )
+    figure.draw_without_rendering()
+    whole = figure.bbox
+    for axis in figure.axes:
+        legend = axis.get_legend().get_window_extent()
+        assert 0 <= legend.x0 < legend.x1 <= whole.x1
+        assert legend.y0 >= 0
+        assert axis.get_position().height * figure.get_figheight() > 1
+    remark = figure._supxlabel.get_window_extent()
+    assert figure.axes[-1].get_legend().get_window_extent().y0 > remark.y1
+
+
+def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Path) -> None:
+    config = config_of("ares-simple")
+    levels = {"ares-simple": 0.4, "prop": 0.35}
+    rows = [
+        row
+        for regimes in (("zero-shot",), ("few-shot-10", "few-shot-2000"))
+        for row in flat_rows("squad", levels, regimes)
+        if regimes == ("zero-shot",) or row["regime"] != "first-stage"
+    ]
+    scores = Scores.read(*reversed(write_results(tmp_path, rows)))
+    figure = compared_curves(paper, "figure3", config, scores)
+    (axis,) = figure.axes
+    ares, prop, bm25 = axis.lines
+    assert list(ares.get_ydata()) == pytest.approx([0.4, 0.6, 0.6])
+    assert list(prop.get_ydata()) == pytest.approx([0.35, 0.55, 0.55])
+    assert bm25.get_ydata()[0] == pytest.approx(0.3)
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "10", "2,000"]
+    labels = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert labels == ["Ares-Simple", "PROP", "BM25"]
+    assert _remark(figure).endswith("Not run: prop-msmarco, prop-wikipedia.")
+
+
+@pytest.fixture(scope="module")
+def drawn(config: Config, tmp_path_factory) -> Path:
+    """The figures twice with files, and once without."""
+    base = tmp_path_factory.mktemp("figures")
+    results = write_results(base, flat_rows("squad", {"untrained": 0.1}))
+    files = axiom_files(base)
+    for name in ("one", "two"):
+        made = make_figures([ARES_YAML], with_axioms(config), *results, [], [], base / name, files)
+        assert made == {"figures": 3}
+    make_figures([ARES_YAML], config, *results, [], [], base / "none")
+    return base
+
+
+def test_the_figures_are_the_same_bytes_every_time(drawn: Path) -> None:
+    names = figure_names(["ares"])
+    assert sorted({path.stem for path in (drawn / "one").iterdir()}) == sorted(names)
+    for name in names:
+        for suffix in ("svg", "png"):
+            one, two = ((drawn / folder / f"{name}.{suffix}").read_bytes() for folder in ("one", "two"))
+            assert one == two
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("ares_figure2", "this configuration has no preference predictors (section predictors)"),
+        ("ares_figure3", "no experiment fine-tunes ares-simple in a few-shot regime"),
+        (
+            "ares_diagnosis",
+            "no re-ranker was diagnosed: this configuration has no diagnoses (section diagnoses)",
+        ),
+    ],
+)
+def test_a_figure_without_data_says_why(drawn: Path, name: str, reason: str) -> None:
+    assert f"No data: {reason}" in _texts(drawn / "none" / f"{name}.svg")
+
+
+def test_the_papers_figures_are_among_those_that_are_drawn(paper) -> None:
+    assert set(paper.figures) == set(FIGURES["ares"]) - {"diagnosis"}

@@ -1,0 +1,73 @@
+"""The page of ARES: its tables, its figures, and where a predictor's number comes from."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from axiom_run import axiom_files, with_axioms
+from small_run import ARES_YAML, ROOT, flat_rows, write_results
+from test_html import sidecar
+
+from irpretrain.config import Config
+from irpretrain.report.figures import make_figures
+from irpretrain.report.html import write_report
+
+MANIFEST = ROOT / "resources" / "embedded.yaml"
+
+
+@pytest.fixture(scope="module")
+def page(config: Config, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    base = tmp_path_factory.mktemp("page")
+    config = with_axioms(config)
+    results = write_results(base, flat_rows("squad", {"untrained": 0.1, "prop": 0.3}))
+    files = axiom_files(base)
+    values = "results/axioms/pretraining/values-0.parquet"
+    sidecar(base, "compute_axioms", values, [])
+    scores = str(files.predictors[0])
+    sidecar(base, "train_predictor", "results/predictors/i/model", [values], outputs={scores: "ab" * 32})
+    make_figures([ARES_YAML], config, *results, [], [], base / "results" / "figures", files)
+    dag = base / "dag.svg"
+    dag.write_text("<svg/>")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(base)
+        counts = write_report(
+            config, [ARES_YAML], *results, [], base / "results", dag, MANIFEST, base / "report.html", files
+        )
+    return (base / "report.html").read_text(encoding="utf-8"), counts
+
+
+def _cells(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="provenance">(.*?)</script>', text, re.DOTALL)
+    return dict(json.loads(found[1]))
+
+
+def test_the_page_holds_all_tables_and_figures(page) -> None:
+    text, counts = page
+    assert counts["tables"] == 8
+    assert counts["figures"] == 3
+    for name in ("table2", "rank_intervals", "table4", "table5", "table6", "table7", "diagnosis"):
+        assert f'<section id="ares_{name}">' in text
+    for name in ("figure2", "figure3", "diagnosis"):
+        assert f'<figure id="ares_{name}"' in text
+    plain = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
+    assert "ARES, Table 2: The preference predictor in four settings" in plain
+    assert "II negatives: a pseudo-query by softmax(1 / RANK)" in plain
+    assert "Axiom diagnosis of re-rankers" in plain
+
+
+def test_where_a_predictors_number_comes_from(page) -> None:
+    found = _cells(page[0])
+    (cell,) = (one for one in found["cells"] if dict(one["facts"]).get("Model") == "I (predictor i)")
+    facts = dict(cell["facts"])
+    assert facts["File"].endswith("results/predictors/i/scores.json")
+    assert (facts["Measure"], facts["Value"], facts["Test pairs"]) == ("AUC", "0.900 [0.890, 0.910]", "200")
+    (run,) = cell["runs"]
+    record = found["records"][str(run)]
+    assert record["stage"] == "train_predictor"
+    assert [found["records"][str(one)]["stage"] for one in record["sources"]] == ["compute_axioms"]
+
+
+def test_pairs_and_pseudo_queries_are_counted_as_what_they_are(page) -> None:
+    names = {name for cell in _cells(page[0])["cells"] for name, _ in cell["facts"]}
+    assert {"Queries", "Test pairs", "Pairs", "Pseudo-queries"} <= names

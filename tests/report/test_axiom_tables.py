@@ -1,0 +1,288 @@
+"""Tables of settings, rank intervals and diagnoses: what is compared, and what is said where nothing was run."""
+
+import csv
+from pathlib import Path
+from statistics import NormalDist
+
+import pytest
+from axiom_run import COUNTS, axiom_files, diagnosis, predictor, predictors, rank_intervals, with_axioms
+from small_run import ARES_YAML, flat_rows, write_results
+
+from irpretrain.config import Config
+from irpretrain.errors import InputError
+from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report.axiom_tables import build_axiom_tables
+from irpretrain.report.cells import NOT_RUN, NOTHING_PUBLISHED, OFF, REPRODUCED, Table
+from irpretrain.report.latex import latex
+from irpretrain.report.markdown import markdown
+from irpretrain.report.published import load_published
+from irpretrain.report.tables import make_tables
+
+
+def tables(config: Config, files: AxiomFiles) -> dict[str, Table]:
+    return build_axiom_tables(load_published(ARES_YAML), config, AxiomResults.read(files))
+
+
+def outcomes(table: Table, column: int, panel: int = 0) -> list[str]:
+    return [row.cells[column].verdicts[0].outcome for row in table.panels[panel].rows]
+
+
+def headings(table: Table, panel: int = 0) -> list[str]:
+    return [column.group for column in table.panels[panel].columns]
+
+
+# Settings
+
+
+def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> None:
+    table = tables(with_axioms(config), AxiomFiles(predictors(tmp_path)))["table2"]
+    assert table.heading == "ARES, Table 2: The preference predictor in four settings"
+    assert headings(table) == ["MS MARCO (the paper's)", "SQuAD 1.1 train"]
+    rows = table.panels[0].rows
+    assert [row.cells[0].printed for row in rows] == ["0.9027", "0.8714", "0.7734", "0.8258"]
+    ours = [row.cells[1].ours for row in rows]
+    assert [(one.mean, one.low, one.queries, one.counted) for one in ours[:2]] == [
+        (0.9, 0.89, 200, "test pairs"),
+        (0.85, 0.84, 200, "test pairs"),
+    ]
+    assert set(outcomes(table, 0)) == {NOT_RUN}
+    assert list(table.reasons()) == [load_published(ARES_YAML).axioms.predictors.absent]
+
+
+def test_on_another_data_set_the_order_of_settings_is_compared(config: Config, tmp_path: Path) -> None:
+    """Printed: II below I, III below II, IV above III. Ours: II below I, III a little above II, IV below III."""
+    table = tables(with_axioms(config), AxiomFiles(predictors(tmp_path)))["table2"]
+    assert outcomes(table, 1) == [NOTHING_PUBLISHED, REPRODUCED, OFF, OFF]
+    verdicts = [row.cells[1].verdicts[0] for row in table.panels[0].rows[1:]]
+    assert [(v.against, v.direction) for v in verdicts] == [
+        ("setting I", "worse"), ("setting II", "worse"), ("setting III", "better"),
+    ]  # fmt: skip
+    assert [row.cells[1].ours.marks for row in table.panels[0].rows] == ["", "↓", "", ""]
+    assert verdicts[1].reason.startswith("better, +0.010, p = ")
+
+
+def test_the_p_value_of_two_settings(config: Config, tmp_path: Path) -> None:
+    """Two 95 % intervals of ± 0.01 are standard errors of 0.0051 each, 0.0072 of the difference."""
+    table = tables(with_axioms(config), AxiomFiles(predictors(tmp_path)))["table2"]
+    (found,) = table.panels[0].rows[2].cells[1].ours.comparisons
+    error = 0.01 / 1.959964 * 2**0.5
+    assert found.p == pytest.approx(2 * (1 - NormalDist().cdf(0.01 / error)), rel=1e-4)
+    assert not found.significant
+
+
+def test_on_the_papers_data_set_the_number_is_compared(config: Config, tmp_path: Path) -> None:
+    config = with_axioms(config, dataset="msmarco-train")
+    files = [
+        predictor(tmp_path, "i", "I", auc=0.9),
+        predictor(tmp_path, "ii", "II", auc=0.84),
+        predictor(tmp_path, "iii", "III", auc=0.78),
+    ]
+    table = tables(config, AxiomFiles(files))["table2"]
+    assert headings(table) == ["MS MARCO (the paper's)"]
+    assert outcomes(table, 0) == [REPRODUCED, OFF, REPRODUCED, NOT_RUN]
+    assert "0.9027 · ours 0.900 [0.890, 0.910] (reproduced)" in markdown(table).replace("\\", "")
+    assert list(table.reasons()) == ["no predictor of this configuration has that setting there"]
+
+
+def test_predictors_of_fewer_axioms_have_a_column_of_their_own(config: Config, tmp_path: Path) -> None:
+    alone = predictor(tmp_path, "rank-alone", "I", axioms=["RANK"], auc=0.7)
+    second = predictor(tmp_path, "forest", "I", auc=0.88)
+    config = with_axioms(config, names=("rank-alone", "forest"))
+    table = tables(config, AxiomFiles([*predictors(tmp_path), alone, second]))["table2"]
+    train = "SQuAD 1.1 train"
+    assert headings(table)[1:] == [
+        train,
+        f"{train}, RANK alone",
+        f"{train}, forest",
+    ]
+    first = table.panels[0].rows[0]
+    assert [cell.ours.mean for cell in first.cells[1:]] == [0.9, 0.7, 0.88]
+    second_row = table.panels[0].rows[1]
+    assert [cell.verdicts[0].outcome for cell in second_row.cells[1:]] == [REPRODUCED, NOT_RUN, NOT_RUN]
+    assert any("setting I: Rank-Alone (predictor rank-alone), 2,000 pairs" in note for note in table.notes)
+
+
+def test_negatives_of_several_collections_are_told_apart(config: Config, tmp_path: Path) -> None:
+    config = with_axioms(config)
+    other = config.predictors["ii"].__class__(dataset="squad-train", collection="articles")
+    config = config.model_copy(update={"predictors": {**config.predictors, "other": other}})
+    files = [predictor(tmp_path, "i", "I"), predictor(tmp_path, "other", "I")]
+    table = tables(config, AxiomFiles(files))["table2"]
+    assert headings(table)[1:] == ["SQuAD 1.1 train, pretraining", "SQuAD 1.1 train, articles"]
+
+
+def test_a_setting_whose_forerunner_was_not_trained(config: Config, tmp_path: Path) -> None:
+    table = tables(with_axioms(config), AxiomFiles([predictor(tmp_path, "iii", "III")]))["table2"]
+    verdict = table.panels[0].rows[2].cells[1].verdicts[0]
+    assert verdict.outcome == NOT_RUN
+    assert verdict.reason.startswith("its baseline was not run: no predictor")
+
+
+# Rank intervals
+
+
+def test_rank_intervals_in_both_readings(config: Config, tmp_path: Path) -> None:
+    table = tables(config, AxiomFiles((), [rank_intervals(tmp_path, "pretraining")]))["rank_intervals"]
+    assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
+    shares = [{row.key: row.cells[1].ours.mean for row in panel.rows} for panel in table.panels]
+    assert shares == [
+        {"1–2": 0.4, "3–5": 0.15, "6–10": 0.05, "11–50": 0.1, "beyond 50": 0.3},
+        {"1": 0.3, "2–5": 0.25},
+    ]
+    assert sum(shares[0].values()) == pytest.approx(1)
+    assert [row.cells[0].printed for row in table.panels[1].rows] == ["0.3208", "0.1119"]
+    assert any(
+        note.startswith("pretraining: 100 pseudo-queries of enwiki-excerpt + ") for note in table.notes
+    )
+    assert set(outcomes(table, 0)) == {NOT_RUN}
+    assert set(outcomes(table, 1)) == {NOTHING_PUBLISHED}
+    assert "| 0.400 |" in markdown(table)  # all are counted: no interval
+
+
+def test_rank_intervals_of_the_papers_documents_are_compared(config: Config, tmp_path: Path) -> None:
+    config = config.model_copy(update={"collections": {**config.collections, "web": ["msmarco-documents"]}})
+    counts = {"1": 200, "2": 125, "3-5": 140, "6-10": 43, "11-50": 100, ">50": 392}
+    path = rank_intervals(tmp_path, "web", queries=1000, intervals=counts)
+    table = tables(config, AxiomFiles((), [path, rank_intervals(tmp_path, "pretraining")]))["rank_intervals"]
+    assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
+    assert outcomes(table, 0) == [REPRODUCED, OFF, REPRODUCED, REPRODUCED, OFF]
+    reason = table.panels[0].rows[1].cells[0].verdicts[0].reason
+    assert reason == "differs by +0.028; more than 0.01"
+
+
+# Diagnoses
+
+
+def test_the_diagnosis_has_models_by_axioms_in_the_papers_order(config: Config, tmp_path: Path) -> None:
+    table = tables(with_axioms(config), axiom_files(tmp_path))["diagnosis"]
+    (panel,) = table.panels
+    assert (panel.title, panel.rows_are) == ("Which way it points", "Model")
+    assert [column.label for column in panel.columns] == ["RANK", "REG", "STM-2"]
+    assert [row.label for row in panel.rows] == ["encoder, untrained", "PROP"]
+    rank, reg, stm = panel.rows[1].cells
+    assert (rank.ours.mean, rank.ours.low, rank.ours.high, rank.ours.queries) == (0.6, 0.5, 0.7, 100)
+    assert reg.ours.mean == 0.4
+    assert stm.ours is None
+    assert stm.not_run == "the axiom prefers neither query of any pair"
+    assert table.paper == ""  # its numbers are no verdicts on the paper
+    assert "agrees with RANK" in markdown(table)
+
+
+# All of them
+
+
+@pytest.fixture(scope="module")
+def files(config: Config, tmp_path_factory):
+    base = tmp_path_factory.mktemp("tables")
+    results = write_results(base, flat_rows("squad", {"untrained": 0.1, "prop": 0.3}))
+    given = with_axioms(config), *results
+    with_files = make_tables(
+        [ARES_YAML], *given, base / "with", base / "with" / "verdicts.csv", axiom_files(base)
+    )
+    without = make_tables([ARES_YAML], config, *results, base / "none", base / "none" / "verdicts.csv")
+    return base, with_files, without
+
+
+def test_every_table_is_written_with_and_without_files(files) -> None:
+    base, with_files, without = files
+    names = {"ares_headline", *(f"ares_{name}" for name in load_published(ARES_YAML).table_names())}
+    for folder in ("with", "none"):
+        assert {path.stem for path in (base / folder).glob("*.tex")} == names
+    assert with_files["tables"] == without["tables"] == 8
+
+
+def test_tables_without_files_say_what_is_missing(files) -> None:
+    texts = {
+        name: (files[0] / "none" / f"ares_{name}.md").read_text() for name in ("table2", "rank_intervals")
+    }
+    assert "(a) this configuration has no preference predictors (section predictors)" in texts["table2"]
+    assert "0.9027 · not run (a)" in texts["table2"]
+    assert "(a) this configuration samples no pseudo-queries" in texts["rank_intervals"]
+    diagnosis_text = (files[0] / "none" / "ares_diagnosis.md").read_text()
+    assert "No re-ranker was diagnosed: this configuration has no diagnoses" in diagnosis_text
+
+
+def test_claims_on_settings_are_in_the_verdicts(files) -> None:
+    with open(files[0] / "with" / "verdicts.csv", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    claims = {
+        (row["row"], row["kind"], row["against"]): row for row in rows if row["kind"].startswith("claim")
+    }
+    found = claims["II", "claim: worse", "setting I"]
+    assert (found["table"], found["dataset"], found["verdict"]) == ("ares_table2", "squad-train", REPRODUCED)
+    assert (found["ours"], found["difference"]) == ("0.850000", "-0.050000")
+    assert not any(row["table"] == "ares_diagnosis" for row in rows)
+    with open(files[0] / "with" / "ares_diagnosis.csv", newline="") as handle:
+        cells = [row for row in csv.DictReader(handle) if row["measure"] == "RANK"]
+    assert [(row["model"], row["ours"], row["queries"]) for row in cells] == [
+        ("untrained", "0.600000", "100"), ("prop", "0.600000", "100"),
+    ]  # fmt: skip
+
+
+def test_latex_holds_settings_and_superscripts(files) -> None:
+    table2, table4 = ((files[0] / "with" / f"ares_{name}.tex").read_text() for name in ("table2", "table4"))
+    assert "Setting & AUC & AUC" in table2
+    assert r"0.850$^{\downarrow}$" in table2
+    assert "0.6666$^{3}$" in table4
+
+
+def test_a_table_heads_its_rows(config: Config, tmp_path: Path) -> None:
+    found = tables(with_axioms(config), axiom_files(tmp_path))
+    assert "| Setting | MS MARCO (the paper's) AUC |" in markdown(found["table2"])
+    assert "| Rank | " in markdown(found["rank_intervals"])
+    assert "Rank & share" in latex(found["rank_intervals"])
+
+
+# Files that cannot be used
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pairs": 0}, "pairs: Input should be greater"),
+        ({"auc": 1.2, "auc_low": 1, "auc_high": 1}, "auc: Input should be less than or equal to 1"),
+        ({"importance": None}, "importance"),
+        ({"axioms": []}, "axioms"),
+    ],
+)
+def test_faulty_scores_of_a_predictor(tmp_path: Path, changes: dict, message: str) -> None:
+    path = predictor(tmp_path, "odd", "I", **{"auc": 0.9, **changes})
+    with pytest.raises(InputError, match=rf"odd/scores\.json: these results cannot be used.*{message}"):
+        AxiomResults.read(AxiomFiles([path]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"queries": 90}, "the intervals hold 100 of 90 queries"),
+        (
+            {"intervals": {k: v for k, v in COUNTS.items() if k != "2"}},
+            "intervals must have the keys 1, 2, 3-5",
+        ),
+        ({"intervals": {**COUNTS, "0": 1}}, r"intervals\.0"),
+    ],
+)
+def test_faulty_rank_intervals(tmp_path: Path, changes: dict, message: str) -> None:
+    path = rank_intervals(tmp_path, "pretraining", **changes)
+    with pytest.raises(InputError, match=message):
+        AxiomResults.read(AxiomFiles((), [path]))
+
+
+def test_a_faulty_diagnosis_names_the_line(tmp_path: Path) -> None:
+    row = {"model": "prop", "label": "PROP", "axiom": "RANK", "pairs": "10", "agreeing": "5"}
+    good, bad = (
+        {**row, "share": "0.5", "low": "0.3", "high": "0.7"},
+        {**row, "share": "0.9", "low": "0.3", "high": "0.7"},
+    )
+    path = diagnosis(tmp_path, "heads", {}, [good, bad])
+    with pytest.raises(InputError, match=r"heads\.csv:3: .*the share 0\.9 is not between 0\.3 and 0\.7"):
+        AxiomResults.read(AxiomFiles((), (), [path]))
+    empty = diagnosis(tmp_path, "empty", {}, [])
+    with pytest.raises(InputError, match="it has no rows of model, label, axiom"):
+        AxiomResults.read(AxiomFiles((), (), [empty]))
+
+
+def test_a_missing_file_is_a_message(tmp_path: Path) -> None:
+    for files in (AxiomFiles([tmp_path / "none.json"]), AxiomFiles((), (), [tmp_path / "none.csv"])):
+        with pytest.raises(InputError, match=r"none\.(json|csv): cannot be read"):
+            AxiomResults.read(files)

@@ -1,0 +1,136 @@
+"""Tiny random models: a BERT encoder, and Hugging Face cross-encoders of some architectures.
+
+The imports of torch are inside functions: most tests need no model.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+WORDS = [f"word{number:02d}" for number in range(80)]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+PIECES = [*"abcdefghij", *(f"##{letter}" for letter in "abcdefghij")]
+VOCABULARY = [*SPECIAL, *PIECES, *WORDS]
+"""105 entries. A word of the letters a to j has a piece for each letter: "cab" is c ##a ##b."""
+
+
+def write_tokenizer(directory: Path) -> None:
+    """Write tokenizer.json, tokenizer_config.json and vocab.txt of the tiny vocabulary."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import TemplateProcessing
+
+    directory.mkdir(parents=True, exist_ok=True)
+    tokenizer = Tokenizer(WordPiece({word: i for i, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.add_special_tokens(SPECIAL)
+    ends = [("[CLS]", VOCABULARY.index("[CLS]")), ("[SEP]", VOCABULARY.index("[SEP]"))]
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
+    )
+    tokenizer.save(str(directory / "tokenizer.json"))
+    (directory / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n")
+    (directory / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer"}))
+
+
+def write_encoder(directory: Path, **changes: Any) -> Path:
+    """Write a random BERT encoder: 2 layers of 32 units, no dropout, the tiny vocabulary."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    options = {
+        "vocab_size": len(VOCABULARY),
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+        "max_position_embeddings": 64,
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }
+    state = torch.get_rng_state()
+    torch.manual_seed(7)
+    model = BertModel(BertConfig(**{**options, **changes}))
+    torch.set_rng_state(state)
+    model.save_pretrained(directory)
+    write_tokenizer(directory)
+    return directory
+
+
+SIZES = {"vocab_size": len(VOCABULARY), "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+
+
+def _save(network: Any, directory: Path) -> Path:
+    network.save_pretrained(directory)
+    write_tokenizer(directory)
+    return directory
+
+
+def write_bert(directory: Path, labels: int) -> Path:
+    """Write a BERT sequence classifier with so many labels, whose scores differ visibly."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    with torch.random.fork_rng():
+        torch.manual_seed(labels)
+        config = BertConfig(
+            **SIZES,
+            intermediate_size=64,
+            max_position_embeddings=64,
+            num_labels=labels,
+            initializer_range=0.3,
+        )
+        return _save(BertForSequenceClassification(config), directory)
+
+
+def write_distilbert(directory: Path) -> Path:
+    """Write a classifier of an architecture without token types."""
+    import torch
+    from transformers import DistilBertConfig, DistilBertForSequenceClassification
+
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        config = DistilBertConfig(
+            vocab_size=len(VOCABULARY), dim=32, n_layers=2, n_heads=4, hidden_dim=64, num_labels=1,
+            max_position_embeddings=64, initializer_range=0.3,
+        )  # fmt: skip
+        return _save(DistilBertForSequenceClassification(config), directory)
+
+
+def write_roberta(directory: Path) -> Path:
+    """Write one with two separators between the texts, and with positions that are counted from the padding's id."""
+    import torch
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from tokenizers.processors import RobertaProcessing
+    from transformers import RobertaConfig, RobertaForSequenceClassification
+
+    directory.mkdir(parents=True)
+    with torch.random.fork_rng():
+        torch.manual_seed(4)
+        sizes = {**SIZES, "vocab_size": len(VOCABULARY) + 5}
+        config = RobertaConfig(
+            **sizes, intermediate_size=64, max_position_embeddings=34, num_labels=1, type_vocab_size=1,
+            pad_token_id=1, initializer_range=0.3,
+        )  # fmt: skip
+        RobertaForSequenceClassification(config).save_pretrained(directory)
+    names = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *VOCABULARY]
+    tokenizer = Tokenizer(WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.add_special_tokens(names[:5])
+    tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    tokenizer.save(str(directory / "tokenizer.json"))
+    special = {"pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>", "sep_token": "</s>"}
+    described = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_input_names": ["input_ids", "attention_mask"],
+        **special,
+    }
+    (directory / "tokenizer_config.json").write_text(json.dumps(described))
+    return directory
