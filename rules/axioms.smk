@@ -86,7 +86,7 @@ rule sample_pseudo_queries:
         mem_mb=memory(4000),
         runtime=120,
     params:
-        options=dump(CFG.pseudo_queries),
+        options=pseudo_query_options,
         seed=CFG.seed,
     script:
         "../scripts/sample_pseudo_queries.py"

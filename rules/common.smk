@@ -307,6 +307,10 @@ def given_vectors():
     return [] if path is None else source(path)
 
 
+def pseudo_query_options(wildcards):
+    return dump(CFG.pseudo_queries.of(wildcards.collection))
+
+
 def predictor_options(wildcards):
     return dump(CFG.predictors[wildcards.predictor])
 

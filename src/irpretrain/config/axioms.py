@@ -56,6 +56,11 @@ class PseudoQueriesConfig(Section):
         description="γ is divided by it before the softmax of equation 6. Smaller values prefer the words with the "
         "largest divergence; 1, as the equation is written, draws from the whole vocabulary almost uniformly.",
     )
+    temperatures: dict[str, Annotated[float, Field(ge=1e-9)]] = Field(
+        default_factory=dict,
+        description="Temperatures of single collections by their keys: how high pseudo-queries rank their documents "
+        "depends on how long these are, and how many.",
+    )
     repeats: bool = Field(False, description="Whether a word may occur twice in a query, which is a set.")
     mu: float | Literal["mean-document-length"] = Field(
         "mean-document-length",
@@ -71,6 +76,11 @@ class PseudoQueriesConfig(Section):
         description="Words with fewer occurrences in the collection are not in the vocabulary.",
         json_schema_extra={"unit": "words"},
     )
+
+    def of(self, collection: str) -> PseudoQueriesConfig:
+        """Return the options of one collection."""
+        temperature = self.temperatures.get(collection, self.temperature)
+        return self.model_copy(update={"temperature": temperature, "temperatures": {}})
 
     @model_validator(mode="after")
     def _check_mu(self) -> PseudoQueriesConfig:
@@ -96,6 +106,11 @@ class WordVectorsConfig(Section):
     negatives: int = Field(5, ge=1, description="Noise words a context word.")
     epochs: int = Field(
         5, ge=1, description="Passes over the collection.", json_schema_extra={"unit": "epochs"}
+    )
+    learning_rate: float = Field(
+        0.025,
+        gt=0,
+        description="At the start of training; it falls to 0.0001. A few million words need more, such as 0.1.",
     )
     minimum_count: int = Field(
         5,
@@ -147,7 +162,7 @@ class AxiomsConfig(Section):
         description="STM-2 compares matched terms where STM-1's similarities differ by less than this.",
     )
     stm_3_threshold: float = Field(
-        0.5, ge=-1, le=1, description="STM-3 counts terms whose similarity with the document is above this."
+        0.6, ge=-1, le=1, description="STM-3 counts words whose similarity with the document is above this."
     )
     threads: int = Field(
         2,

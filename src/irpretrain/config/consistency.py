@@ -44,6 +44,9 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _unknown(f"collections.{name}", corpora, config.corpora, "corpora")
         if not corpora:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
+    yield from _unknown(
+        "pseudo_queries.temperatures", config.pseudo_queries.temperatures, config.collections, "collections"
+    )
     for name, model in config.models.items():
         yield from _model(config, name, model)
     for name, predictor in config.predictors.items():

@@ -2,7 +2,7 @@
 
 gensim gives the same bits for the same documents in the same order if one thread works: its random numbers then come
 from one seeded stream. Its other settings are its defaults: frequent words sub-sampled at 10⁻³, noise words by
-count^0.75, a learning rate that falls from 0.025 to 0.0001.
+count^0.75, a learning rate that falls to 0.0001.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ def _train(sentences: _Sentences, counts: np.ndarray, options: WordVectorsConfig
         sg=1,
         hs=0,
         min_count=1,
+        alpha=options.learning_rate,
         epochs=options.epochs,
         workers=1,
         seed=integer_seed(seed, STAGE) & 0xFFFFFFFF,

@@ -1,0 +1,226 @@
+"""The stage: from tables, stores, postings and vectors to AXIOM_VALUES."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from axiom_cases import TEXT, make_batch, plain_options, reference, values_of, vector_rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.axioms import compute
+from irpretrain.axioms.compute import compute_axiom_values
+from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.terms import read_terms
+from irpretrain.text.word_store import WordStore, write_word_store
+
+build_postings = pytest.importorskip(
+    "irpretrain.retrieval.build_postings", reason="there are no postings yet"
+)
+
+TEXTS = ["a b a c", "b c", "the running man runs", "", "c a d", "b", "a b c d e a b"]
+QUERIES = [
+    ("a b", 0),
+    ("c", 0),
+    ("b zebra", 1),
+    ("the man ran", 2),
+    ("runs", 2),
+    ("a", 3),
+    ("", 4),
+    ("d e a", 6),
+]
+VECTORS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.5), "man": (-0.25, 0.25), "d": (0.125, 0.75)}
+
+
+class Files:
+    """The inputs of the stage for a collection, its documents dealt to some shards."""
+
+    def __init__(self, folder: Path, texts: list[str], options: AxiomsConfig, shards: int = 1) -> None:
+        self.folder, self.options = folder, options
+        counts, self.stores = [], []
+        for shard in range(shards):
+            rows = [
+                {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
+                for i, text in enumerate(texts)
+                if i % shards == shard
+            ]
+            DOCUMENTS.write(folder / f"documents-{shard}.parquet", rows)
+            count_words(folder / f"documents-{shard}.parquet", TEXT, folder / f"words-{shard}.parquet")
+            counts.append(folder / f"words-{shard}.parquet")
+        self.statistics = folder / "words.parquet"
+        merge_counts(counts, self.statistics)
+        for shard in range(shards):
+            self.stores.append(folder / f"store-{shard}")
+            write_word_store(folder / f"documents-{shard}.parquet", self.statistics, TEXT, self.stores[-1])
+        self.postings, self.vectors = folder / "postings", folder / "vectors"
+        terms = read_terms(self.statistics, options.stop_list, options.stemming)
+        shards_of_words = [_as_shard(WordStore.open(store)) for store in self.stores]
+        build_postings.write_postings([shards_of_words], terms.term_of[:-1], len(terms.names), self.postings)
+        self._write_vectors()
+
+    def _write_vectors(self) -> None:
+        rows = vector_rows(self.statistics, VECTORS)
+        self.vectors.mkdir()
+        np.save(self.vectors / "vectors.npy", rows)
+        record = f'{{"words": {len(rows)}, "dimensions": {rows.shape[1]}, "source": "test"}}'
+        (self.vectors / "vectors.json").write_text(record)
+
+    def compute(self, queries: list[tuple[str, int]], **changes: Any) -> tuple[dict[str, Any], Path]:
+        """Run the stage; return its counts and its output."""
+        rows = [
+            {
+                "part": 0,
+                "position": number,
+                "sample": sample,
+                "document_id": f"d{number}",
+                "query_id": "",
+                "query": text,
+            }
+            for sample, (text, number) in enumerate(queries)
+        ]
+        DOCUMENT_QUERIES.write(self.folder / "queries.parquet", rows)
+        arguments = {"words": self.stores, "threads": 1} | changes
+        output = self.folder / "values.parquet"
+        counts = compute_axiom_values(
+            self.folder / "queries.parquet",
+            statistics=self.statistics,
+            postings=self.postings,
+            vectors=self.vectors,
+            options=self.options,
+            text=TEXT,
+            output=output,
+            **arguments,
+        )
+        return counts, output
+
+
+def _as_shard(store: WordStore) -> Any:
+    documents = store.documents
+    return SimpleNamespace(
+        words=store.words,
+        offsets=store.offsets,
+        parts=documents["part"].to_numpy(),
+        positions=documents["position"].to_numpy(),
+        document_ids=documents["document_id"],
+    )
+
+
+def test_rows_keep_their_order_and_get_every_value(tmp_path: Path) -> None:
+    counts, output = Files(tmp_path, TEXTS, AxiomsConfig()).compute(QUERIES)
+    found = AXIOM_VALUES.read(output)
+    assert found["query"].to_pylist() == [text for text, _ in QUERIES]
+    assert found["document_id"].to_pylist() == [f"d{number}" for _, number in QUERIES]
+    # "a" is a stop word.
+    assert found["terms"].to_pylist() == [1, 1, 2, 2, 1, 0, 0, 2]
+    assert not any(np.isnan(found[name]).any() for name in found.schema.names[-9:])
+    assert counts == {
+        "queries": 8,
+        "without_terms": 2,
+        "document_lacks_a_term": 2,
+        "collection_lacks_a_term": 2,
+        "rank_1": 4,  # by hand: 2, 1, 3, 1, 1, none, none, 1
+        "rank_beyond_depth": 2,
+    }
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from("abcde"), max_size=7).map(" ".join), min_size=1, max_size=5),
+    query=st.lists(st.sampled_from([*"abcde", "zebra"]), max_size=4).map(" ".join),
+)
+def test_ranks_are_those_of_bm25_and_the_rest_that_of_the_batch(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str
+) -> None:
+    folder = tmp_path_factory.mktemp("case")
+    queries = [(query, number) for number in range(len(texts))]
+    options = plain_options(rank_depth=3, stm_3_threshold=0.4567)
+    _, output = Files(folder / "stage", texts, options).compute(queries)
+    found = AXIOM_VALUES.read(output)
+    scores = [bm25(query.split(), text.split(), [one.split() for one in texts]) for text in texts]
+    for number, score in enumerate(scores):
+        above = sum(other > score or (other == score and i < number) for i, other in enumerate(scores))
+        expected = above + 1 if score > 0 and above < 3 else 0
+        assert found["rank"][number].as_py() == expected
+    batch = make_batch(folder / "batch", texts, queries, options, VECTORS)
+    for column, expected in values_of(batch).items():
+        assert np.array_equal(found[column].to_numpy(), expected), column
+    for column, expected in reference(query, 0, texts, options, VECTORS).items():
+        assert found[column][0].as_py() == pytest.approx(expected, abs=2e-9), column
+
+
+def bm25(query: list[str], document: list[str], documents: list[list[str]]) -> float:
+    """Lucene's BM25 in its own precision, k1 = 3.8 and b = 0.87."""
+    single, filled = np.float32, [one for one in documents if one]
+    if not document:
+        return 0.0
+    average = single(sum(map(len, filled)) / len(filled))
+    norm = single(1) / (
+        single(3.8) * ((single(1) - single(0.87)) + single(0.87) * single(len(document)) / average)
+    )
+    score = 0.0
+    for term in dict.fromkeys(query):
+        held = sum(term in one for one in filled)
+        idf = single(query.count(term)) * single(np.log(1 + (len(filled) - held + 0.5) / (held + 0.5)))
+        score += (
+            float(idf - idf / (single(1) + single(document.count(term)) * norm)) if term in document else 0
+        )
+    return float(single(score))
+
+
+@pytest.mark.parametrize(("shards", "threads", "at_once"), [(3, 1, 8192), (1, 2, 8192), (2, 2, 3), (1, 1, 1)])
+def test_shards_threads_and_batches_change_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards: int, threads: int, at_once: int
+) -> None:
+    _, expected = Files(tmp_path / "one", TEXTS, AxiomsConfig()).compute(QUERIES)
+    monkeypatch.setattr(compute, "QUERIES_AT_ONCE", at_once)
+    _, output = Files(tmp_path / "other", TEXTS, AxiomsConfig(), shards).compute(QUERIES, threads=threads)
+    assert output.read_bytes() == expected.read_bytes()
+
+
+def test_document_frequencies_of_stems_are_exact_beside_stop_words(tmp_path: Path) -> None:
+    # "day" is a stop word, "days" is none. Of their stem, WORD_COUNTS only knows the document where "days" comes first.
+    texts = ["day days", "days"]
+    files = Files(tmp_path, texts, AxiomsConfig())
+    terms = read_terms(files.statistics, "inquery", "porter")
+    found = compute.open_collection(files.statistics, files.postings, files.vectors, AxiomsConfig())
+    place = terms.names.index("dai")
+    assert found.frequencies[place] == 2
+    assert terms.documents[place] == 1
+
+
+def test_a_table_without_queries_gives_one_without_values(tmp_path: Path) -> None:
+    counts, output = Files(tmp_path, TEXTS, AxiomsConfig()).compute([])
+    assert AXIOM_VALUES.read(output).num_rows == counts["queries"] == 0
+
+
+def test_a_document_that_no_store_holds_is_named(tmp_path: Path) -> None:
+    files = Files(tmp_path, TEXTS, AxiomsConfig(), shards=2)
+    with pytest.raises(InputError, match=r"1 documents are in none of the 1 word stores, such as d1"):
+        files.compute([("a", 0), ("b", 1), ("c", 1)], words=files.stores[:1])
+    assert not (tmp_path / "values.parquet").exists()
+
+
+def test_postings_of_other_options_are_refused(tmp_path: Path) -> None:
+    files = Files(tmp_path, TEXTS, plain_options())
+    files.options = AxiomsConfig()
+    with pytest.raises(IntegrityError, match="collection, stop list or stemming differ"):
+        files.compute(QUERIES)
+
+
+def test_a_store_of_other_statistics_is_refused(tmp_path: Path) -> None:
+    files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
+    with pytest.raises(IntegrityError, match="numbers are those of 1 words, but the statistics have"):
+        files.compute(QUERIES, words=other.stores)
+
+
+def test_vectors_of_another_collection_are_refused(tmp_path: Path) -> None:
+    files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
+    files.vectors = other.vectors
+    with pytest.raises(IntegrityError, match="for 1 words, but the statistics have"):
+        files.compute(QUERIES)

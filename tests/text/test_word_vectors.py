@@ -1,0 +1,284 @@
+"""Word vectors: trained on a collection, or read from a file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from irpretrain.config.axioms import WordVectorsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.randomness import generator
+from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.train_vectors import WORDS_IN_SENTENCE
+from irpretrain.text.word_store import write_word_store
+from irpretrain.text.word_vectors import WordVectors, make_word_vectors
+
+TEXT = TextConfig(words="alphanumeric")
+SMALL = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)
+
+
+def make(folder: Path, texts: list[str], shards: int = 1, corpora: int = 1) -> tuple[list[list[Path]], Path]:
+    """Write word stores, dealt to shards of each corpus; return them by corpus, and the statistics."""
+    counts, documents = [], []
+    for corpus in range(corpora):
+        mine = texts[corpus::corpora]
+        for shard in range(shards):
+            rows = [
+                {
+                    "document_id": f"{corpus}-{i}",
+                    "part": i % 2,
+                    "position": i,
+                    "title": "",
+                    "url": "",
+                    "body": text,
+                }
+                for i, text in enumerate(mine)
+                if i % shards == shard
+            ]
+            rows.sort(key=lambda row: (row["part"], row["position"]))
+            documents.append(folder / f"documents-{corpus}-{shard}.parquet")
+            DOCUMENTS.write(documents[-1], rows)
+            count_words(documents[-1], TEXT, folder / f"words-{corpus}-{shard}.parquet")
+            counts.append(folder / f"words-{corpus}-{shard}.parquet")
+    merge_counts(counts, folder / "words.parquet")
+    stores = [path.with_name(path.name.replace("documents", "store")) for path in documents]
+    for path, store in zip(documents, stores, strict=True):
+        write_word_store(path, folder / "words.parquet", TEXT, store)
+    by_corpus = [stores[corpus * shards : (corpus + 1) * shards] for corpus in range(corpora)]
+    return by_corpus, folder / "words.parquet"
+
+
+def two_topics() -> list[str]:
+    """Documents of animals or of colours: words of one topic stand together, never with the other's."""
+    draw = generator(1, "two topics")
+    animals, colours = ["cat", "dog", "cow", "hen"], ["red", "blue", "pink", "grey"]
+    return [" ".join(draw.choice(topic, 12)) for _ in range(150) for topic in (animals, colours)]
+
+
+def test_words_that_stand_together_are_similar(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, two_topics())
+    options = WordVectorsConfig(dimensions=10, epochs=20, minimum_count=1)
+    record = make_word_vectors(options, stores[0], statistics, 1, tmp_path / "vectors")
+    assert record == {
+        "source": "word2vec", "words": 8, "dimensions": 10, "words_with_vector": 8,
+        "documents_read": 300, "words_read": 3600, "epochs": 20,
+    }  # fmt: skip
+    rows = WordVectors.open(tmp_path / "vectors", words=8).rows
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    words = WORD_COUNTS.read(statistics)["word"].to_pylist()
+    animals = np.isin(words, ["cat", "dog", "cow", "hen"])
+    cosines = unit @ unit.T
+    own, other = cosines[np.ix_(animals, animals)], cosines[np.ix_(animals, ~animals)]
+    assert own.min() > other.max()
+
+
+def test_rare_words_have_no_vector(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, ["a b a", "b c"])
+    record = make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")
+    rows = WordVectors.open(tmp_path / "vectors", words=3).rows
+    assert record["words_with_vector"] == 2
+    assert np.any(rows != 0, axis=1).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("corpora", [1, 2])
+@pytest.mark.parametrize("most_words", [None, 1000])
+def test_shards_change_no_byte(tmp_path: Path, corpora: int, most_words: int | None) -> None:
+    options = SMALL.model_copy(update={"most_words": most_words})
+    found = []
+    for shards in (1, 3):
+        stores, statistics = make(tmp_path / f"{shards}", two_topics(), shards, corpora)
+        make_word_vectors(options, stores, statistics, 1, tmp_path / f"{shards}" / "vectors")
+        folder = tmp_path / f"{shards}" / "vectors"
+        found.append([(folder / name).read_bytes() for name in ("vectors.npy", "vectors.json")])
+    assert found[0] == found[1]
+
+
+def test_python_hash_seed_changes_no_byte_and_the_seed_does(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, two_topics()[:40])
+    program = (
+        "import sys\n"
+        "from irpretrain.config.axioms import WordVectorsConfig\n"
+        "from irpretrain.text.word_vectors import make_word_vectors\n"
+        "options = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)\n"
+        "make_word_vectors(options, sys.argv[1:2], sys.argv[2], int(sys.argv[3]), sys.argv[4])\n"
+    )
+    found = {}
+    for name, hash_seed, seed in (("one", "1", "5"), ("other", "2", "5"), ("seed", "1", "6")):
+        arguments = [str(stores[0][0]), str(statistics), seed, str(tmp_path / name)]
+        subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            check=True,
+        )
+        found[name] = (tmp_path / name / "vectors.npy").read_bytes()
+    assert found["one"] == found["other"]
+    assert found["one"] != found["seed"]
+
+
+def test_a_part_of_the_documents_is_drawn_by_the_seed(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, two_topics())
+    options = SMALL.model_copy(update={"most_words": 600})
+    first = make_word_vectors(options, stores, statistics, 1, tmp_path / "first")
+    make_word_vectors(options, stores, statistics, 2, tmp_path / "second")
+    assert (first["documents_read"], first["words_read"]) == (50, 600)
+    rows = [WordVectors.open(tmp_path / name, words=8).rows for name in ("first", "second")]
+    assert not np.array_equal(*rows)
+
+
+def test_the_end_of_a_long_document_is_read(tmp_path: Path) -> None:
+    text = " ".join(["a", "b"] * (WORDS_IN_SENTENCE // 2) + ["c", "d"] * 5)
+    stores, statistics = make(tmp_path, [text])
+    options = WordVectorsConfig(dimensions=4, epochs=1, minimum_count=1)
+    untouched = make_word_vectors(options, stores, statistics, 1, tmp_path / "vectors")
+    assert untouched["words_read"] == WORDS_IN_SENTENCE + 10
+    from irpretrain.text.train_vectors import _Documents, _Sentences
+    from irpretrain.text.word_store import WordStore
+
+    documents = _Documents([[WordStore.open(stores[0][0])]], 4)
+    sentences = list(_Sentences(documents, documents.in_order(), np.arange(4)))
+    assert list(map(len, sentences)) == [WORDS_IN_SENTENCE, 10]
+    assert sentences[1] == ["2", "3"] * 5
+
+
+def test_a_collection_of_rare_words_asks_for_another_minimum(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, ["a b"])
+    with pytest.raises(ConfigError, match=r"word_vectors.minimum_count: no word occurs 2 times"):
+        make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")
+    assert not (tmp_path / "vectors").exists()
+
+
+def test_vectors_open_as_keyed_vectors(tmp_path: Path) -> None:
+    from gensim.models import KeyedVectors
+
+    stores, statistics = make(tmp_path, two_topics())
+    make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")
+    vectors = np.load(tmp_path / "vectors" / "vectors.npy")
+    keyed = KeyedVectors(vectors.shape[1])
+    keyed.add_vectors(WORD_COUNTS.read(statistics)["word"].to_pylist(), vectors)
+    assert np.array_equal(keyed["cat"], WordVectors.open(tmp_path / "vectors", 8).rows[1])  # after "blue"
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+KNOWN = {"a": (1.0, -0.5, 0.25), "c": (0.0, 2.0, 1e-5)}
+OTHER = {"zebra": (3.0, 3.0, 3.0), "A": (9.0, 9.0, 9.0)}
+
+
+def text_lines(head: bool) -> bytes:
+    lines = [f"{word} {' '.join(map(str, vector))}" for word, vector in {**OTHER, **KNOWN}.items()]
+    return "\n".join([*(["4 3"] if head else []), *lines, ""]).encode()
+
+
+def binary_bytes(line_ends: bool) -> bytes:
+    found = b"4 3\n"
+    for word, vector in {**OTHER, **KNOWN}.items():
+        found += word.encode() + b" " + np.array(vector, "<f4").tobytes() + (b"\n" if line_ends else b"")
+    return found
+
+
+FILES = {
+    "word2vec-text": text_lines(head=True),
+    "glove": text_lines(head=False),
+    "word2vec-binary": binary_bytes(line_ends=False),
+    "word2vec-binary-lines": binary_bytes(line_ends=True),
+}
+
+
+def read(folder: Path, content: bytes) -> WordVectors:
+    """Read a file's vectors for a collection of the words a, b and c."""
+    stores, statistics = make(folder, ["a b c"])
+    (folder / "file").write_bytes(content)
+    options = WordVectorsConfig(path=str(folder / "file"))
+    make_word_vectors(options, stores, statistics, 1, folder / "vectors")
+    return WordVectors.open(folder / "vectors", words=3)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("name", list(FILES))
+def test_files_are_read_whatever_their_format(tmp_path: Path, name: str, zipped: bool) -> None:
+    content = gzip.compress(FILES[name]) if zipped else FILES[name]
+    found = read(tmp_path, content)
+    expected = np.array([KNOWN["a"], (0, 0, 0), KNOWN["c"]], np.float32)
+    assert np.array_equal(found.rows, expected)
+    assert found.record == {
+        "source": "file", "format": name.removesuffix("-lines"), "words": 3, "dimensions": 3,
+        "words_with_vector": 2, "words_in_file": 4,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_files_of_gensim_are_read(tmp_path: Path, binary: bool) -> None:
+    from gensim.models import KeyedVectors
+
+    draw = generator(2, "vectors")
+    keyed, words = KeyedVectors(300), ["b", "é", *(f"word{i}" for i in range(3000)), "a"]
+    keyed.add_vectors(words, draw.normal(size=(len(words), 300)).astype(np.float32))
+    keyed.save_word2vec_format(str(tmp_path / "keyed"), binary=binary)
+    found = read(tmp_path, (tmp_path / "keyed").read_bytes())
+    assert found.record["format"] == ("word2vec-binary" if binary else "word2vec-text")
+    assert found.record["words_in_file"] == len(words)
+    assert np.array_equal(found.rows, np.stack([keyed["a"], keyed["b"], np.zeros(300, np.float32)]))
+
+
+def test_the_first_of_two_vectors_of_a_word_counts(tmp_path: Path) -> None:
+    assert read(tmp_path, b"a 1 2\na 3 4\n").rows[0].tolist() == [1, 2]
+
+
+def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
+    found = read(tmp_path, b"a 1 2\n. . b 3 4\nb 5 6\n")
+    assert found.rows[1].tolist() == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "its first line is neither"),
+        (b"hello\n", "its first line is neither"),
+        (b"two words\n", "its first line is neither"),
+        (b"0 3\n", "promises 0 vectors of 3 numbers"),
+        (b"a 1 2\nb 1\n", ":2: 2 fields where a word and 2 numbers should be"),
+        (b"a 1 2\nb x 2\n", ":2: could not convert string to float"),
+        (b"a 1 nan\n", ":1: a number is not finite"),
+        (b"2 2\na 1 2\n", "it holds 1 words where its first line promises 2"),
+        (b"x 1 2\n", "none of its 1 words is a word of the collection"),
+        (binary_bytes(False)[:-1], "it ends or is damaged at word 4 of 4"),
+        (b"2 2\n" + b"\xff" * 9000, "it ends or is damaged at word 1 of 2"),
+        (gzip.compress(b"a 1 2\n" * 9000)[:-20], "it cannot be read"),
+    ],
+)
+def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, content)
+    assert message in str(caught.value)
+    assert not (tmp_path / "vectors").exists()
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, ["a"])
+    options = WordVectorsConfig(path=str(tmp_path / "no.txt"))
+    with pytest.raises(InputError, match=r"no\.txt: there is no such file"):
+        make_word_vectors(options, stores, statistics, 1, tmp_path / "vectors")
+
+
+def test_damaged_vectors_are_refused(tmp_path: Path) -> None:
+    read(tmp_path, b"a 1 2\n")
+    with pytest.raises(IntegrityError, match="for 3 words, but the statistics have 4"):
+        WordVectors.open(tmp_path / "vectors", words=4)
+    np.save(tmp_path / "vectors" / "vectors.npy", np.zeros((3, 3), np.float32))
+    with pytest.raises(IntegrityError, match="these are no word vectors"):
+        WordVectors.open(tmp_path / "vectors", words=3)
+
+
+def test_stores_of_other_statistics_are_refused(tmp_path: Path) -> None:
+    stores, _ = make(tmp_path / "one", ["a a"])
+    _, statistics = make(tmp_path / "other", ["a b b"])
+    with pytest.raises(IntegrityError, match="numbers are those of 1 words"):
+        make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")
