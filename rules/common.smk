@@ -14,6 +14,7 @@ from irpretrain.config.consistency import (
     with_starts,
 )
 from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.files import list_files
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import FIGURES, figure_names
@@ -391,12 +392,20 @@ def collection_links(kind):
 # Pre-training
 
 
+def is_given(model):
+    """Whether a model is a re-ranker given by its path, which nothing here trains."""
+    return CFG.models[model].cross_encoder is not None
+
+
 def pretrained(model, seed):
     return f"results/models/pretrained/{model}/seed-{seed}"
 
 
 def final_model(model, seed):
-    """The model that others start from and that is tested: the last weights, or those that a data set has chosen."""
+    """The model that others start from and that is tested: the last weights, those that a data set has chosen, or a
+    re-ranker that is given by its path."""
+    if is_given(model):
+        return source(CFG.models[model].cross_encoder)
     if CFG.models[model].select_on is None:
         return pretrained(model, seed)
     return f"results/models/selected/{model}/seed-{seed}"
@@ -522,6 +531,33 @@ def index_options():
 
 def pretrained_model(wildcards):
     return final_model(wildcards.model, wildcards.seed)
+
+
+def final_model_files(model, seed):
+    """What the model's runs depend on: its directory, or the files of a user's own, so that a changed one reruns them."""
+    path = CFG.models[model].cross_encoder
+    return final_model(model, seed) if path is None or is_embedded(path) else list_files(path, [""])
+
+
+def reranker_files(wildcards):
+    return final_model_files(wildcards.model, wildcards.seed)
+
+
+def reranker_directory(wildcards):
+    return final_model(wildcards.model, wildcards.seed)
+
+
+def reranker_tokens(wildcards):
+    """The token store, for models with the encoder's tokenizer; others read the documents, see the next two."""
+    return [] if is_given(wildcards.model) else dataset_tokens(wildcards)
+
+
+def reranker_documents(wildcards):
+    return dataset_documents(wildcards) if is_given(wildcards.model) else []
+
+
+def reranker_text(wildcards):
+    return dump(CFG.text) if is_given(wildcards.model) else None
 
 
 def model_with_snapshots(wildcards):
@@ -654,7 +690,8 @@ def page_first_stage(wildcards):
 
 def page_model_files(wildcards):
     page = CFG.attributions[wildcards.page]
-    return [final_model(model, page.seed) for model in page.models]
+    files = [final_model_files(model, page.seed) for model in page.models]
+    return [path for some in files for path in ([some] if isinstance(some, str) else some)]
 
 
 def page_run(page, model):

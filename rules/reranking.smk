@@ -1,10 +1,11 @@
-"""Candidates re-ranked by cross-encoders: zero-shot, or fine-tuned under cross-validation."""
+"""Candidates re-ranked by cross-encoders: zero-shot (ours, or given by their path), or fine-tuned."""
 
 
 rule rerank:
     input:
-        model=pretrained_model,
-        tokens=dataset_tokens,
+        model=reranker_files,
+        tokens=reranker_tokens,
+        documents=reranker_documents,
         queries="results/datasets/{dataset}/queries.parquet",
         candidates="results/runs/{dataset}/{candidates}/first-stage.run.gz",
     output:
@@ -22,6 +23,8 @@ rule rerank:
         gpu=CFG.reranking.compute.gpus,
     params:
         options=dump(CFG.reranking),
+        directory=reranker_directory,
+        text=reranker_text,
         snapshot=None,
     script:
         "../scripts/rerank.py"
@@ -32,6 +35,7 @@ use rule rerank as rerank_snapshot with:
     input:
         model=model_with_snapshots,
         tokens=dataset_tokens,
+        documents=[],
         queries="results/datasets/{dataset}/queries.parquet",
         candidates="results/runs/{dataset}/{candidates}/first-stage.run.gz",
     output:
@@ -43,6 +47,8 @@ use rule rerank as rerank_snapshot with:
         "results/benchmarks/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.tsv"
     params:
         options=dump(CFG.reranking),
+        directory=model_with_snapshots,
+        text=None,
         snapshot=snapshot_step,
 
 

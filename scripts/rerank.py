@@ -1,14 +1,15 @@
-"""Score candidates with a pre-trained cross-encoder that has seen no judgement."""
+"""Score candidates with a pre-trained cross-encoder that has seen no judgement, or with a re-ranker that is given."""
 
 from pathlib import Path
 
 from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
 from irpretrain.retrieval.rerank import rerank
 from irpretrain.stage import stage
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 
 with stage(snakemake) as done:
-    model = Path(snakemake.input.model)
+    model = Path(snakemake.params.directory)
     if snakemake.params.snapshot is not None:
         model = model / SNAPSHOTS / snapshot_name(snakemake.params.snapshot)
     done(
@@ -19,5 +20,7 @@ with stage(snakemake) as done:
             snakemake.input.candidates,
             RerankingConfig(**snakemake.params.options),
             snakemake.output.run,
+            list(snakemake.input.documents),
+            TextConfig(**snakemake.params.text) if snakemake.params.text else None,
         )
     )

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config, parse_config
-from irpretrain.config.consistency import used_corpora, used_datasets
+from irpretrain.config.consistency import given_models, used_corpora, used_datasets
 from irpretrain.config.load import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
 from irpretrain.errors import ConfigError
@@ -505,3 +505,28 @@ def test_models_of_a_page_are_checked_though_no_experiment_needs_them(given):
     parse_config(given)
     given["attributions"] = {"case": {"dataset": "squad", "models": ["other"]}}
     assert "models.other.training: stepz" in message(given)
+
+
+def test_a_re_ranker_given_by_its_path_is_tested_zero_shot_only(given):
+    given["models"]["theirs"] = {"label": "theirs", "cross_encoder": "models/theirs"}
+    given["experiments"]["zero-shot"]["models"].append("theirs")
+    parsed = parse_config(given)
+    assert given_models(parsed) == ["theirs"]
+    Config(**parsed.model_dump(mode="json"))  # as jobs get it, with every key written out
+    given["experiments"]["few-shot"]["models"].append("theirs")
+    assert "experiments.few-shot.regimes: theirs has cross_encoder and is not fine-tuned here" in message(
+        given
+    )
+
+
+def test_what_would_train_a_given_re_ranker_is_refused(given):
+    given["models"]["theirs"] = {
+        "label": "theirs",
+        "cross_encoder": "a",
+        "collection": "target",
+        "start": "prop",
+    }
+    given["models"]["further"] = {"label": "further", "start": "theirs"}
+    text = message(given)
+    assert "models.theirs: a model with cross_encoder is not trained here; remove start, collection" in text
+    assert "models.further.start: theirs is a re-ranker given by its path" in text

@@ -99,6 +99,17 @@ PLANNED = {
         {"reranking/max_length": 129},
         ["reranking.max_length: 129 is longer than the 128 positions of the encoder data/encoder"],
     ),
+    "re-ranker that is not there": (
+        {
+            "models/theirs": {"label": "x", "cross_encoder": "data/theirs"},
+            "attributions/case/models": ["theirs"],
+        },
+        ["models.theirs.cross_encoder: data/theirs: there is no such folder"],
+    ),
+    "folder that is no re-ranker": (
+        {"models/theirs": {"label": "x", "cross_encoder": "data"}, "attributions/case/models": ["theirs"]},
+        ["models.theirs.cross_encoder: data: there is no config.json"],
+    ),
     "regime": ({"experiments/few-shot/regimes": ["few-2"]}, ["'few-2' is not a regime"]),
     "measure": ({"datasets/tiny/measures": ["nDCG@20", "MAPP"]}, ["'MAPP' is not a measure; allowed are"]),
     "overlay removes a corpus in use": (

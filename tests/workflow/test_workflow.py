@@ -166,6 +166,22 @@ def test_attributions_of_the_models_that_a_page_names(finished):
     assert counts["largest_relative_residual"] < 0.05
 
 
+def test_a_re_ranker_given_by_its_path_is_neither_trained_nor_given_our_word_pieces(finished, tmp_path):
+    (tmp_path / "data").symlink_to(finished[0] / "data")
+    given = {
+        "theirs": {"label": "theirs", "cross_encoder": "data/encoder"}
+    }  # planned only: it has no score head
+    overlay = overlay_config()
+    overlay["models"] |= given
+    overlay["experiments"]["zero-shot"]["models"] = ["theirs"]
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    wanted = "results/runs/tiny/bm25/theirs/zero-shot/seed-1.run.gz"
+    plan = run_workflow(tmp_path, "--dry-run", wanted).stdout
+    assert "data/encoder/model.safetensors" in plan
+    assert "results/corpora/tiny/documents-0.parquet" in plan
+    assert not {"pretrain", "store_tokens"} & set(re.findall(r"^(?:local)?rule (\w+):", plan, re.MULTILINE))
+
+
 def test_counts_reach_the_sidecars(finished):
     folder, _ = finished
     groups = json.loads((folder / "results/groups/pretraining/rop.parquet.meta.json").read_text())

@@ -31,6 +31,8 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 RESERVED = ("encoder", "bm25", "ql")
 """What no model may be called: `start: encoder` means the encoder itself, the others are first stages in scores."""
+GIVEN_KEYS = ("label", "cross_encoder")
+"""What may be said of a re-ranker that is given by its path."""
 FEWEST_FOLDS = 3
 
 
@@ -130,6 +132,11 @@ def used_predictors(config: Config) -> list[str]:
     return [name for name in dict.fromkeys([*shown, *asked]) if name in config.predictors]
 
 
+def given_models(config: Config) -> list[str]:
+    """Return the models in use that are re-rankers given by their paths."""
+    return [name for name in wanted_models(config) if config.models[name].cross_encoder is not None]
+
+
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:
     """Return models and those that they start from."""
     found: dict[str, None] = {}
@@ -189,6 +196,9 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     where = f"models.{name}"
     if name in RESERVED:
         yield f"{where}: {', '.join(RESERVED)} have meanings of their own; call the model something else"
+    if model.cross_encoder is not None:
+        yield from _given(config, where, model)
+        return
     if model.start != "encoder":
         yield from _unknown(f"{where}.start", [model.start], config.models, "models")
         yield from _circle(config, name, model)
@@ -205,6 +215,21 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     for task in model.tasks:
         if task.weight == 0 and task.mlm_weight == 0:
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
+
+
+def _given(config: Config, where: str, model: ModelConfig) -> Iterator[str]:
+    """Faults of a re-ranker that is given by its path: what would train it."""
+    others = ((key, field) for key, field in type(model).model_fields.items() if key not in GIVEN_KEYS)
+    training = [k for k, field in others if getattr(model, k) != field.get_default(call_default_factory=True)]
+    if training:
+        yield f"{where}: a model with cross_encoder is not trained here; remove {', '.join(training)}"
+    name = where.removeprefix("models.")
+    for other, starting in config.models.items():
+        if starting.start == name:
+            yield (
+                f"models.{other}.start: {name} is a re-ranker given by its path, which no training starts from; "
+                "name another model"
+            )
 
 
 def _training(config: Config, name: str) -> Iterator[str]:
@@ -358,6 +383,12 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
                 f"{where}.regimes: {regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>, such as "
                 "few-shot-50"
             )
+    given = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
+    if given and set(experiment.regimes) != {"zero-shot"}:
+        yield (
+            f"{where}.regimes: {', '.join(given)} has cross_encoder and is not fine-tuned here; list it in an "
+            "experiment whose only regime is zero-shot"
+        )
     if experiment.dataset not in config.datasets:
         return
     source = trained_on(config, experiment.dataset)

@@ -49,6 +49,13 @@ class ModelConfig(Section):
         description="The final model is the snapshot that is best on these queries (Wikiformer); null: the weights "
         "after the last step.",
     )
+    cross_encoder: str | None = Field(
+        None,
+        min_length=1,
+        description="A re-ranker that is not trained here: Hugging Face directory of a cross-encoder with one label, "
+        "or two (scored by the logit of label 1 minus that of label 0), or embedded:<asset>. It keeps its own "
+        "tokenizer, is tested zero-shot only, and has none of the other keys but `label`.",
+    )
 
 
 Paper = Literal["prop", "wikiformer", "php", "ares"]

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from irpretrain.config.consistency import longest_sequences, used_corpora, used_datasets
+from irpretrain.config.consistency import given_models, longest_sequences, used_corpora, used_datasets
 from irpretrain.config.corpora import DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import list_files, one_file
 from irpretrain.corpora.registry import format_module
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
-from irpretrain.models.encoder_files import check_encoder_files
+from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
 
 
 def check_sources(config: Config, manifest: Manifest) -> None:
@@ -37,6 +37,11 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 _check_folds(dataset.folds)
     with _collected(faults, "encoder.path"):
         _check_encoder(config, manifest)
+    for name in given_models(config):
+        with _collected(faults, f"models.{name}.cross_encoder"):
+            path = str(config.models[name].cross_encoder)
+            if not _is_embedded(path, manifest):
+                check_reranker_files(path)
     if faults:
         listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
         raise ConfigError(f"Some sources cannot be used; paths are relative to {Path.cwd()}\n{listed}")
@@ -46,7 +51,8 @@ def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
     files = [file for name in used_datasets(config) for file in _topics_and_judgements(config.datasets[name])]
     paths = [config.corpora[name].path for name in used_corpora(config)] + [file.path for file in files]
-    resolved = [resolve(path) for path in [*paths, config.encoder.path]]
+    given = [str(config.models[name].cross_encoder) for name in given_models(config)]
+    resolved = [resolve(path) for path in [*paths, config.encoder.path, *given]]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
 

@@ -48,6 +48,21 @@ def check_encoder_files(directory: str | Path, options: EncoderConfig, lengths: 
             )
 
 
+def check_reranker_files(directory: str | Path) -> None:
+    """Check that a directory may hold a re-ranker of whatever architecture: a configuration and weights as safetensors.
+
+    Raises:
+        InputError: it is no folder, or one of these is missing.
+    """
+    directory = Path(directory)
+    remedy = "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
+    if not directory.is_dir():
+        raise InputError(directory, "there is no such folder", remedy=remedy)
+    for choice in (("config.json",), WEIGHTS):
+        if not any((directory / name).is_file() for name in choice):
+            raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=remedy)
+
+
 def read_config(directory: str | Path) -> dict[str, Any]:
     """Return the config.json of a Hugging Face directory.
 

@@ -32,7 +32,9 @@ def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDAT
 def is_control(config: Config, model: str) -> bool:
     """Whether a model is the encoder itself, with an untrained score head."""
     found = config.models.get(model)
-    return found is not None and not found.tasks and found.start == "encoder"
+    if found is None or found.cross_encoder is not None:
+        return False
+    return not found.tasks and found.start == "encoder"
 
 
 def model_label(config: Config, model: str) -> str:
@@ -46,6 +48,8 @@ def model_label(config: Config, model: str) -> str:
     label = found.label + (f" after {step} steps" if step else "")
     if is_control(config, name):
         return f"{label} ({encoder_label(config)}, fresh score head)"
+    if found.cross_encoder is not None:
+        return f"{label} (not trained here)"
     if found.collection is None:
         return label
     return f"{label} ({' + '.join(config.collections[found.collection])})"

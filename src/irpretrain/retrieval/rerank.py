@@ -7,7 +7,7 @@ a score. Other pairs in the batch change a score by float rounding at most: atte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError, TrainingError
 from irpretrain.evaluation.runs import Run, canonical, read_run, top, write_run
@@ -24,14 +25,17 @@ from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import SPECIAL_POSITIONS, BatchBuilder, Group, Span
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from irpretrain.models.cross_encoder import CrossEncoder
+    from irpretrain.models.reranker import Reranker
 
 TAG = "irpretrain"
 """Last column of re-ranked runs; which model it was is in the file's path and sidecar."""
 
 
 class Pair(NamedTuple):
-    """What is scored: a query, a document, and the document's row in the token store."""
+    """What is scored: a query, a document, and the document's row in the token store (0 where there is none)."""
 
     query: str
     document: str
@@ -45,8 +49,13 @@ def rerank(
     candidates: str | Path,
     options: RerankingConfig,
     output: str | Path,
+    documents: Sequence[str | Path] = (),
+    text: TextConfig | None = None,
 ) -> dict[str, Any]:
     """Score the candidates of every query with a saved cross-encoder and write the new run.
+
+    A cross-encoder of ours reads word pieces from the token store. One that was not made here has a tokenizer of its
+    own: it is given `documents` and `text` in place of `tokens`.
 
     Args:
         model: directory of the cross-encoder and its tokenizer.
@@ -55,30 +64,72 @@ def rerank(
         candidates: TREC run of the first stage.
         options: depth, lengths, batches, threads and device. Candidates below `depth` are left out.
         output: TREC run, gzip, with single-precision scores.
+        documents: DOCUMENTS tables of the corpus.
+        text: fields of a document's text, and the most word pieces read of it.
 
     Returns:
         Counts: queries of the data set, queries without candidates, pairs scored.
 
     Raises:
-        ConfigError: `options.max_length` exceeds the encoder's positions.
-        InputError: the candidates hold a query or a document that the data set or the token store lacks.
+        ConfigError: `options.max_length` exceeds the model's positions.
+        InputError: the candidates hold a query or a document that the data set or the corpus lacks, or the directory
+            holds no such model.
         TrainingError: a score is not a number.
     """
-    from irpretrain.models.cross_encoder import CrossEncoder
-
     texts = read_queries(queries)
     chosen = top(read_run(candidates), options.depth)
     unknown = sorted(chosen.keys() - texts.keys())
     if unknown:
         raise InputError(candidates, f"query {unknown[0]!r} is not in the data set ({queries})")
-    network = CrossEncoder.load(model)
-    network.check_length(options.max_length, "reranking.max_length")
-    reranked = rerank_run(network, load_tokenizer(model), TokenStore.open(tokens), texts, chosen, options)
+    if text is None:
+        reranked = _with_our_tokenizer(model, tokens, texts, chosen, options)
+    else:
+        reranked = _with_its_tokenizer(model, documents, text, texts, chosen, options)
     return {
         "queries": len(texts),
         "queries_without_candidates": len(texts.keys() - chosen.keys()),
         "pairs": write_run(output, reranked, TAG),
     }
+
+
+def _with_our_tokenizer(
+    model: str | Path,
+    tokens: Sequence[str | Path],
+    texts: Mapping[str, str],
+    candidates: Run,
+    options: RerankingConfig,
+) -> Run:
+    from irpretrain.models.cross_encoder import CrossEncoder
+
+    network = CrossEncoder.load(model)
+    network.check_length(options.max_length, "reranking.max_length")
+    return rerank_run(network, load_tokenizer(model), TokenStore.open(tokens), texts, candidates, options)
+
+
+def _with_its_tokenizer(
+    model: str | Path,
+    documents: Sequence[str | Path],
+    text: TextConfig,
+    texts: Mapping[str, str],
+    candidates: Run,
+    options: RerankingConfig,
+) -> Run:
+    from irpretrain.models.reranker import load_reranker
+    from irpretrain.retrieval.foreign_pieces import tokenise
+
+    network = load_reranker(model)
+    network.check_length(options.max_length, "reranking.max_length")
+    pieces = tokenise(network.tokenizer, documents, text, texts, candidates, options)
+    names = [(query, document) for query, ranking in candidates.items() for document, _ in ranking]
+    pairs = [Pair(query, document, 0) for query, document in names]
+    lengths = [pieces.length(pair.query, pair.document) for pair in pairs]
+
+    def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        return pieces.sequences([(pairs[i].query, pairs[i].document) for i in rows])
+
+    return _as_run(
+        candidates, pairs, score_sequences(network, network, pairs, lengths, build, options, "re-rank")
+    )
 
 
 def read_queries(path: str | Path) -> dict[str, str]:
@@ -118,8 +169,12 @@ def rerank_run(
     rows = store.rows([document for _, document in names])
     pairs = [Pair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
+    return _as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, title))
+
+
+def _as_run(candidates: Run, pairs: Sequence[Pair], scores: NDArray[np.float32]) -> Run:
     scored: dict[str, list[tuple[str, float]]] = {query: [] for query in candidates}
-    for pair, score in zip(pairs, score_pairs(model, builder, texts, pairs, options, title), strict=True):
+    for pair, score in zip(pairs, scores, strict=True):
         scored[pair.query].append((pair.document, float(str(score))))
     return canonical(scored)
 
@@ -148,25 +203,51 @@ def score_pairs(
     Raises:
         TrainingError: a score is not a number.
     """
+
+    def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        batch = builder.build([Group((texts[pairs[i].query],), (Span(pairs[i].row),)) for i in rows])
+        return batch.input_ids, batch.token_type_ids, batch.attention_mask
+
+    lengths = sequence_lengths(builder, texts, pairs, options)
+    return score_sequences(model, lambda *inputs: model(*inputs)[0], pairs, lengths, build, options, title)
+
+
+def score_sequences(
+    model: CrossEncoder | Reranker,
+    score: Callable[..., Tensor],
+    pairs: Sequence[Pair],
+    lengths: Sequence[int],
+    build: Callable[[Sequence[int]], Sequence[NDArray[np.int64]]],
+    options: RerankingConfig,
+    title: str,
+) -> NDArray[np.float32]:
+    """Return the score of each pair, float32 [pairs]: what all re-rankers share.
+
+    Args:
+        model: put on the device and out of training mode meanwhile.
+        score: from the tensors of a batch to scores [sequences].
+        pairs: what to score, in any order.
+        lengths: of the sequence of each.
+        build: from indices of `pairs` to the arrays of their batch, each [sequences, positions].
+        options: batches, threads, precision and device.
+        title: what the progress bar says.
+
+    Raises:
+        TrainingError: a score is not a number.
+    """
     import torch
 
     from irpretrain.training.compute import autocast, reproducible
 
     scores = np.zeros(len(pairs), np.float32)
-    batches = list(
-        batch_by_length(pairs, sequence_lengths(builder, texts, pairs, options), options.batch_tokens)
-    )
+    batches = list(batch_by_length(pairs, lengths, options.batch_tokens))
     training, place = model.training, model.device
     with reproducible(options.compute) as device:
         model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
         try:
             with torch.inference_mode(), autocast(device, options.compute):
                 for rows in progress(batches, title, "batches"):
-                    batch = builder.build(
-                        [Group((texts[pairs[i].query],), (Span(pairs[i].row),)) for i in rows]
-                    )
-                    inputs = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
-                    found, _ = model(*(torch.from_numpy(array).to(device) for array in inputs))
+                    found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
                     scores[rows] = found.float().cpu().numpy()
         finally:
             model.to(place).train(training)

@@ -19,8 +19,15 @@ REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and tokenizer.json."
 )
 
-VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
-VOCABULARIES += ("spm.model", "sentencepiece.bpe.model")
+VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "tokenizer.model",
+    "spiece.model",
+    "spm.model",
+    "sentencepiece.bpe.model",
+)
 """Files in which vocabularies lie; without any of them transformers would make an empty one and say nothing."""
 
 

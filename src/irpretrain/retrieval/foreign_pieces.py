@@ -1,0 +1,76 @@
+"""Word pieces of queries and candidates for a re-ranker that was not made here, by its own tokenizer.
+
+The token store holds those of the configured encoder, so the texts are tokenised anew: once each, and no more is kept
+of a document than a sequence has room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.evaluation.runs import Run
+from irpretrain.text.chosen_texts import stream_chosen
+from irpretrain.text.pair_tokenizer import PairTokenizer, Sequences
+
+
+@dataclass(frozen=True)
+class ForeignPieces:
+    """Word pieces by query and by document, and the lengths to which a sequence cuts them."""
+
+    tokenizer: PairTokenizer
+    queries: Mapping[str, np.ndarray]
+    documents: Mapping[str, np.ndarray]
+    max_length: int
+    query_length: int
+
+    def length(self, query: str, document: str) -> int:
+        """Return the length of the sequence of a query and a document, special tokens included."""
+        return self.tokenizer.special + sum(map(len, self._read(query, document)))
+
+    def sequences(self, pairs: Sequence[tuple[str, str]]) -> Sequences:
+        """Return the padded sequences of (query, document) pairs."""
+        return self.tokenizer.join([self._read(query, document) for query, document in pairs])
+
+    def _read(self, query: str, document: str) -> tuple[np.ndarray, np.ndarray]:
+        return self.tokenizer.cut(
+            self.queries[query], self.documents[document], self.max_length, self.query_length
+        )
+
+
+def tokenise(
+    tokenizer: PairTokenizer,
+    documents: Sequence[str | Path],
+    text: TextConfig,
+    texts: Mapping[str, str],
+    candidates: Run,
+    options: RerankingConfig,
+) -> ForeignPieces:
+    """Tokenise the queries of a run and the documents that it ranks.
+
+    Args:
+        tokenizer: the re-ranker's own.
+        documents: DOCUMENTS tables of the corpus.
+        text: fields of a document's text, and the most word pieces read of it.
+        texts: query → text.
+        candidates: the run.
+        options: lengths.
+
+    Raises:
+        InputError: the corpus lacks a document.
+    """
+    asked = [texts[query] for query in candidates]
+    queries = dict(
+        zip(candidates, tokenizer.encode(asked, options.query_length) if asked else [], strict=True)
+    )
+    wanted = {document for ranking in candidates.values() for document, _ in ranking}
+    longest = min(options.max_length, text.max_word_pieces or options.max_length)
+    pieces: dict[str, np.ndarray] = {}
+    for identifiers, bodies in stream_chosen(documents, wanted, text):
+        pieces.update(zip(identifiers, tokenizer.encode(bodies, longest), strict=True))
+    return ForeignPieces(tokenizer, queries, pieces, options.max_length, options.query_length)

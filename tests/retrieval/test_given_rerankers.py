@@ -1,0 +1,113 @@
+"""Re-rankers that were not made here: scores are those of the libraries called on the two texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.config.training import ComputeConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.retrieval.rerank import rerank
+from tiny_models import write_bert, write_distilbert, write_roberta
+
+OPTIONS = RerankingConfig(
+    max_length=30, query_length=6, batch_tokens=512, compute=ComputeConfig(device="cpu")
+)
+TEXT = TextConfig(words="alphanumeric")
+QUERY_TEXTS = {"q1": "word01 word02", "q2": "word03 word04 word05", "q3": ""}
+BODIES = {f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)) for i in range(20)}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
+    write_run(tmp_path / "run.gz", {q: [(d, -i) for i, d in enumerate(BODIES)] for q in ("q1", "q2")}, "bm25")
+    rows = [
+        {"document_id": name, "part": 0, "position": i, "title": "word07", "url": "", "body": body}
+        for i, (name, body) in enumerate(BODIES.items())
+    ]
+    for shard in range(2):
+        DOCUMENTS.write(tmp_path / f"documents-{shard}.parquet", rows[shard * 10 : shard * 10 + 10])
+    return {"queries": tmp_path / "queries.parquet", "candidates": tmp_path / "run.gz"}
+
+
+def scores(model: Path, files: dict[str, Path], options: RerankingConfig = OPTIONS, text: TextConfig = TEXT):
+    folder = files["queries"].parent
+    documents = [folder / "documents-0.parquet", folder / "documents-1.parquet"]
+    counts = rerank(
+        model, [], files["queries"], files["candidates"], options, folder / "new.gz", documents, text
+    )
+    assert counts == {"queries": 3, "queries_without_candidates": 1, "pairs": 40}
+    return {(q, d): score for q, ranking in read_run(folder / "new.gz").items() for d, score in ranking}
+
+
+def direct(model: Path) -> dict[tuple[str, str], float]:
+    """One pair at a time: tokenizer(query, document), then the model; of two labels the difference."""
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    network = AutoModelForSequenceClassification.from_pretrained(model).eval()
+    found = {}
+    for query in ("q1", "q2"):
+        for document, body in BODIES.items():
+            text = f"word07. {body}" if body else "word07"
+            with torch.no_grad():
+                given = tokenizer(QUERY_TEXTS[query], text, return_tensors="pt")
+                logits = network(**given).logits[0]
+            found[query, document] = float(logits[0] if len(logits) == 1 else logits[1] - logits[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    "write",
+    [lambda path: write_bert(path, 1), lambda path: write_bert(path, 2), write_distilbert, write_roberta],
+    ids=["one label", "two labels", "without token types", "two separators"],
+)
+def test_scores_are_those_of_the_model_called_on_the_texts(tmp_path: Path, files, write) -> None:
+    model = write(tmp_path / "model")
+    expected = direct(model)
+    assert max(expected.values()) - min(expected.values()) > 0.01
+    assert scores(model, files) == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_same_bytes_twice(tmp_path: Path, files) -> None:
+    model = write_bert(tmp_path / "model", 1)
+    runs = []
+    for _ in range(2):
+        scores(model, files)
+        runs.append((tmp_path / "new.gz").read_bytes())
+    assert runs[0] == runs[1]
+
+
+def test_long_texts_are_cut_as_ours_are(
+    tmp_path: Path, files, tiny_encoder: Path, make_store: Callable[..., Path]
+) -> None:
+    """One of ours, read as a stranger, scores as with the token store: query cut first, then document."""
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "model")
+    text = TEXT.model_copy(update={"fields": ["body"], "max_word_pieces": 5})
+    options = OPTIONS.model_copy(update={"max_length": 12, "query_length": 2})
+    foreign = scores(tmp_path / "model", files, options, text)
+    store = make_store(BODIES, max_word_pieces=5)
+    rerank(tmp_path / "model", [store], files["queries"], files["candidates"], options, tmp_path / "ours.gz")
+    ours = {(q, d): score for q, ranking in read_run(tmp_path / "ours.gz").items() for d, score in ranking}
+    assert foreign == pytest.approx(ours, abs=1e-6)
+    whole = scores(tmp_path / "model", files, options, TEXT.model_copy(update={"fields": ["body"]}))
+    assert whole != pytest.approx(foreign, abs=1e-6), "room for two more pieces"
+
+
+def test_faults_are_named(tmp_path: Path, files) -> None:
+    model = write_bert(tmp_path / "model", 1)
+    with pytest.raises(
+        ConfigError, match=r"reranking\.max_length: 65 is longer than the re-ranker's 64 positions"
+    ):
+        scores(model, files, OPTIONS.model_copy(update={"max_length": 65}))
+    write_run(files["candidates"], {"q1": [("d99", 1.0)]}, "x")
+    with pytest.raises(InputError, match="1 documents are not in the corpus, such as d99"):
+        scores(model, files)
