@@ -231,6 +231,7 @@ rule score_diagnosis_pairs:
     input:
         model=diagnosed_model,
         tokens=diagnosed_tokens,
+        documents=diagnosed_documents,
         pairs="results/diagnosis/{diagnosis}/pairs.parquet",
     output:
         scores="results/diagnosis/{diagnosis}/scores/{model}.parquet",
@@ -247,6 +248,8 @@ rule score_diagnosis_pairs:
         gpu=CFG.reranking.compute.gpus,
     params:
         options=dump(CFG.reranking),
+        directory=diagnosed_directory,
+        text=reranker_text,
     script:
         "../scripts/score_diagnosis_pairs.py"
 

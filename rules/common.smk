@@ -337,11 +337,24 @@ def diagnosed_axioms(wildcards):
     return axiom_values_of(collection, CFG.collections[collection])
 
 
+def diagnosed_corpora(wildcards):
+    return CFG.collections[CFG.diagnoses[wildcards.diagnosis].collection]
+
+
 def diagnosed_tokens(wildcards):
-    return tokens_of(CFG.collections[CFG.diagnoses[wildcards.diagnosis].collection])
+    """Token stores, for models with the encoder's tokenizer; others read the documents."""
+    return [] if is_given(wildcards.model) else tokens_of(diagnosed_corpora(wildcards))
+
+
+def diagnosed_documents(wildcards):
+    return documents_of(diagnosed_corpora(wildcards)) if is_given(wildcards.model) else []
 
 
 def diagnosed_model(wildcards):
+    return final_model_files(wildcards.model, CFG.diagnoses[wildcards.diagnosis].seed)
+
+
+def diagnosed_directory(wildcards):
     return final_model(wildcards.model, CFG.diagnoses[wildcards.diagnosis].seed)
 
 

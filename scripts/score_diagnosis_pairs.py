@@ -2,15 +2,18 @@
 
 from irpretrain.axioms.diagnosis_scores import score_diagnosis_pairs
 from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(
         score_diagnosis_pairs(
-            snakemake.input.model,
+            snakemake.params.directory,
             list(snakemake.input.tokens),
             snakemake.input.pairs,
             RerankingConfig(**snakemake.params.options),
             snakemake.output.scores,
+            list(snakemake.input.documents),
+            TextConfig(**snakemake.params.text) if snakemake.params.text else None,
         )
     )

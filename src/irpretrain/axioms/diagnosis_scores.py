@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
-from irpretrain.retrieval.rerank import Pair, score_pairs
-from irpretrain.text.token_store import TokenStore
-from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder
+from irpretrain.evaluation.runs import Run
+from irpretrain.retrieval.rerank import score_candidates
 
 
 def score_diagnosis_pairs(
@@ -23,41 +23,46 @@ def score_diagnosis_pairs(
     pairs: str | Path,
     options: RerankingConfig,
     output: str | Path,
+    documents: Sequence[str | Path] = (),
+    text: TextConfig | None = None,
 ) -> dict[str, Any]:
     """Score both pseudo-queries of each pair for its document.
 
     Args:
         model: directory of a cross-encoder and its tokenizer.
-        tokens: token stores of the collection's corpora.
+        tokens: token stores of the collection's corpora, for a cross-encoder of ours.
         pairs: AXIOM_PAIRS table.
         options: lengths, batches, threads and device; `depth` is not applied.
         output: a PAIR_SCORES table.
+        documents: DOCUMENTS tables of the collection, for a re-ranker that was not made here.
+        text: fields of a document's text, for the same.
 
     Returns:
         Counts: pairs, and sequences scored; a query that stands in several pairs of a document is scored once.
 
     Raises:
-        ConfigError: `options.max_length` exceeds the encoder's positions.
-        InputError: the token stores lack a document.
+        ConfigError: `options.max_length` exceeds the model's positions.
+        InputError: a document is missing, or the directory holds no such model.
         IntegrityError: the token stores were made with another tokenizer than the model's.
         TrainingError: a score is not a number.
     """
-    from irpretrain.models.cross_encoder import CrossEncoder
-
-    network, tokenizer, store = CrossEncoder.load(model), load_tokenizer(model), TokenStore.open(tokens)
-    network.check_length(options.max_length, "reranking.max_length")
     table = AXIOM_PAIRS.read(pairs)
-    documents = table["document_id"].to_pylist()
-    sides = [list(zip(table[side].to_pylist(), documents, strict=True)) for side in ("first", "second")]
-    distinct = list(dict.fromkeys([*sides[0], *sides[1]]))
-    rows = store.rows([document for _, document in distinct])
-    wanted = [Pair(query, document, int(row)) for (query, document), row in zip(distinct, rows, strict=True)]
-    builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    texts = {query: query for query, _ in distinct}
-    scores = score_pairs(network, builder, texts, wanted, options, "score pseudo-queries")
-    places = {sequence: place for place, sequence in enumerate(distinct)}
-    first, second = (scores[[places[sequence] for sequence in side]] for side in sides)
+    identifiers = table["document_id"].to_pylist()
+    sides = [list(zip(table[side].to_pylist(), identifiers, strict=True)) for side in ("first", "second")]
+    wanted = _as_run(dict.fromkeys([*sides[0], *sides[1]]))
+    texts = {query: query for query in wanted}
+    found = score_candidates(model, tokens, documents, text, texts, wanted, options)
+    scores = {(query, document): score for query, ranking in found.items() for document, score in ranking}
+    first, second = (np.array([scores[sequence] for sequence in side], np.float32) for side in sides)
     numbers = pa.array(np.arange(table.num_rows), pa.int32())
     columns = {"pair": numbers, "first": pa.array(first), "second": pa.array(second)}
     PAIR_SCORES.write(output, pa.Table.from_pydict(columns, schema=PAIR_SCORES.schema))
-    return {"pairs": table.num_rows, "sequences": len(distinct)}
+    return {"pairs": table.num_rows, "sequences": len(scores)}
+
+
+def _as_run(sequences: dict[tuple[str, str], None]) -> Run:
+    """Return sequences of query and document as candidates of queries that are named by their texts."""
+    run: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for query, document in sequences:
+        run[query].append((document, 0.0))
+    return dict(run)

@@ -81,15 +81,30 @@ def rerank(
     unknown = sorted(chosen.keys() - texts.keys())
     if unknown:
         raise InputError(candidates, f"query {unknown[0]!r} is not in the data set ({queries})")
-    if text is None:
-        reranked = _with_our_tokenizer(model, tokens, texts, chosen, options)
-    else:
-        reranked = _with_its_tokenizer(model, documents, text, texts, chosen, options)
+    reranked = score_candidates(model, tokens, documents, text, texts, chosen, options)
     return {
         "queries": len(texts),
         "queries_without_candidates": len(texts.keys() - chosen.keys()),
         "pairs": write_run(output, reranked, TAG),
     }
+
+
+def score_candidates(
+    model: str | Path,
+    tokens: Sequence[str | Path],
+    documents: Sequence[str | Path],
+    text: TextConfig | None,
+    texts: Mapping[str, str],
+    candidates: Run,
+    options: RerankingConfig,
+) -> Run:
+    """Return `candidates` re-ranked by a saved cross-encoder, ours or another; see `rerank` for arguments and errors.
+
+    `texts` holds the text of every query of `candidates`, all of whose documents are scored.
+    """
+    if text is None:
+        return _with_our_tokenizer(model, tokens, texts, candidates, options)
+    return _with_its_tokenizer(model, documents, text, texts, candidates, options)
 
 
 def _with_our_tokenizer(
