@@ -115,6 +115,7 @@ rule compute_axioms:
     params:
         options=axiom_options(),
         text=dump(CFG.text),
+        held_alone=False,
     script:
         "../scripts/compute_axioms.py"
 
@@ -175,6 +176,10 @@ use rule compute_axioms as compute_judged_axioms with:
         "results/logs/judged/{collection}-{dataset}-{terms}-terms.log",
     benchmark:
         "results/benchmarks/compute_judged_axioms/{collection}-{dataset}-{terms}.tsv"
+    params:
+        options=axiom_options(),
+        text=dump(CFG.text),
+        held_alone=lambda wildcards: wildcards.terms == "held",
 
 
 rule train_predictor:

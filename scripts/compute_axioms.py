@@ -18,6 +18,6 @@ with stage(snakemake) as done:
             TextConfig(**snakemake.params.text),
             snakemake.output.values,
             threads=snakemake.threads,
-            held_alone=snakemake.wildcards.get("terms") == "held",
+            held_alone=snakemake.params.held_alone,
         )
     )

@@ -114,9 +114,9 @@ def used_models(config: Config) -> list[str]:
 
 def wanted_models(config: Config) -> list[str]:
     """Return the models that an experiment, page of attributions or diagnosis needs, those they start from included."""
-    looked_at = [*config.attributions.values(), *active_diagnoses(config).values()]
-    others = (name for one in looked_at for name in one.models)
-    return list(dict.fromkeys([*used_models(config), *with_starts(config, others)]))
+    attributed = [name for page in config.attributions.values() for name in page.models]
+    diagnosed = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
+    return list(dict.fromkeys([*used_models(config), *with_starts(config, [*attributed, *diagnosed])]))
 
 
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
