@@ -188,9 +188,9 @@ rule train_predictor:
         pseudo=predictor_pseudo,
     output:
         scores="results/predictors/{predictor}/scores.json",
-        others=expand(
-            "results/predictors/{{predictor}}/{name}", name=["model.json", "predictor.json", "card.md"]
-        ),
+        model="results/predictors/{predictor}/model.json",
+        predictor="results/predictors/{predictor}/predictor.json",
+        card="results/predictors/{predictor}/card.md",
         meta="results/predictors/{predictor}/scores.json.meta.json",
     log:
         "results/logs/predictors/{predictor}.log",
