@@ -536,7 +536,8 @@ def _count_better(
             lists.documents, lists.frequencies, lists.overflow_places, lists.overflow_frequencies,
             lists.directory, table, size, weights, document, norms[document],
         )  # fmt: skip
-        above += exact > score or (exact == score and document < target)
+        if exact > score or (exact == score and document < target):
+            above += 1
     return above
 
 
@@ -580,7 +581,7 @@ def _look_up(
         high = candidates.highs[number]
         place = first_not_below(documents, candidates.lows[number], high, document)
         if place < high and documents[place] == document:
-            level = levels[place]
+            level = int(levels[place])
             if level > most:
                 continue
             upper += _upper(weight, level)
