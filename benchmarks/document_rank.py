@@ -32,6 +32,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,7 +145,7 @@ class Bm25s:
     lengths: Lengths = "exact"
 
     def __init__(self, folder: Path, collection: Collection) -> None:
-        import bm25s
+        bm25s = import_module("bm25s")
 
         postings = collection.postings
         lists, norms = postings.lists, postings.impacts(K1, B, "exact").norms
@@ -163,7 +164,7 @@ class Bm25s:
         }
 
     def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
-        from bm25s.numba.retrieve_utils import _retrieve_numba_functional as retrieve
+        retrieve = import_module("bm25s.numba.retrieve_utils")._retrieve_numba_functional
 
         terms = [queries.terms_of(number) for number in range(len(queries))]
         options = {"k": DEPTH, "return_as": "documents", "n_threads": threads, "int_dtype": "int64"}
@@ -185,7 +186,7 @@ class Pisa:
         if not path.exists():
             with atomic_directory(path) as temporary:
                 write_pisa(temporary, collection.postings)
-        import pyterrier_pisa
+        pyterrier_pisa = import_module("pyterrier_pisa")
 
         index = pyterrier_pisa.PisaIndex(str(path), stemmer="none", stops="none")
         with quiet():
@@ -206,7 +207,7 @@ class Pisa:
         return ranks, spent
 
     def _retrieve(self, inputs: list[Any], threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        from pyterrier_pisa import _pisathon
+        _pisathon = import_module("pyterrier_pisa")._pisathon
 
         room = len(inputs) * DEPTH
         numbers, places = np.empty(room, np.int32), np.empty(room, np.int32)
@@ -237,7 +238,7 @@ def identifier(document: int) -> str:
 
 def write_pisa(path: Path, postings: Postings) -> None:
     """Write PISA's uncompressed inverted index (its binary collections), which it compresses itself."""
-    from pyterrier_pisa import _pisathon
+    _pisathon = import_module("pyterrier_pisa")._pisathon
 
     lists, held = postings.lists, postings.document_frequencies()
     terms = np.flatnonzero(held)
