@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config, parse_config
+from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.consistency import given_models, used_corpora, used_datasets
 from irpretrain.config.load import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
@@ -530,3 +531,17 @@ def test_what_would_train_a_given_re_ranker_is_refused(given):
     text = message(given)
     assert "models.theirs: a model with cross_encoder is not trained here; remove start, collection" in text
     assert "models.further.start: theirs is a re-ranker given by its path" in text
+
+
+def test_temperatures_of_pseudo_queries_belong_to_collections(given):
+    given["pseudo_queries"] = {"temperature": 0.5, "temperatures": {"nowhere": 0.1}}
+    assert "pseudo_queries.temperatures: 'nowhere' is not in collections" in message(given)
+    options = PseudoQueriesConfig(temperature=0.5, temperatures={"passages": 0.1})
+    assert options.of("passages").temperature == 0.1
+    assert options.of("articles") == PseudoQueriesConfig(temperature=0.5)
+
+
+def test_data_of_predictors_are_used_where_they_are_shown(given):
+    config = parse_config(given)
+    assert "squad-questions" in used_datasets(config)
+    assert "squad-questions" not in used_datasets(config.of_papers(["php"]))
