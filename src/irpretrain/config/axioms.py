@@ -47,14 +47,15 @@ class PseudoQueriesConfig(Section):
         "query: each has its own, and only queries of equal length make pairs.",
     )
     support: Literal["document", "collection"] = Field(
-        "collection",
-        description="Words that can be drawn: the whole vocabulary, as equation 6 has it, or the document's own.",
+        "document",
+        description="Words that can be drawn: the document's own, or the whole vocabulary, as equation 6 has it, which "
+        "needs a temperature that fits the collection (docs/methods/ares.md).",
     )
     temperature: float = Field(
-        0.027,
+        1.0,
         ge=1e-9,
         description="γ is divided by it before the softmax of equation 6. Smaller values prefer the words with the "
-        "largest divergence; 1, as the equation is written, draws from the whole vocabulary almost uniformly.",
+        "largest divergence; with support collection, 1 draws from the whole vocabulary almost uniformly.",
     )
     temperatures: dict[str, Annotated[float, Field(ge=1e-9)]] = Field(
         default_factory=dict,

@@ -1,0 +1,183 @@
+"""At which ranks pseudo-queries find their own document, by the options of the contrastive distribution.
+
+    python benchmarks/pseudo_query_ranks.py --temperatures 1 0.1 0.03 --collections paragraphs pretraining
+
+Prints a table row for each choice: shares of queries in the five intervals that ARES prints (section 4.1), at rank 1,
+and the total variation distance to the printed shares. Text is the embedded default's (config.yaml): SQuAD 1.1's
+training paragraphs, their passages of 40 words, these with the excerpt of Wikipedia, and the development paragraphs.
+RANK is the workflow's: BM25 over the whole collection, Porter stems, INQUERY's stop list, k1 = 3.8, b = 0.87.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import yaml
+
+from irpretrain.axioms.rank_intervals import LAST_RANKS
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENT_QUERIES
+from irpretrain.corpora.embedded import materialise, resolve
+from irpretrain.corpora.shards import write_shard
+from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.retrieval.document_rank import document_ranks
+from irpretrain.retrieval.postings import Postings
+from irpretrain.text.pseudo_queries import sample_pseudo_queries
+from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.terms import read_terms
+from irpretrain.text.word_store import WordStore, write_word_store
+from irpretrain.text.words import find_words
+
+ROOT = Path(__file__).resolve().parents[1]
+COLLECTIONS = {
+    "paragraphs": ("squad-train",),
+    "passages": ("squad-train-passages",),
+    "pretraining": ("enwiki-excerpt", "squad-train-passages"),
+    "dev": ("squad-dev",),
+}
+PAPER = (0.3208, 0.1119, 0.0428, 0.1007, 0.4238)
+"""Shares at ranks 1-2, 3-5, 6-10, 11-50 and beyond."""
+TEXT = TextConfig(words="alphanumeric")
+AXIOMS = AxiomsConfig()
+
+
+class Corpus(NamedTuple):
+    documents: Path
+    counts: Path
+
+
+class Collection:
+    """A collection of the default configuration with all that RANK needs, in a folder."""
+
+    def __init__(self, name: str, corpora: Sequence[Corpus], folder: Path) -> None:
+        folder.mkdir()
+        self.name, self.folder, self.statistics = name, folder, folder / "counts.parquet"
+        merge_counts([corpus.counts for corpus in corpora], self.statistics)
+        self.stores = [folder / f"store-{i}" for i in range(len(corpora))]
+        for corpus, store in zip(corpora, self.stores, strict=True):
+            write_word_store(corpus.documents, self.statistics, TEXT, store)
+        self.terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
+        shards = [[_shard(WordStore.open(store))] for store in self.stores]
+        write_postings(shards, self.terms.term_of, len(self.terms.names), folder / "postings")
+        self.postings = Postings.open(folder / "postings")
+        names = [name for (shard,) in shards for name in shard.document_ids.to_pylist()]
+        self.numbers = {name: number for number, name in enumerate(names)}
+
+    def ranks(self, options: PseudoQueriesConfig, seed: int, most: int | None) -> np.ndarray:
+        """Return the ranks of documents under their pseudo-queries, 0 beyond the depth; of `most` documents."""
+        tables = []
+        for store in self.stores:
+            output = self.folder / "queries.parquet"
+            sample_pseudo_queries(store, self.statistics, options, seed, output)
+            tables.append(DOCUMENT_QUERIES.read(output, ["document_id", "query"]))
+        rows, per_document = pa.concat_tables(tables), options.per_document
+        order = np.random.default_rng(0).permutation(rows.num_rows // per_document)
+        chosen = np.sort(order[:most])[:, None] * per_document + np.arange(per_document)
+        rows = rows.take(pa.array(chosen.ravel()))
+        queries = [find_words(query, TEXT.words) for query in rows["query"].to_pylist()]
+        documents = [self.numbers[name] for name in rows["document_id"].to_pylist()]
+        terms = self.terms.terms(self.terms.words([word for query in queries for word in query]))
+        offsets, bm25 = np.cumsum([0, *map(len, queries)]), AXIOMS.bm25
+        return document_ranks(
+            self.postings, np.array(documents), terms, offsets, bm25.k1, bm25.b, AXIOMS.rank_depth
+        )
+
+
+def _shard(store: WordStore) -> Any:
+    """Return a word store as `write_postings` takes it."""
+    rows = store.documents
+    return SimpleNamespace(
+        words=store.words,
+        offsets=store.offsets,
+        parts=rows["part"].to_numpy(),
+        positions=rows["position"].to_numpy(),
+        document_ids=rows["document_id"],
+    )
+
+
+def prepare(names: Sequence[str], folder: Path) -> list[Collection]:
+    """Read the corpora of these collections, each once, and prepare the collections."""
+    described = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["corpora"]
+    corpora: dict[str, Corpus] = {}
+    for corpus in dict.fromkeys(corpus for name in names for corpus in COLLECTIONS[name]):
+        config = CorpusConfig(**{**described[corpus], "shards": 1})
+        made = Corpus(folder / f"{corpus}.parquet", folder / f"{corpus}-counts.parquet")
+        source = folder / f"{corpus}-source"
+        materialise(str(resolve(config.path)[1]), ROOT / "resources/embedded.yaml", source)
+        write_shard(config, source, 0, made.documents, folder / "redirects.parquet")
+        count_words(made.documents, TEXT, made.counts)
+        corpora[corpus] = made
+    return [
+        Collection(name, [corpora[corpus] for corpus in COLLECTIONS[name]], folder / name) for name in names
+    ]
+
+
+def shares(ranks: np.ndarray) -> np.ndarray:
+    """Return the shares of ranks 1, 2, 3-5, 6-10, 11-50 and beyond."""
+    places = np.where(ranks == 0, len(LAST_RANKS), np.searchsorted(LAST_RANKS, ranks))
+    return np.bincount(places, minlength=len(LAST_RANKS) + 1) / max(len(ranks), 1)
+
+
+def row(name: str, setting: str, ranks: np.ndarray) -> str:
+    found = shares(ranks)
+    intervals = np.array([found[0] + found[1], *found[2:]])
+    distance = np.abs(intervals - PAPER).sum() / 2
+    cells = [f"{100 * share:.2f}" for share in (*intervals, found[0], distance)]
+    return f"| {name} | {setting} | {len(ranks):,} | {' | '.join(cells)} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    default = PseudoQueriesConfig()
+    parser.add_argument("--collections", nargs="+", choices=list(COLLECTIONS), default=list(COLLECTIONS))
+    parser.add_argument("--temperatures", nargs="+", type=float, default=[default.temperature])
+    parser.add_argument("--supports", nargs="+", default=[default.support])
+    parser.add_argument("--stop-lists", nargs="+", default=[default.stop_list])
+    parser.add_argument("--mus", nargs="+", default=[default.mu], help="words, or mean-document-length")
+    parser.add_argument("--repeats", action="store_true", help="a word may occur twice in a query")
+    parser.add_argument("--lengths", default=default.lengths)
+    parser.add_argument("--per-document", type=int, default=default.per_document)
+    parser.add_argument(
+        "--documents", type=int, help="rank the queries of so many documents, drawn at random"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    os.environ.setdefault("IRPRETRAIN_PLAIN_PROGRESS", "1")
+    print("| collection | setting | queries | 1-2 | 3-5 | 6-10 | 11-50 | >50 | rank 1 | distance |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    print(f"| paper | | | {' | '.join(f'{100 * share:.2f}' for share in PAPER)} | >30 | |", flush=True)
+    settings = list(product(given.supports, given.temperatures, given.stop_lists, given.mus))
+    with tempfile.TemporaryDirectory() as folder:
+        for collection in prepare(given.collections, Path(folder)):
+            for support, temperature, stop_list, mu in settings:
+                options = PseudoQueriesConfig.model_validate(
+                    {
+                        "support": support,
+                        "temperature": temperature,
+                        "stop_list": stop_list,
+                        "mu": mu if mu == "mean-document-length" else float(mu),
+                        "repeats": given.repeats,
+                        "lengths": given.lengths,
+                        "per_document": given.per_document,
+                    }
+                )
+                words = f"{support}, T = {temperature:g}, stop words {stop_list}, μ {mu}"
+                ranks = collection.ranks(options, given.seed, given.documents)
+                print(row(collection.name, words, ranks), flush=True)
+
+
+if __name__ == "__main__":
+    main()
