@@ -448,6 +448,7 @@ def test_a_models_own_length_replaces_the_common_one(given):
     given["models"] |= dict.fromkeys(("prop-rop", "prop-random"))
     given["models"]["prop"]["training"] = {"steps": 70}
     given["experiments"]["zero-shot"]["models"] = ["prop", "prop-mlm"]
+    given["report"]["papers"] = ["prop"]
     parsed = parse_config(given)
     assert [(t.steps, t.epochs, t.epochs_of) for t in map(parsed.training_of, ("prop", "prop-mlm"))] == [
         (70, None, None),

@@ -25,7 +25,7 @@ def with_papers(*papers: str, **experiments):
 
 
 def test_a_paper_needs_its_own_experiments_alone() -> None:
-    everything = with_papers("prop", "wikiformer", "php")
+    everything = with_papers("prop", "ares", "wikiformer", "php")
     assert list(active_experiments(everything)) == list(DEFAULT["experiments"])
     php = everything.of_papers(["php"])
     assert php.report.papers == ["php"]
@@ -39,7 +39,7 @@ def test_a_paper_needs_its_own_experiments_alone() -> None:
 
 def test_an_experiment_without_papers_is_for_all() -> None:
     own = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}
-    for paper in ("prop", "wikiformer", "php"):
+    for paper in ("prop", "ares", "wikiformer", "php"):
         assert "own" in active_experiments(with_papers(paper, own=own))
     assert "own" in active_experiments(with_papers("php", own={**own, "papers": ["prop", "php"]}))
     assert "own" not in active_experiments(with_papers("php", own={**own, "papers": ["prop"]}))

@@ -31,11 +31,12 @@ def load(overlay: Path, *more: Path) -> Config:
     return config
 
 
-def load_both(scale: str, folder: Path) -> Config:
-    """Wikiformer's and PHP's overlays of a scale laid over each other, with the tables of both."""
-    both = folder / f"both-{scale}.yaml"
-    both.write_text("report: {papers: [wikiformer, php]}\n")
-    return load(ROOT / f"configs/wikiformer-{scale}.yaml", *layers(ROOT / f"configs/php-{scale}.yaml"), both)
+def load_all(scale: str, folder: Path) -> Config:
+    """The overlays of a scale for ARES, Wikiformer and PHP laid over each other, with the tables of all."""
+    last = folder / f"all-{scale}.yaml"
+    last.write_text("report: {papers: [ares, wikiformer, php]}\n")
+    others = [layer for paper in ("php", "ares") for layer in layers(ROOT / f"configs/{paper}-{scale}.yaml")]
+    return load(ROOT / f"configs/wikiformer-{scale}.yaml", *dict.fromkeys(others), last)
 
 
 def runs(config: Config) -> Iterator[RunName]:

@@ -57,10 +57,10 @@ class PseudoQueriesConfig(Section):
         description="γ is divided by it before the softmax of equation 6. Smaller values prefer the words with the "
         "largest divergence; with support collection, 1 draws from the whole vocabulary almost uniformly.",
     )
-    temperatures: dict[str, Annotated[float, Field(ge=1e-9)]] = Field(
+    temperatures: dict[str, Annotated[float, Field(ge=1e-9)] | None] = Field(
         default_factory=dict,
         description="Temperatures of single collections by their keys: how high pseudo-queries rank their documents "
-        "depends on how long these are, and how many.",
+        "depends on how long these are, and how many. null: that of all.",
     )
     repeats: bool = Field(False, description="Whether a word may occur twice in a query, which is a set.")
     mu: float | Literal["mean-document-length"] = Field(
@@ -80,7 +80,8 @@ class PseudoQueriesConfig(Section):
 
     def of(self, collection: str) -> PseudoQueriesConfig:
         """Return the options of one collection."""
-        temperature = self.temperatures.get(collection, self.temperature)
+        own = self.temperatures.get(collection)
+        temperature = self.temperature if own is None else own
         return self.model_copy(update={"temperature": temperature, "temperatures": {}})
 
     @model_validator(mode="after")
