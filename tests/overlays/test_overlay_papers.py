@@ -27,7 +27,8 @@ from irpretrain.report.scores import Scores
 from irpretrain.report.series import series_figure, series_points
 
 PAPERS = {
-    paper: load_published(ROOT / f"resources/published/{paper}.yaml") for paper in ("ares", "wikiformer", "php")
+    paper: load_published(ROOT / f"resources/published/{paper}.yaml")
+    for paper in ("ares", "wikiformer", "php")
 }
 PROP = load_published(ROOT / "resources/published/prop.yaml")
 OTHERS = {
