@@ -413,7 +413,7 @@ AXIOM_VALUES = Contract(
         *_DOCUMENT_QUERY,
         Column("terms", pa.int32(), "different terms of the query", "terms"),
         Column("rank", pa.int32(), "RANK, smaller is better; 0 stands for +∞", "documents"),
-        Column("rep_ql", pa.float64(), "REP-QL: mean log P(w|D), natural logarithm"),
+        Column("rep_ql", pa.float64(), "REP-QL: mean log-likelihood of a term, natural logarithm"),
         Column("rep_tfidf", pa.float64(), "REP-TFIDF: mean tf·idf"),
         Column("prox_1", pa.float64(), "PROX-1: mean words between two terms, smaller is better", "words"),
         Column("prox_2", pa.float64(), "PROX-2: mean place of first occurrences, smaller is better", "words"),

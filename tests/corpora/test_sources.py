@@ -69,7 +69,9 @@ def test_only_assets_in_use_count(tmp_path):
     assert used_assets(default) == ["enwiki-excerpt", "squad-train", "squad-dev", "minilm"]
     alone = {"zero-shot": {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}}
     alone |= dict.fromkeys(["fine-tuned", "few-shot", "zero-shot-wikiformer", "zero-shot-php"])
-    assert used_assets(configuration(experiments=alone)) == ["squad-dev", "minilm"]
+    alone |= dict.fromkeys(["zero-shot-ares"])
+    prop = {"papers": ["prop"]}
+    assert used_assets(configuration(experiments=alone, report=prop)) == ["squad-dev", "minilm"]
     another = configuration(encoder={"path": str(tmp_path)}, report={"notes": ["own"]})
     assert with_caveats(another, MANIFEST).report.notes == ["own"]
     noted = with_caveats(configuration(report={"notes": ["own"]}), MANIFEST).report.notes

@@ -30,6 +30,9 @@ def config_of():
             content["models"].setdefault(
                 name, {"label": name.title(), "collection": "pretraining", "tasks": [{"objective": "rop"}]}
             )
+        if "datasets" in sections:  # the default's predictors learn from one that is not there then
+            content |= {"predictors": {}, "diagnoses": {}}
+            del content["objectives"]["ares-simple"], content["models"]["ares-simple"]
         return parse_config({**content, **sections})
 
     return make

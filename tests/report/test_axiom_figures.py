@@ -38,7 +38,7 @@ def test_a_panel_for_each_setting_and_a_bar_for_each_axiom(paper, config: Config
     figure = _bars(paper, with_axioms(config), predictors(tmp_path)[::-1])
     titles = [axis.get_title() for axis in figure.axes]
     assert titles == [
-        f"Setting {setting}, AUC {auc}, SQuAD 1.1 train"
+        f"Setting {setting}, AUC {auc}\nSQuAD 1.1 train"
         for setting, auc in (("I", "0.900"), ("II", "0.850"), ("III", "0.860"), ("IV", "0.800"))
     ]
     axis = figure.axes[0]
@@ -119,7 +119,7 @@ def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Pa
     assert bm25.get_ydata()[0] == pytest.approx(0.3)
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "10", "2,000"]
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert labels == ["Ares-Simple", "PROP", "BM25"]
+    assert labels == ["ARES_simple (ares-simple)", "PROP", "BM25"]
     assert _remark(figure).endswith("Not run: prop-msmarco, prop-wikipedia.")
 
 

@@ -136,6 +136,7 @@ def robust(tmp_path_factory):
 
     base = yaml.safe_load((ROOT / "config.yaml").read_text())
     base["datasets"] = content["datasets"]
+    base["report"]["papers"] = ["prop"]
     base["experiments"] = {
         "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
     }

@@ -51,8 +51,8 @@ def cross_faults(config: Config) -> Iterator[str]:
     )
     for name, model in config.models.items():
         yield from _model(config, name, model)
-    for name, predictor in config.predictors.items():
-        yield from _predictor(config, name, predictor)
+    for name in used_predictors(config):
+        yield from _predictor(config, name, config.predictors[name])
     for name, options in config.objectives.items():
         if (wanted := getattr(options, "predictor", None)) is not None:
             yield from _unknown(f"objectives.{name}.predictor", [wanted], config.predictors, "predictors")
@@ -71,7 +71,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         where = f"attributions.{name}"
         yield from _unknown(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
         yield from _unknown(f"{where}.models", page.models, config.models, "models")
-    for name, diagnosis in config.diagnoses.items():
+    for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
 
 
