@@ -426,8 +426,8 @@ AXIOM_VALUES = Contract(
 
 TERM_TARGETS = Contract(
     "term_targets",
-    "What term weighting learns from: one row a text (a passage or a query), or one a (query, passage) pair, in the order "
-    "of the texts; docs/methods/deepct.md has the definitions.",
+    "What term weighting learns from: one row a text (a passage or a query), or one a (query, passage) pair, in the "
+    "order of the texts; docs/methods/deepct.md has the definitions.",
     (
         *_PLACE,
         Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
