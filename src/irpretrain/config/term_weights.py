@@ -1,5 +1,5 @@
-"""Section `term_weights`: DeepCT (Dai and Callan, SIGIR 2020, "Context-aware term weighting for first stage passage
-retrieval", and its longer version), its variants, and what it is compared with."""
+"""Section `term_weights`: DeepCT (Dai and Callan, "Context-Aware Sentence/Passage Term Importance Estimation For First
+Stage Retrieval", 2019), its variants, and what it is compared with."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class TermLabelsConfig(Section):
 
     rows: Literal["per-text", "per-pair"] = Field(
         "per-text",
-        description="per-text: one row a passage, whose targets are shares of all its relevant queries (paper); per-pair: "
-        "one row for each relevant (query, passage), whose targets are 0 or 1 (released code). For queries likewise.",
+        description="per-text: one row a passage, whose targets are shares of all its relevant queries (paper); "
+        "per-pair: one row for each relevant (query, passage), whose targets are 0 or 1 (released code). For queries likewise.",
     )
     stemming: Literal["none", "porter"] = Field(
         "porter", description="What makes a query's and a passage's words the same."
@@ -51,8 +51,8 @@ class WindowsConfig(Section):
     )
     merge: Merge = Field(
         "farthest-from-edge",
-        description="The weight of a word that stands in several windows: that of the window in which it is farthest from "
-        "the nearest edge (the text's own ends are no edges), the largest, or the mean.",
+        description="The weight of a word that stands in several windows: that of the window in which it is farthest "
+        "from the nearest edge (the text's own ends are no edges), the largest, or the mean.",
     )
 
 
@@ -77,7 +77,7 @@ class TermTrainingConfig(Section):
     accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
     reduction: Literal["mean", "sum"] = Field(
         "mean",
-        description="The squared errors of a step's words: their mean (released code), or their sum (paper, equation 2).",
+        description="The squared errors of a step's words: their mean (released code) or sum (paper, equation 2).",
     )
     dropout: float | None = Field(
         None, ge=0, lt=1, description="Dropout inside the encoder; null keeps the encoder's own."
@@ -138,8 +138,8 @@ class TermWeightsConfig(Section):
     queries: str | None = Field(None, description="Key of the data set whose queries are weighted.")
     dataset: str | None = Field(
         None,
-        description="Key of the data set that gives the targets: queries, judgements and its corpus. For the queries of "
-        "the same data set the model of each fold is trained on other folds.",
+        description="Key of the data set that gives the targets: queries, judgements and its corpus. For the queries "
+        "of the same data set the model of each fold is trained on other folds.",
     )
     collection: str | None = Field(None, description="Key of the collection that the word vectors are of.")
     encoder: EncoderConfig | None = Field(

@@ -6,10 +6,6 @@ that loads such a model gives the same scores; the MLM head lies beside it in `m
 
 from __future__ import annotations
 
-import logging
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,10 +21,16 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.chosen_rows import encode_rows
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.linear import linear, use_fast_linear
-from irpretrain.randomness import generator
+from irpretrain.models.parameters import (
+    align,
+    copy_tokenizer,
+    initialise,
+    open_weights,
+    quiet,
+    refuse_missing,
+)
 
 MLM_HEAD_FILE = "mlm_head.safetensors"
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json")
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
@@ -44,7 +46,7 @@ class MaskedLanguageModelHead(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `_initialise`
+        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `initialise`
             self.dense = nn.Linear(config.hidden_size, config.hidden_size)
         self.activation = ACT2FN[config.hidden_act]
         self.layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
@@ -118,10 +120,10 @@ class CrossEncoder(nn.Module):
             raise ConfigError(
                 f"pretraining.head: pooled needs an encoder with a pooler, but {directory} has none; use head: mlp"
             )
-        _refuse_missing(directory, missing - fresh - pooler)
+        refuse_missing(directory, missing - fresh - pooler)
         if head == "mlp":
             fresh |= pooler
-        _initialise(classifier, fresh, config.initializer_range, seed)
+        initialise(classifier, fresh, config.initializer_range, seed)
         mlm_head = MaskedLanguageModelHead(config)
         if not _load_own_mlm_head(mlm_head, directory):
             _initialise_mlm_head(mlm_head, config.initializer_range, seed)
@@ -144,7 +146,7 @@ class CrossEncoder(nn.Module):
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
         classifier, missing = _load_classifier(directory, config)
-        _refuse_missing(directory, missing)
+        refuse_missing(directory, missing)
         mlm_head = MaskedLanguageModelHead(config)
         path = directory / MLM_HEAD_FILE
         if path.exists():
@@ -214,17 +216,14 @@ class CrossEncoder(nn.Module):
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files into an existing folder; equal weights give equal bytes."""
-        with _quiet():
+        with quiet():
             self.classifier.save_pretrained(folder)
         weights = {
             name: tensor.detach().cpu().contiguous() for name, tensor in self.mlm_head.state_dict().items()
         }
         save_file(weights, folder / MLM_HEAD_FILE, metadata={"format": "pt"})
-        for name in TOKENIZER_FILES:
-            if (self.tokenizer_directory / name).exists():
-                shutil.copyfile(self.tokenizer_directory / name, folder / name)
-        for path in folder.glob("*.safetensors"):
-            path.chmod(0o644)  # safetensors writes files that only their owner can read
+        copy_tokenizer(self.tokenizer_directory, folder)
+        open_weights(folder)
 
 
 def _read_config(directory: Path, dropout: float | None) -> BertConfig:
@@ -248,7 +247,7 @@ def _read_config(directory: Path, dropout: float | None) -> BertConfig:
 def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequenceClassification, set[str]]:
     """Return the classifier in single precision and the names of the parameters the directory lacks."""
     try:
-        with _quiet(), torch.random.fork_rng(devices=[]):
+        with quiet(), torch.random.fork_rng(devices=[]):
             loaded: Any = BertForSequenceClassification.from_pretrained(
                 directory,
                 config=config,
@@ -266,46 +265,13 @@ def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequen
             remedy="The directory must hold model.safetensors; other formats must be converted first.",
         ) from None
     classifier, information = loaded
-    _align(classifier)
+    align(classifier)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return classifier, set(information["missing_keys"]) | mismatched
 
 
-def _align(module: nn.Module) -> None:
-    """Copy parameters out of the memory-mapped file.
-
-    They lie there at any address, and matrix products round differently at addresses that are not multiples of
-    the vector width: without this, a loaded model and the one that was saved differ in the last bit.
-    """
-    for parameter in module.parameters():
-        parameter.data = parameter.data.clone()
-
-
-def _refuse_missing(directory: Path, missing: set[str]) -> None:
-    if missing:
-        some = ", ".join(sorted(missing)[:3])
-        raise InputError(
-            directory,
-            f"{len(missing)} parameters are missing or of another shape, such as {some}",
-            remedy="config.json and model.safetensors must belong together.",
-        )
-
-
-def _initialise(module: nn.Module, names: set[str], deviation: float, seed: int) -> None:
-    """Draw the named parameters as BERT does: weights from N(0, deviation²), biases 0."""
-    parameters = dict(module.named_parameters())
-    with torch.no_grad():
-        for name in sorted(names):
-            parameter = parameters[name]
-            if name.endswith("bias"):
-                parameter.zero_()
-            else:
-                drawn = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
-                parameter.copy_(torch.from_numpy(drawn))
-
-
 def _initialise_mlm_head(head: MaskedLanguageModelHead, deviation: float, seed: int) -> None:
-    _initialise(head, {"dense.weight", "dense.bias", "bias"}, deviation, seed)
+    initialise(head, {"dense.weight", "dense.bias", "bias"}, deviation, seed)
     with torch.no_grad():
         head.layer_norm.weight.fill_(1.0)
         head.layer_norm.bias.zero_()
@@ -352,20 +318,3 @@ def _read_weights(path: Path, prefix: str = "") -> dict[str, Tensor]:
             return {name: file.get_tensor(name) for name in file.keys() if name.startswith(prefix)}  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise InputError(path, f"the weights cannot be read: {error}") from None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence transformers' loading report and progress bars; what matters of it is checked here."""
-    from transformers.utils import logging as transformers_logging
-
-    level = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity(logging.CRITICAL)
-    transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(level)
-        if bars:
-            transformers_logging.enable_progress_bar()

@@ -1,7 +1,7 @@
 """Where the words of a text stand: the words of `irpretrain.text.words`, each with its characters.
 
-The words are those of the lower-cased text, the characters those of the text as it is written, for an encoder that reads
-it so. They differ where lower-casing makes two characters of one (İ).
+The words are those of the lower-cased text, the characters those of the text as it is written, for an encoder that
+reads it so. They differ where lower-casing makes two characters of one (İ).
 """
 
 from __future__ import annotations
