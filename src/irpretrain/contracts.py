@@ -51,9 +51,12 @@ class Contract:
 
     def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | pa.Table) -> int:
         """Write `rows` (dicts in any number, or an Arrow table) atomically; return how many there were."""
-        table_batches = [rows] if isinstance(rows, pa.Table) else self._tables(rows)
+        return self.write_tables(path, [rows] if isinstance(rows, pa.Table) else self._tables(rows))
+
+    def write_tables(self, path: str | Path, tables: Iterable[pa.Table]) -> int:
+        """Write Arrow tables one after the other, atomically; return the number of rows."""
         with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
-            for table in table_batches:
+            for table in tables:
                 writer.add(table)
             return writer.rows
 

@@ -24,7 +24,8 @@ class TermLabelsConfig(Section):
     rows: Literal["per-text", "per-pair"] = Field(
         "per-text",
         description="per-text: one row a passage, whose targets are shares of all its relevant queries (paper); "
-        "per-pair: one row for each relevant (query, passage), whose targets are 0 or 1 (released code). For queries likewise.",
+        "per-pair: one row for each relevant (query, passage), whose targets are 0 or 1 (released code). For queries "
+        "likewise.",
     )
     stemming: Literal["none", "porter"] = Field(
         "porter", description="What makes a query's and a passage's words the same."

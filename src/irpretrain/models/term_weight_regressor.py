@@ -161,7 +161,7 @@ def _load(directory: Path, config: Any) -> tuple[PreTrainedModel, set[str]]:
         raise InputError(
             directory,
             f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
-            remedy="The directory must hold model.safetensors of an encoder that Hugging Face has a token classifier of.",
+            remedy="The directory must hold model.safetensors of an encoder that can be a token classifier.",
         ) from None
     classifier, information = loaded
     align(classifier)

@@ -1,8 +1,8 @@
 """Which word piece speaks for which word, which positions a window reads, and which window speaks for a word.
 
-A word's weight is that of its first word piece (DeepCT, section 3.1). Words are ours (`irpretrain.text.words`), pieces the
-encoder's, so they are brought together by characters: the first piece of a word is the first one that ends after the word
-begins and begins before the word ends. Where the tokenizer makes one piece of several words, they share it.
+A word's weight is that of its first word piece (DeepCT, section 3.1). Words are ours (`irpretrain.text.words`), pieces
+the encoder's, so they are brought together by characters: the first piece of a word is the first one that ends after
+the word begins and begins before the word ends. Where the tokenizer makes one piece of several words, they share it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def piece_targets(
 ) -> tuple[np.ndarray, int]:
     """Return the target of each piece (float32 [pieces]), and how many words have no piece.
 
-    The first piece of a word has the word's target, or that of the largest of the words that share it. Other pieces of a
-    word, and those that only continue something else, are MASKED_OUT. What is no word at all, as punctuation, has target
-    0 and counts, as in the released code.
+    The first piece of a word has the word's target, or that of the largest of the words that share it. Other pieces of
+    a word, and those that only continue something else, are MASKED_OUT. What is no word at all, as punctuation, has
+    target 0 and counts, as in the released code.
 
     Args:
         words, pieces: of one text.

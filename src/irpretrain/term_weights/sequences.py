@@ -108,11 +108,13 @@ class TrainingSequences:
             "words_without_piece": without_piece,
             "pieces_not_read": unread,
         }
-        flat = (
-            np.concatenate([np.zeros(0, kind), *parts])
-            for kind, parts in ((np.int32, ids), (np.float32, targets))
+        return cls(
+            encoder,
+            np.concatenate([np.zeros(0, np.int32), *ids]),
+            np.concatenate([np.zeros(0, np.float32), *targets]),
+            np.array(spans, np.int64).reshape(-1, 2),
+            counts,
         )
-        return cls(encoder, *flat, np.array(spans, np.int64).reshape(-1, 2), counts)
 
     def __len__(self) -> int:
         return len(self.spans)

@@ -18,8 +18,8 @@ class Pieces(NamedTuple):
 
     Attributes:
         ids: int32 [pieces].
-        starts, ends: int32 [pieces]; characters of the text. Neither ever falls; pieces that one character is split into
-            share it.
+        starts, ends: int32 [pieces]; characters of the text. Neither ever falls; pieces that one character is split
+            into share it.
         begins: bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark.
     """
 

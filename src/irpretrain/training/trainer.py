@@ -1,8 +1,9 @@
 """One optimiser step over any number of tasks: what all trainings have in common.
 
-A task says what its losses are; this adds them, and takes the step. Of ranking groups (pre-training and fine-tuning) the
-loss of a step is Σ over tasks of weight · mean over groups of the ranking loss + mlm_weight · mean over masked positions
-of the MLM loss. Both means are over the whole step, so splitting it into micro-batches changes nothing but rounding.
+A task says what its losses are; this adds them, and takes the step. Of ranking groups (pre-training and fine-tuning)
+the loss of a step is Σ over tasks of weight · mean over groups of the ranking loss + mlm_weight · mean over masked
+positions of the MLM loss. Both means are over the whole step, so splitting it into micro-batches changes nothing but
+rounding.
 """
 
 from __future__ import annotations
