@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.term_weights import TermWeightsConfig
     from irpretrain.config.training import PretrainingConfig, TaskConfig
 
-NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments")
+NAMED = ("corpora", "collections", "objectives", "models", "datasets", "term_weights", "experiments")
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
@@ -41,6 +42,8 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
+    for name, weighting in config.term_weights.items():
+        yield from _weighting(config, name, weighting)
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
 
@@ -229,6 +232,14 @@ def _selection(config: Config, name: str) -> Iterator[str]:
                 f"{where}.dataset: experiments.{experiment_name} tests on {experiment.dataset}{shared}; test queries "
                 "must not choose a model, so name a data set with other queries"
             )
+
+
+def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    where = f"term_weights.{name}"
+    if weighting.dataset is not None:
+        yield from _unknown(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
+    if weighting.collection is not None:
+        yield from _unknown(f"{where}.collection", [weighting.collection], config.collections, "collections")
 
 
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:

@@ -123,11 +123,13 @@ class TermInferenceConfig(Section):
 
 
 class TermWeightsConfig(Section):
-    """One weighting of a corpus's words or of a data set's queries."""
+    """One weighting of passages' or queries' words. A weighting of passages is an index that `first_stages` can
+    name."""
 
     label: str = Field(description="Name in tables.")
     kind: Literal["passages", "queries"] = Field(
-        "passages", description="What is weighted: the documents of `corpus`, or the queries of `queries`."
+        "passages",
+        description="What is weighted: the documents of any corpus that is searched, or the queries of any data set.",
     )
     model: Model = Field(
         "regressor",
@@ -135,12 +137,10 @@ class TermWeightsConfig(Section):
         "regression of a word's vector minus the mean of its text's (DeepCT_W, and DeepTR for queries); oracle: the "
         "targets themselves; tf: how often a word occurs.",
     )
-    corpus: str | None = Field(None, description="Key of the corpus whose documents are weighted.")
-    queries: str | None = Field(None, description="Key of the data set whose queries are weighted.")
     dataset: str | None = Field(
         None,
-        description="Key of the data set that gives the targets: queries, judgements and its corpus. For the queries "
-        "of the same data set the model of each fold is trained on other folds.",
+        description="Key of the data set that gives the targets: its queries, judgements and corpus. Its own queries "
+        "are weighted by models of other folds, those of other data sets by a model of all its queries.",
     )
     collection: str | None = Field(None, description="Key of the collection that the word vectors are of.")
     encoder: EncoderConfig | None = Field(
@@ -170,19 +170,12 @@ class TermWeightsConfig(Section):
         100.0, gt=0, description="N: an integer weight is round(N·y) (equation 4). Not used by tf."
     )
     square_root: bool = Field(False, description="round(N·√y) instead, for weights above 0.")
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(
-        [1],
-        min_length=1,
-        description="Seeds of training; of models that draw nothing the first alone is used.",
+    seed: Annotated[int, Field(ge=0)] = Field(
+        1, description="Seed of the output layer, of dropout and of the order of the data."
     )
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
-        wanted, other = ("corpus", "queries") if self.kind == "passages" else ("queries", "corpus")
-        if getattr(self, wanted) is None:
-            raise ValueError(f"{wanted}: is missing, which kind {self.kind} needs")
-        if getattr(self, other) is not None:
-            raise ValueError(f"{other}: has no use with kind {self.kind}; leave it out")
         if self.dataset is None and self.model != "tf":
             raise ValueError(f"dataset: is missing, which model {self.model} needs for its targets")
         if self.collection is None and self.model == "word-vectors":
