@@ -316,13 +316,27 @@ def predictor_pseudo(wildcards):
 
 def weightings(kind, *models):
     """A constraint of wildcards to the weightings of a kind by some models; nothing satisfies it where there are none."""
-    found = [n for n, w in CFG.term_weights.items() if w.kind == kind and w.model in models]
+    found = [n for n, w in CFG.term_weights.items() if w.kind == kind and w.model in models and not w.same_as]
     return "|".join(found) or "(?!)"
+
+
+def indexed_weightings():
+    """The same for weightings whose predicted weights become integers."""
+    found = [
+        n for n, w in CFG.term_weights.items() if w.kind == "passages" and (w.same_as or w.model != "tf")
+    ]
+    return "|".join(found) or "(?!)"
+
+
+def predicted_weights(wildcards):
+    """Weights of a shard's words by a weighting, or by the one that it is the same as."""
+    name = weighting_of(wildcards).same_as or wildcards.weighting
+    return f"results/term_weights/{name}/weights/{wildcards.corpus}-{wildcards.shard}.parquet"
 
 
 def trained_weightings(model):
     """The same for both kinds."""
-    return "|".join(n for n, w in CFG.term_weights.items() if w.model == model) or "(?!)"
+    return "|".join(n for n, w in CFG.term_weights.items() if w.model == model and not w.same_as) or "(?!)"
 
 
 def weighting_of(wildcards):
@@ -333,7 +347,7 @@ def weighting_options(wildcards):
     """What decides a weighting; its name in tables, and what only its integers take, do not."""
     return weighting_of(wildcards).model_dump(
         mode="json",
-        exclude={"label": True, "scale": True, "square_root": True, "inference": {"compute": {"gpus"}}},
+        exclude={"label": True, "same_as": True, "scale": True, "square_root": True, "inference": {"compute": {"gpus"}}},
     ) | {"label": wildcards.weighting}
 
 

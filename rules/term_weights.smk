@@ -144,7 +144,7 @@ rule weigh_queries:
 
 rule write_term_vectors:
     input:
-        weights="results/term_weights/{weighting}/weights/{corpus}-{shard}.parquet",
+        weights=predicted_weights,
     output:
         vectors="results/term_vectors/{weighting}/{corpus}-{shard}.parquet",
         meta="results/term_vectors/{weighting}/{corpus}-{shard}.parquet.meta.json",
@@ -153,7 +153,7 @@ rule write_term_vectors:
     benchmark:
         "results/benchmarks/write_term_vectors/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        weighting=weightings("passages", "regressor", "word-vectors", "oracle"),
+        weighting=indexed_weightings(),
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),

@@ -236,6 +236,13 @@ def _selection(config: Config, name: str) -> Iterator[str]:
 
 def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
     where = f"term_weights.{name}"
+    if weighting.same_as is not None:
+        yield from _unknown(f"{where}.same_as", [weighting.same_as], config.term_weights, "term_weights")
+        other = config.term_weights.get(weighting.same_as)
+        if other is not None and (
+            other.same_as is not None or other.model == "tf" or other.kind == "queries"
+        ):
+            yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
     if weighting.dataset is not None:
         yield from _unknown(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
     if weighting.collection is not None:

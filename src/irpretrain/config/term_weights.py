@@ -14,6 +14,8 @@ from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf"]
 Merge = Literal["farthest-from-edge", "largest", "mean"]
+EPOCHS = 3.0
+"""Length of a training for which neither steps nor epochs are given."""
 TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
 """Models that learn from labels."""
 
@@ -63,13 +65,14 @@ class TermTrainingConfig(Section):
     steps: int | None = Field(
         None,
         ge=1,
-        description="Optimiser steps; null where `epochs` are given.",
+        description="Optimiser steps; null: as many as `epochs` take.",
         json_schema_extra={"unit": "steps"},
     )
     epochs: float | None = Field(
         None,
         gt=0,
-        description="Passes over the training sequences (paper: 3 for passages, 10 for queries).",
+        description="Passes over the training sequences (paper: 3 for passages, 10 for queries); null without "
+        "steps: 3.",
         json_schema_extra={"unit": "epochs"},
     )
     batch_size: int = Field(
@@ -98,9 +101,10 @@ class TermTrainingConfig(Section):
 
     @model_validator(mode="after")
     def _check_length(self) -> Self:
-        if (self.steps is None) == (self.epochs is None):
-            both = "both steps and epochs are given" if self.steps else "neither steps nor epochs are given"
-            raise ValueError(f"{both}; give one of them and set the other to null")
+        if self.steps is not None and self.epochs is not None:
+            raise ValueError(
+                f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
+            )
         return self
 
 
@@ -158,13 +162,18 @@ class TermWeightsConfig(Section):
     )
     windows: WindowsConfig = Field(default_factory=WindowsConfig, description="Texts longer than that.")
     training: TermTrainingConfig = Field(
-        default_factory=lambda: TermTrainingConfig(epochs=3), description="Training of the regressor."
+        default_factory=TermTrainingConfig, description="Training of the regressor."
     )
     ridge: float = Field(
         1e-3, ge=0, description="Of word-vectors: L2 penalty of the regression, times the number of words."
     )
     inference: TermInferenceConfig = Field(
         default_factory=TermInferenceConfig, description="Prediction of weights."
+    )
+    same_as: str | None = Field(
+        None,
+        description="Name of another weighting of passages whose predicted weights are used, so that nothing is "
+        "trained; of this one's keys only scale and square_root count then.",
     )
     scale: float = Field(
         100.0, gt=0, description="N: an integer weight is round(N·y) (equation 4). Not used by tf."
@@ -176,7 +185,9 @@ class TermWeightsConfig(Section):
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
-        if self.dataset is None and self.model != "tf":
+        if self.same_as is not None and self.kind != "passages":
+            raise ValueError("same_as: has no use for queries, whose weights do not become integers")
+        if self.dataset is None and self.model != "tf" and self.same_as is None:
             raise ValueError(f"dataset: is missing, which model {self.model} needs for its targets")
         if self.collection is None and self.model == "word-vectors":
             raise ValueError("collection: is missing, whose word vectors model word-vectors needs")

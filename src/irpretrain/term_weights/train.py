@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.term_weights import TermTrainingConfig, TermWeightsConfig
+from irpretrain.config.term_weights import EPOCHS, TermTrainingConfig, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds, roles
@@ -114,4 +114,4 @@ def training_steps(training: TermTrainingConfig, sequences: int) -> int:
     if training.steps is not None:
         return training.steps
     # Decimals as they were written: in floating point 0.7 epochs of 10 sequences would be more than 7.
-    return math.ceil(Fraction(str(training.epochs)) * sequences / training.batch_size)
+    return math.ceil(Fraction(str(training.epochs or EPOCHS)) * sequences / training.batch_size)
