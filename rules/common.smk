@@ -347,7 +347,13 @@ def weighting_options(wildcards):
     """What decides a weighting; its name in tables, and what only its integers take, do not."""
     return weighting_of(wildcards).model_dump(
         mode="json",
-        exclude={"label": True, "same_as": True, "scale": True, "square_root": True, "inference": {"compute": {"gpus"}}},
+        exclude={
+            "label": True,
+            "same_as": True,
+            "scale": True,
+            "square_root": True,
+            "inference": {"compute": {"gpus"}},
+        },
     ) | {"label": wildcards.weighting}
 
 
