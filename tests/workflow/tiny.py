@@ -146,6 +146,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "datasets": {
             "squad": None,
             "squad-train": None,
+            "squad-train-questions": None,
             "tiny": {
                 "label": "tiny",
                 "corpus": "tiny",
@@ -159,6 +160,29 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "queries": {"format": "tsv", "path": "data/unseen-queries.tsv"},
                 "qrels": {"format": "trec", "path": "data/unseen-qrels.txt"},
                 "train_on": "tiny",
+            },
+        },
+        "term_weights": {
+            "deepct": {
+                "dataset": "tiny",
+                "max_length": 32,
+                "windows": {"overlap": 8},
+                "training": {"steps": 6, "batch_size": 4, "checkpoint_every": 2, "log_every": 2},
+                "inference": {"block": 10},
+            },
+            "deepct-query": {
+                "label": "DeepCT-Query",
+                "kind": "queries",
+                "dataset": "tiny",
+                "max_length": 30,
+                "training": {"steps": 3, "batch_size": 4},
+            },
+            "oracle": {"label": "oracle", "model": "oracle", "dataset": "tiny"},
+            "oracle-query": {
+                "label": "oracle",
+                "kind": "queries",
+                "model": "oracle",
+                "dataset": "tiny",
             },
         },
         "retrieval": {"depth": 10},

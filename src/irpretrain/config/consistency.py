@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.term_weights import TermWeightsConfig
     from irpretrain.config.training import PretrainingConfig, TaskConfig
 
 NAMED = (
     "corpora",
     "collections",
     "predictors",
+    "term_weights",
     "objectives",
     "models",
     "datasets",
@@ -65,6 +67,8 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
+    for name, weighting in config.term_weights.items():
+        yield from _weighting(config, name, weighting)
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
     for name, page in config.attributions.items():
@@ -346,6 +350,21 @@ def _diagnosis(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterato
     yield from _unknown(f"{where}.collection", [diagnosis.collection], config.collections, "collections")
     if twice := [model for model in diagnosis.models if diagnosis.models.count(model) > 1]:
         yield f"{where}.models: {twice[0]} is listed twice; list each model once"
+
+
+def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    where = f"term_weights.{name}"
+    if weighting.same_as is not None:
+        yield from _unknown(f"{where}.same_as", [weighting.same_as], config.term_weights, "term_weights")
+        other = config.term_weights.get(weighting.same_as)
+        if other is not None and (
+            other.same_as is not None or other.model == "tf" or other.kind == "queries"
+        ):
+            yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
+    if weighting.dataset is not None:
+        yield from _unknown(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
+    if weighting.collection is not None:
+        yield from _unknown(f"{where}.collection", [weighting.collection], config.collections, "collections")
 
 
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:

@@ -21,6 +21,7 @@ from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, Paper, ReportConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
+from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
 
@@ -59,6 +60,9 @@ class Config(Section):
     axioms: AxiomsConfig = Field(default_factory=AxiomsConfig, description="The axioms of ARES.")
     predictors: dict[str, PredictorConfig] = Field(
         default_factory=dict, description="Preference predictors of ARES by name."
+    )
+    term_weights: dict[str, TermWeightsConfig] = Field(
+        default_factory=dict, description="Weightings of words by name: DeepCT and what it is compared with."
     )
     encoder: EncoderConfig = Field(description="The encoder that everything starts from.")
     objectives: dict[str, SerializeAsAny[Section]] = Field(
