@@ -424,6 +424,56 @@ AXIOM_VALUES = Contract(
     ),
 )
 
+TERM_TARGETS = Contract(
+    "term_targets",
+    "What term weighting learns from: one row a text (a passage or a query), or one a (query, passage) pair, in the order "
+    "of the texts; docs/methods/deepct.md has the definitions.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column("sample", pa.int32(), "which row of that text, from 0; third key of the order"),
+        Column("text", pa.string(), "the text itself"),
+        Column(
+            "judged", pa.int32(), "relevant queries (of a passage) or documents (of a query) counted here"
+        ),
+        Column("targets", _list(pa.float32()), "target of each word of the text, from 0 to 1"),
+        Column("counted", _list(pa.bool_()), "whether the word is part of the loss"),
+    ),
+)
+
+TERM_WEIGHT = _record(term=pa.string(), weight=pa.float32())
+TERM_WEIGHTS = Contract(
+    "term_weights",
+    "Predicted weights of a corpus shard's words, or of a data set's queries: one row a text, in their order, those "
+    "without words too.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column(
+            "terms",
+            _list(TERM_WEIGHT),
+            "the text's different words, lower-cased, sorted by code points; of a word that occurs again, the largest "
+            "weight",
+        ),
+    ),
+)
+
+TERM_COUNT = _record(term=pa.string(), weight=pa.int32())
+TERM_VECTORS = Contract(
+    "term_vectors",
+    "Integer weights that stand for term frequencies in an index: one row a text, in their order, those without "
+    "terms too.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column(
+            "terms",
+            _list(TERM_COUNT),
+            "the terms with weights of 1 or more: different lower-cased words, not stemmed, sorted by code points",
+        ),
+    ),
+)
+
 PER_QUERY = Contract(
     "per_query",
     "One row a query, measure and run.",
@@ -456,5 +506,8 @@ CONTRACTS = (
     ANCHOR_TEXTS,
     DOCUMENT_QUERIES,
     AXIOM_VALUES,
+    TERM_TARGETS,
+    TERM_WEIGHTS,
+    TERM_VECTORS,
     PER_QUERY,
 )
