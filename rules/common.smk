@@ -6,6 +6,7 @@ from math import inf
 from pathlib import Path
 
 from irpretrain.config.consistency import active_experiments, most_shots, trained_on, used_models, with_starts
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
@@ -17,6 +18,7 @@ ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.di
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
 LINK_OPTIONS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
+SEARCH_OPTIONS = INDEX_OPTIONS | {"depth", "bm25", "query_likelihood", "jelinek_mercer"}
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
 CHEAP_CHECKS = 1000
@@ -35,6 +37,7 @@ wildcard_constraints:
     model=r"[a-z0-9-]+",
     dataset=r"[a-z0-9-]+",
     candidates=r"[a-z0-9-]+",
+    index=r"[a-z0-9-]+",
     experiment=r"[a-z0-9-]+",
     predictor=r"[a-z0-9-]+",
     diagnosis=r"[a-z0-9-]+",
@@ -463,12 +466,99 @@ def dataset_tokens(wildcards):
 
 
 def dataset_index(wildcards):
-    return f"results/indexes/{CFG.datasets[wildcards.dataset].corpus}"
+    return index_of(TF_INDEX, wildcards.dataset)
 
 
 def index_options():
     """What decides an index; the rest of `retrieval` matters to searches only."""
     return CFG.retrieval.model_dump(mode="json", include=INDEX_OPTIONS)
+
+
+def search_options():
+    """What decides a search; grids of parameters do not."""
+    return CFG.retrieval.model_dump(mode="json", include=SEARCH_OPTIONS)
+
+
+# Weighted indexes and named first stages
+
+
+def names_of(entries):
+    """A constraint of wildcards to names, which no name at all satisfies where there are none."""
+    return "|".join(entries) or "(?!)"
+
+
+def indexes_of_type(kind):
+    return [name for name, index in CFG.indexes.items() if index.type == kind]
+
+
+def index_of(index, dataset):
+    """The index that a data set is searched in."""
+    corpus = CFG.datasets[dataset].corpus
+    return f"results/indexes/{corpus}" if index == TF_INDEX else f"results/weighted_indexes/{index}/{corpus}"
+
+
+def vector_shards(wildcards):
+    """Weights of a corpus's terms, all shards."""
+    shards = range(CFG.corpora[wildcards.corpus].shards)
+    return [
+        f"results/term_vectors/{wildcards.index}/{wildcards.corpus}-{shard}.parquet" for shard in shards
+    ]
+
+
+def query_words(wildcards):
+    """How the texts behind an index's weights were cut into words; queries are cut the same way."""
+    return "lucene" if wildcards.index in CFG.indexes else CFG.text.words
+
+
+def weighting_options(wildcards):
+    return dump(CFG.indexes[wildcards.index])
+
+
+def expansion_file(wildcards):
+    return CFG.indexes[wildcards.index].path
+
+
+def first_stage(wildcards):
+    return CFG.first_stages[wildcards.candidates]
+
+
+def first_stage_index(wildcards):
+    return index_of(first_stage(wildcards).index, wildcards.dataset)
+
+
+def tuned_parameters(wildcards):
+    """Where a first stage's parameters are chosen, for those that are tuned."""
+    return [] if first_stage(wildcards).tuned_on is None else f"results/tuning/{wildcards.candidates}.json"
+
+
+def first_stage_options(wildcards):
+    """What decides a named first stage's search, beside `retrieval`; its name in tables does not."""
+    return first_stage(wildcards).model_dump(mode="json", include={"model", "parameters"})
+
+
+def tuning_index(wildcards):
+    stage = first_stage(wildcards)
+    return index_of(stage.tuning_index or stage.index, stage.tuned_on)
+
+
+def tuning_file(name):
+    """A file of the data set that a first stage is tuned on."""
+    return lambda wildcards: f"results/datasets/{first_stage(wildcards).tuned_on}/{name}"
+
+
+def tested_queries(wildcards):
+    """Queries that some experiment tests a first stage on, which do not choose its parameters; those of other sources
+    than the tuning queries have identifiers of their own."""
+    tuning = CFG.datasets[first_stage(wildcards).tuned_on]
+    experiments = active_experiments(CFG).values()
+    shown = [e for e in experiments if wildcards.candidates in (e.candidates, *e.first_stages)]
+    names = dict.fromkeys(e.dataset for e in shown if CFG.datasets[e.dataset].queries.path == tuning.queries.path)
+    return [f"results/datasets/{name}/queries.parquet" for name in names]
+
+
+def tuning_options(wildcards):
+    stage = first_stage(wildcards)
+    return {"model": stage.model, "dataset": stage.tuned_on, "sweep": dump(stage.sweep or CFG.retrieval.sweep)}
 
 
 # Runs
@@ -548,12 +638,13 @@ def first_stage_run(dataset, method):
 
 
 def experiment_runs(experiment):
-    """Description of every run of an experiment, both first stages among them, for evaluation.evaluate."""
+    """Description of every run of an experiment, its first stages among them, for evaluation.evaluate."""
     keys = ("dataset", "candidates", "model", "regime", "seed")
-    dataset = CFG.experiments[experiment].dataset
+    asked = CFG.experiments[experiment]
+    dataset = asked.dataset
     runs = [
         dict(zip(keys, (dataset, method, method, "first-stage", 0)), paths=[first_stage_run(dataset, method)])
-        for method in ("bm25", "ql")
+        for method in dict.fromkeys([*BUILT_IN_FIRST_STAGES, asked.candidates, *asked.first_stages])
     ]
     return runs + [dict(zip(keys, cell), paths=run_files(*cell)) for cell in cells(experiment)]
 

@@ -35,13 +35,137 @@ rule search:
     benchmark:
         "results/benchmarks/search/{dataset}-{candidates}.tsv"
     wildcard_constraints:
-        candidates="bm25|ql",
+        candidates=names_of(BUILT_IN_FIRST_STAGES),
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=240,
     params:
-        options=dump(CFG.retrieval),
+        options=search_options(),
     script:
         "../scripts/search.py"
+
+
+rule weigh_textrank:
+    input:
+        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+    output:
+        vectors="results/term_vectors/{index}/{corpus}-{shard}.parquet",
+        meta="results/term_vectors/{index}/{corpus}-{shard}.parquet.meta.json",
+    log:
+        "results/logs/weigh_textrank/{index}-{corpus}-{shard}.log",
+    benchmark:
+        "results/benchmarks/weigh_textrank/{index}-{corpus}-{shard}.tsv"
+    wildcard_constraints:
+        index=names_of(indexes_of_type("textrank")),
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(3000),
+        runtime=480,
+    params:
+        options=weighting_options,
+        retrieval=index_options(),
+        text=dump(CFG.text),
+    script:
+        "../scripts/weigh_textrank.py"
+
+
+rule expand_documents:
+    input:
+        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        expansion=expansion_file,
+    output:
+        vectors="results/term_vectors/{index}/{corpus}-{shard}.parquet",
+        meta="results/term_vectors/{index}/{corpus}-{shard}.parquet.meta.json",
+    log:
+        "results/logs/expand_documents/{index}-{corpus}-{shard}.log",
+    benchmark:
+        "results/benchmarks/expand_documents/{index}-{corpus}-{shard}.tsv"
+    wildcard_constraints:
+        index=names_of(indexes_of_type("expansion")),
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(4000),
+        runtime=480,
+    params:
+        options=weighting_options,
+        text=dump(CFG.text),
+    script:
+        "../scripts/expand_documents.py"
+
+
+rule index_weights:
+    input:
+        vectors=vector_shards,
+    output:
+        index=directory("results/weighted_indexes/{index}/{corpus}"),
+        meta="results/weighted_indexes/{index}/{corpus}.meta.json",
+    log:
+        "results/logs/index_weights/{index}-{corpus}.log",
+    benchmark:
+        "results/benchmarks/index_weights/{index}-{corpus}.tsv"
+    priority: PREPARATION
+    threads: CFG.retrieval.threads
+    resources:
+        mem_mb=memory(CFG.retrieval.memory_mb + 2000),
+        runtime=480,
+    params:
+        options=index_options(),
+        query_words=query_words,
+    script:
+        "../scripts/index_weights.py"
+
+
+rule tune_first_stage:
+    """Every point of the grid on training queries; the best of them is what the tested queries are searched with."""
+    input:
+        index=tuning_index,
+        queries=tuning_file("queries.parquet"),
+        qrels=tuning_file("qrels.txt"),
+        tested=tested_queries,
+    output:
+        tuning="results/tuning/{candidates}.json",
+        grid="results/tuning/{candidates}.csv",
+        meta="results/tuning/{candidates}.json.meta.json",
+    log:
+        "results/logs/tune_first_stage/{candidates}.log",
+    benchmark:
+        "results/benchmarks/tune_first_stage/{candidates}.tsv"
+    priority: PREPARATION
+    threads: CFG.retrieval.threads
+    resources:
+        mem_mb=memory(CFG.retrieval.memory_mb + 1000),
+        runtime=480,
+    params:
+        options=index_options(),
+        tuning=tuning_options,
+    script:
+        "../scripts/tune_first_stage.py"
+
+
+rule search_first_stage:
+    """A first stage of `first_stages`: any index, with parameters that are given or tuned."""
+    input:
+        index=first_stage_index,
+        queries="results/datasets/{dataset}/queries.parquet",
+        tuning=tuned_parameters,
+    output:
+        run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
+        meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
+    log:
+        "results/logs/search_first_stage/{dataset}-{candidates}.log",
+    benchmark:
+        "results/benchmarks/search_first_stage/{dataset}-{candidates}.tsv"
+    wildcard_constraints:
+        candidates=names_of(CFG.first_stages),
+    priority: PREPARATION
+    threads: CFG.retrieval.threads
+    resources:
+        mem_mb=memory(CFG.retrieval.memory_mb + 1000),
+        runtime=240,
+    params:
+        options=search_options(),
+        first_stage=first_stage_options,
+    script:
+        "../scripts/search_first_stage.py"

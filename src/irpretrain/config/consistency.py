@@ -7,17 +7,29 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
+
 if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
+    from irpretrain.config.retrieval import FirstStageConfig
     from irpretrain.config.root import Config
     from irpretrain.config.training import PretrainingConfig, TaskConfig
 
-NAMED = ("corpora", "collections", "objectives", "models", "datasets", "experiments")
+NAMED = (
+    "corpora",
+    "collections",
+    "objectives",
+    "models",
+    "datasets",
+    "indexes",
+    "first_stages",
+    "experiments",
+)
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
-RESERVED = ("encoder", "bm25", "ql")
+RESERVED = ("encoder", *BUILT_IN_FIRST_STAGES)
 """What no model may be called: `start: encoder` means the encoder itself, the others are first stages in scores."""
 FEWEST_FOLDS = 3
 
@@ -41,6 +53,10 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
+    if TF_INDEX in config.indexes:
+        yield f"indexes.{TF_INDEX}: {TF_INDEX} means the index of term frequencies; call the index something else"
+    for name, first_stage in config.first_stages.items():
+        yield from _first_stage(config, name, first_stage)
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
 
@@ -106,7 +122,29 @@ def used_datasets(config: Config) -> list[str]:
     )
     selections = (config.models[name].select_on for name in used_models(config))
     choosing = (selection.dataset for selection in selections if selection is not None)
-    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing]))
+    stages = (config.first_stages.get(name) for name in used_first_stages(config))
+    tuning = (stage.tuned_on for stage in stages if stage is not None and stage.tuned_on is not None)
+    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing, *tuning]))
+
+
+def used_first_stages(config: Config) -> list[str]:
+    """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
+    found = dict.fromkeys(BUILT_IN_FIRST_STAGES)
+    for experiment in active_experiments(config).values():
+        found |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
+    selections = (config.models[name].select_on for name in used_models(config))
+    found |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
+    return list(found)
+
+
+def first_stage_names(config: Config) -> list[str]:
+    """Return every first stage that an experiment may name."""
+    return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
+
+
+def index_names(config: Config) -> list[str]:
+    """Return every index that a first stage may name."""
+    return [TF_INDEX, *config.indexes]
 
 
 def used_corpora(config: Config) -> list[str]:
@@ -146,9 +184,10 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     if model.collection is not None:
         yield from _unknown(f"{where}.collection", [model.collection], config.collections, "collections")
     if model.select_on is not None:
-        yield from _unknown(
-            f"{where}.select_on.dataset", [model.select_on.dataset], config.datasets, "datasets"
-        )
+        chosen = model.select_on
+        yield from _unknown(f"{where}.select_on.dataset", [chosen.dataset], config.datasets, "datasets")
+        known = first_stage_names(config)
+        yield from _unknown(f"{where}.select_on.candidates", [chosen.candidates], known, "first_stages")
     tasks = [task.objective for task in model.tasks]
     yield from _unknown(f"{where}.tasks", tasks, config.objectives, "objectives")
     for task in model.tasks:
@@ -231,6 +270,38 @@ def _selection(config: Config, name: str) -> Iterator[str]:
             )
 
 
+def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    where = f"first_stages.{name}"
+    if name in (*RESERVED, *config.models):
+        taken = "is a model" if name in config.models else "has a meaning of its own"
+        yield f"{where}: {name} {taken}; call the first stage something else"
+    yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
+    if stage.tuning_index is not None:
+        yield from _unknown(f"{where}.tuning_index", [stage.tuning_index], index_names(config), "indexes")
+        if stage.tuned_on is None:
+            yield f"{where}.tuning_index: has no use without tuned_on"
+    if stage.sweep is not None and stage.tuned_on is None:
+        yield f"{where}.sweep: has no use without tuned_on"
+    parameters = MODEL_PARAMETERS[stage.model]
+    for parameter in stage.parameters.given():
+        if parameter not in parameters:
+            has = " and ".join(parameters)
+            yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
+        elif stage.tuned_on is not None:
+            yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
+    if stage.tuned_on is not None:
+        yield from _unknown(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")
+        for other, experiment in active_experiments(config).items():
+            if stage.tuned_on == experiment.dataset and name in (
+                experiment.candidates,
+                *experiment.first_stages,
+            ):
+                yield (
+                    f"{where}.tuned_on: experiments.{other} tests on {stage.tuned_on}; test queries must not choose "
+                    "parameters, so name a data set with other queries"
+                )
+
+
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     seen, current = [name], model
     while current.start in config.models and current.start != "encoder":
@@ -260,6 +331,13 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
     where = f"experiments.{name}"
     yield from _unknown(f"{where}.dataset", [experiment.dataset], config.datasets, "datasets")
     yield from _unknown(f"{where}.models", experiment.models, config.models, "models")
+    stages = [experiment.candidates, *experiment.first_stages]
+    yield from _unknown(f"{where}: first stages", stages, first_stage_names(config), "first_stages")
+    if not experiment.models and not experiment.first_stages:
+        yield f"{where}: compares nothing; name models, or first_stages"
+    if bool(experiment.models) != bool(experiment.regimes):
+        missing = "regimes" if experiment.models else "models"
+        yield f"{where}.{missing}: is empty; models and regimes need each other"
     for regime in experiment.regimes:
         if not REGIME.fullmatch(regime):
             yield (

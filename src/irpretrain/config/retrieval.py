@@ -76,6 +76,12 @@ class SweepConfig(Section):
         return given
 
 
+BUILT_IN_FIRST_STAGES = ("bm25", "ql")
+"""First stages over the tf index, with the parameters of `retrieval`."""
+TF_INDEX = "tf"
+"""What `first_stages.<name>.index` calls the index of term frequencies."""
+
+
 class ParametersConfig(Section):
     """Parameters of a first stage; null: those of `retrieval`."""
 
@@ -104,7 +110,13 @@ class FirstStageConfig(Section):
 
     label: str = Field(description="Name in tables.")
     index: str = Field(
-        "tf", description="tf for the index of term frequencies, or a key of `indexes` or `term_weights`."
+        TF_INDEX,
+        description="tf for the index of term frequencies, or a key of `indexes` or `term_weights`.",
+    )
+    tuning_index: str | None = Field(
+        None,
+        description="Index of the corpus of `tuned_on`, where `index` names weights of another corpus; null: the same "
+        "name.",
     )
     model: RankingModel = Field(
         "bm25",
@@ -115,7 +127,8 @@ class FirstStageConfig(Section):
     )
     tuned_on: str | None = Field(
         None,
-        description="Key of the data set whose queries choose the parameters, in `sweep`; never one that is tested.",
+        description="Key of the data set whose queries choose the parameters, in `sweep`; queries that some experiment "
+        "tests are left out. null: the parameters are given.",
     )
     sweep: SweepConfig | None = Field(None, description="Grid of its own; null: `retrieval.sweep`.")
 
@@ -128,7 +141,10 @@ class TextRankConfig(Section):
         100, ge=1, description="N: a weight is round(N × PageRank); weights below 1 are dropped."
     )
     window: int = Field(
-        2, ge=2, description="Words no further apart are linked.", json_schema_extra={"unit": "words"}
+        4,
+        ge=2,
+        description="Words that occur in a window of so many words are linked; 2: neighbours alone.",
+        json_schema_extra={"unit": "words"},
     )
     damping: float = Field(0.85, ge=0, lt=1, description="Chance to follow a link.")
 
@@ -144,9 +160,6 @@ class ExpansionConfig(Section):
     )
     times: int = Field(
         1, ge=1, description="How often the added text counts; the document's own counts once."
-    )
-    unknown_documents: Literal["ignore", "refuse"] = Field(
-        "ignore", description="Lines of documents that the corpus lacks: counted, or an error."
     )
 
 
@@ -189,8 +202,9 @@ class RetrievalConfig(Section):
 
     def with_parameters(self, parameters: dict[str, float]) -> RetrievalConfig:
         """Return these options with parameters of ranking models in the place of their own."""
-        bm25 = {name: parameters[name] for name in ("k1", "b") if name in parameters}
-        changed: dict[str, Section] = {"bm25": self.bm25.model_copy(update=bm25)}
+        bm25 = {"k1": self.bm25.k1, "b": self.bm25.b}
+        bm25 |= {name: parameters[name] for name in bm25 if name in parameters}
+        changed: dict[str, Section] = {"bm25": Bm25Config(**bm25)}
         if "mu" in parameters:
             changed["query_likelihood"] = QueryLikelihoodConfig(mu=parameters["mu"])
         if "smoothing" in parameters:
