@@ -510,7 +510,7 @@ def query_words(wildcards):
     return "lucene" if wildcards.index in CFG.indexes else CFG.text.words
 
 
-def weighting_options(wildcards):
+def index_kind_options(wildcards):
     return dump(CFG.indexes[wildcards.index])
 
 
@@ -537,8 +537,7 @@ def first_stage_options(wildcards):
 
 
 def tuning_index(wildcards):
-    stage = first_stage(wildcards)
-    return index_of(stage.tuning_index or stage.index, stage.tuned_on)
+    return index_of(first_stage(wildcards).index, first_stage(wildcards).tuned_on)
 
 
 def tuning_file(name):

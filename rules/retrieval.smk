@@ -64,7 +64,7 @@ rule weigh_textrank:
         mem_mb=memory(3000),
         runtime=480,
     params:
-        options=weighting_options,
+        options=index_kind_options,
         retrieval=index_options(),
         text=dump(CFG.text),
     script:
@@ -89,7 +89,7 @@ rule expand_documents:
         mem_mb=memory(4000),
         runtime=480,
     params:
-        options=weighting_options,
+        options=index_kind_options,
         text=dump(CFG.text),
     script:
         "../scripts/expand_documents.py"

@@ -276,10 +276,6 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
         taken = "is a model" if name in config.models else "has a meaning of its own"
         yield f"{where}: {name} {taken}; call the first stage something else"
     yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
-    if stage.tuning_index is not None:
-        yield from _unknown(f"{where}.tuning_index", [stage.tuning_index], index_names(config), "indexes")
-        if stage.tuned_on is None:
-            yield f"{where}.tuning_index: has no use without tuned_on"
     if stage.sweep is not None and stage.tuned_on is None:
         yield f"{where}.sweep: has no use without tuned_on"
     parameters = MODEL_PARAMETERS[stage.model]

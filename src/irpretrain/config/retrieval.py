@@ -113,11 +113,6 @@ class FirstStageConfig(Section):
         TF_INDEX,
         description="tf for the index of term frequencies, or a key of `indexes` or `term_weights`.",
     )
-    tuning_index: str | None = Field(
-        None,
-        description="Index of the corpus of `tuned_on`, where `index` names weights of another corpus; null: the same "
-        "name.",
-    )
     model: RankingModel = Field(
         "bm25",
         description="bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm).",
