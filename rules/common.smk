@@ -522,6 +522,26 @@ def first_stage(wildcards):
     return CFG.first_stages[wildcards.candidates]
 
 
+def stages_of_model(*models, other=False):
+    return [name for name, stage in CFG.first_stages.items() if (stage.model in models) is not other]
+
+
+def dataset_positions(wildcards):
+    return f"results/positions/{CFG.datasets[wildcards.dataset].corpus}"
+
+
+def stage_query_weights(wildcards):
+    """Weights of the queries' terms, for first stages that have them."""
+    weights = first_stage(wildcards).query_weights
+    return [] if weights is None else f"results/term_weights/{weights}/queries/{wildcards.dataset}.parquet"
+
+
+def structured_options(wildcards):
+    """What decides a search with structured queries, beside `retrieval`."""
+    stage = first_stage(wildcards)
+    return stage.model_dump(mode="json", include={"parameters", "dependence"}) | {"query_words": CFG.text.words}
+
+
 def first_stage_index(wildcards):
     return index_of(first_stage(wildcards).index, wildcards.dataset)
 

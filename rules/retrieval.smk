@@ -158,7 +158,7 @@ rule search_first_stage:
     benchmark:
         "results/benchmarks/search_first_stage/{dataset}-{candidates}.tsv"
     wildcard_constraints:
-        candidates=names_of(CFG.first_stages),
+        candidates=names_of(stages_of_model("indri", other=True)),
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
@@ -169,3 +169,50 @@ rule search_first_stage:
         first_stage=first_stage_options,
     script:
         "../scripts/search_first_stage.py"
+
+
+rule build_positions:
+    input:
+        documents=corpus_documents,
+    output:
+        positions=directory("results/positions/{corpus}"),
+        meta="results/positions/{corpus}.meta.json",
+    log:
+        "results/logs/build_positions/{corpus}.log",
+    benchmark:
+        "results/benchmarks/build_positions/{corpus}.tsv"
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(8000),
+        runtime=480,
+    params:
+        options=index_options(),
+        text=dump(CFG.text),
+    script:
+        "../scripts/build_positions.py"
+
+
+rule search_structured:
+    """Weighted bags of words and sequential dependence queries in Indri's query likelihood."""
+    input:
+        positions=dataset_positions,
+        queries="results/datasets/{dataset}/queries.parquet",
+        weights=stage_query_weights,
+    output:
+        run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
+        meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
+    log:
+        "results/logs/search_structured/{dataset}-{candidates}.log",
+    benchmark:
+        "results/benchmarks/search_structured/{dataset}-{candidates}.tsv"
+    wildcard_constraints:
+        candidates=names_of(stages_of_model("indri")),
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(8000),
+        runtime=480,
+    params:
+        options=search_options(),
+        first_stage=structured_options,
+    script:
+        "../scripts/search_structured.py"

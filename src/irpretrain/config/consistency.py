@@ -278,6 +278,11 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
     yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
     if stage.sweep is not None and stage.tuned_on is None:
         yield f"{where}.sweep: has no use without tuned_on"
+    if stage.model == "indri":
+        if stage.index != TF_INDEX or stage.tuned_on is not None:
+            yield f"{where}: indri has index {TF_INDEX} and parameters that are given; leave index and tuned_on out"
+    elif stage.query_weights is not None or stage.dependence is not None:
+        yield f"{where}: query_weights and dependence need model indri"
     parameters = MODEL_PARAMETERS[stage.model]
     for parameter in stage.parameters.given():
         if parameter not in parameters:

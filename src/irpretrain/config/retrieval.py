@@ -32,6 +32,8 @@ class JelinekMercerConfig(Section):
 
 RankingModel = Literal["bm25", "ql", "ql-jm"]
 """BM25; query likelihood with Dirichlet and with Jelinek-Mercer smoothing."""
+StageModel = Literal["bm25", "ql", "ql-jm", "indri"]
+"""The same, and Indri's query likelihood for weighted and structured queries."""
 QueryWords = Literal["lucene", "alphanumeric", "letters"]
 """How a query is cut into words before it is analysed: by Lucene's tokeniser, or as `text.words` cuts documents."""
 
@@ -97,12 +99,22 @@ class ParametersConfig(Section):
         return {name: value for name, value in self.model_dump().items() if value is not None}
 
 
-MODEL_PARAMETERS: dict[RankingModel, tuple[str, ...]] = {
+MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
     "bm25": ("k1", "b"),
     "ql": ("mu",),
     "ql-jm": ("smoothing",),
+    "indri": ("mu",),
 }
 """Which parameters each ranking model has."""
+
+
+class DependenceConfig(Section):
+    """Sequential dependence (Metzler and Croft, 2005): weights of the three parts of a query."""
+
+    terms: float = Field(0.8, ge=0, description="Of the terms, which may have weights of their own.")
+    ordered: float = Field(0.1, ge=0, description="Of neighbouring terms as a phrase, #od1.")
+    unordered: float = Field(0.1, ge=0, description="Of neighbouring terms in any order in a window, #uw.")
+    window: int = Field(8, ge=2, description="Size of that window.", json_schema_extra={"unit": "words"})
 
 
 class FirstStageConfig(Section):
@@ -113,9 +125,17 @@ class FirstStageConfig(Section):
         TF_INDEX,
         description="tf for the index of term frequencies, or a key of `indexes` or `term_weights`.",
     )
-    model: RankingModel = Field(
+    model: StageModel = Field(
         "bm25",
-        description="bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm).",
+        description="bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm), by Lucene; "
+        "indri: query likelihood as Indri computes it, over the tf index's words with their positions.",
+    )
+    query_weights: str | None = Field(
+        None,
+        description="Of indri: key of the `term_weights` that weigh the terms of queries; null: how often each occurs.",
+    )
+    dependence: DependenceConfig | None = Field(
+        None, description="Of indri: sequential dependence; null: a bag of words."
     )
     parameters: ParametersConfig = Field(
         default_factory=ParametersConfig, description="Parameters of the model, where they are not tuned."

@@ -254,7 +254,7 @@ def search_grid(
     _check_method(method)
     record = _check_index(index, options)
     table = QUERIES.read(queries)
-    texts = _one_line_each(table["text"].to_pylist(), record.get("query_words", "lucene"))
+    texts = one_line_each(table["text"].to_pylist(), record.get("query_words", "lucene"))
     identifiers: list[str] = table["query_id"].to_pylist()
     # Numbers stand for the identifiers, which may hold anything.
     lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
@@ -303,7 +303,7 @@ def _check_method(method: str) -> None:
         raise ConfigError(f"{method!r} is not a first stage; allowed are {', '.join(RANKERS)}")
 
 
-def _one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
+def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
     """Return each query on one line, cut into words where the index holds words that were cut so."""
     if words == "lucene":
         return [" ".join(text.split()) for text in texts]
