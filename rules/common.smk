@@ -5,7 +5,14 @@ from itertools import product
 from math import inf
 from pathlib import Path
 
-from irpretrain.config.consistency import active_experiments, most_shots, trained_on, used_models, with_starts
+from irpretrain.config.consistency import (
+    active_experiments,
+    most_shots,
+    trained_on,
+    used_first_stages,
+    used_models,
+    with_starts,
+)
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import corpus_files, encoder_files
@@ -575,6 +582,35 @@ def tested_queries(wildcards):
     return [f"results/datasets/{name}/queries.parquet" for name in names]
 
 
+def tuning_label(wildcards):
+    return first_stage(wildcards).label
+
+
+def tuning_dataset(wildcards):
+    return CFG.datasets[first_stage(wildcards).tuned_on].label
+
+
+def tuned_stages(papers):
+    """Tuned first stages that some experiment of these papers shows."""
+    shown = used_first_stages(CFG.of_papers(papers))
+    return [name for name in shown if name in CFG.first_stages and CFG.first_stages[name].tuned_on]
+
+
+def sweep_figures(papers):
+    return expand("results/figures/sweep-{name}.{format}", name=tuned_stages(papers), format=["svg", "png"])
+
+
+def measured_names(wildcards):
+    """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
+    experiments = [e for e in active_experiments(CFG).values() if e.dataset == wildcards.dataset]
+    shown = [name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages]
+    return list(dict.fromkeys([TF_INDEX, *(CFG.first_stages[name].index for name in shown)]))
+
+
+def measured_indexes(wildcards):
+    return [index_of(name, wildcards.dataset) for name in measured_names(wildcards)]
+
+
 def tuning_options(wildcards):
     stage = first_stage(wildcards)
     return {"model": stage.model, "dataset": stage.tuned_on, "sweep": dump(stage.sweep or CFG.retrieval.sweep)}
@@ -680,6 +716,14 @@ def experiment_folds(wildcards):
     """The folds of the experiment's data set, where it is cut into folds."""
     dataset = CFG.experiments[wildcards.experiment].dataset
     return [] if CFG.datasets[dataset].train_on else f"results/datasets/{dataset}/folds.json"
+
+
+def experiment_depths(wildcards):
+    return CFG.experiments[wildcards.experiment].depths
+
+
+def experiment_measures(wildcards):
+    return CFG.datasets[CFG.experiments[wildcards.experiment].dataset].measures
 
 
 def experiment_dataset(wildcards):

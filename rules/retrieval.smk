@@ -216,3 +216,49 @@ rule search_structured:
         first_stage=structured_options,
     script:
         "../scripts/search_structured.py"
+
+
+rule draw_sweep:
+    input:
+        tuning="results/tuning/{candidates}.json",
+        grid="results/tuning/{candidates}.csv",
+    output:
+        svg="results/figures/sweep-{candidates}.svg",
+        png="results/figures/sweep-{candidates}.png",
+        meta="results/figures/sweep-{candidates}.svg.meta.json",
+    log:
+        "results/logs/draw_sweep/{candidates}.log",
+    benchmark:
+        "results/benchmarks/draw_sweep/{candidates}.tsv"
+    priority: RESULTS
+    resources:
+        mem_mb=memory(1000),
+        runtime=15,
+    params:
+        label=tuning_label,
+        dataset=tuning_dataset,
+    script:
+        "../scripts/draw_sweep.py"
+
+
+rule measure_indexes:
+    """Size, postings and query time; what is measured on a machine is no result that another run could repeat."""
+    input:
+        indexes=measured_indexes,
+        queries="results/datasets/{dataset}/queries.parquet",
+    output:
+        costs="results/index_costs/{dataset}.json",
+        table="results/index_costs/{dataset}.md",
+        meta="results/index_costs/{dataset}.json.meta.json",
+    log:
+        "results/logs/measure_indexes/{dataset}.log",
+    benchmark:
+        "results/benchmarks/measure_indexes/{dataset}.tsv"
+    resources:
+        mem_mb=memory(3000),
+        runtime=60,
+    params:
+        names=measured_names,
+        options=search_options(),
+    script:
+        "../scripts/measure_indexes.py"

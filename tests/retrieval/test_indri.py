@@ -168,14 +168,14 @@ def test_lucene_s_own_indri_similarity_agrees(tmp_path: Path) -> None:
     build_positions([documents], OPTIONS, TEXT, tmp_path / "positions")
     lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
     weights = {"q1": {"apple": 0.5, "runs": 0.25}, "q2": {"pie": 1.0, "zoos": 2.0, "cherry": 0.5}}
-    texts = {name: " ".join(given) for name, given in weights.items()}
+    texts = {name: " ".join(words) for name, words in weights.items()}
     found, _ = retrieve(tmp_path, tmp_path, texts, weights, mu=25.0, depth=100)
     reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(tmp_path / "index"))
-    for name, given in weights.items():
-        scores = {word: lucene_beliefs(reader, word, bodies, 25.0) for word in given}
-        held = [document for document, body in bodies.items() if set(given) & set(body.split())]
+    for name, asked in weights.items():
+        scores = {word: lucene_beliefs(reader, word, bodies, 25.0) for word in asked}
+        held = [document for document, body in bodies.items() if set(asked) & set(body.split())]
         wanted = {
-            document: sum(given[word] * scores[word][document] for word in given) / sum(given.values())
+            document: sum(asked[word] * scores[word][document] for word in asked) / sum(asked.values())
             for document in held
         }
         assert found[name] == pytest.approx(wanted, abs=1e-5)

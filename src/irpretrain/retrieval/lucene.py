@@ -252,9 +252,9 @@ def search_grid(
         folder: an empty folder for files in between.
     """
     _check_method(method)
-    record = _check_index(index, options)
+    record = read_record(index, options)
     table = QUERIES.read(queries)
-    texts = one_line_each(table["text"].to_pylist(), record.get("query_words", "lucene"))
+    texts = query_texts(table["text"].to_pylist(), record)
     identifiers: list[str] = table["query_id"].to_pylist()
     # Numbers stand for the identifiers, which may hold anything.
     lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
@@ -303,6 +303,11 @@ def _check_method(method: str) -> None:
         raise ConfigError(f"{method!r} is not a first stage; allowed are {', '.join(RANKERS)}")
 
 
+def query_texts(texts: Sequence[str], record: Mapping[str, Any]) -> list[str]:
+    """Return queries as an index with that record wants them."""
+    return one_line_each(texts, record.get("query_words", "lucene"))
+
+
 def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
     """Return each query on one line, cut into words where the index holds words that were cut so."""
     if words == "lucene":
@@ -310,8 +315,12 @@ def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
     return [" ".join(find_words(text, words)) for text in texts]
 
 
-def _check_index(index: str | Path, options: RetrievalConfig) -> dict[str, Any]:
-    """Return what the index says of itself."""
+def read_record(index: str | Path, options: RetrievalConfig) -> dict[str, Any]:
+    """Return what an index says of itself.
+
+    Raises:
+        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
+    """
     path = Path(index, RECORD)
     if not path.exists():
         raise IntegrityError(

@@ -1,6 +1,6 @@
 """Where every term of a corpus stands: postings with positions, for windows and exact document lengths.
 
-Lucene's own index keeps lengths in one byte and scores a window by its width, so Indri's formulas cannot be had from it.
+Lucene keeps lengths in one byte and scores a window by its width, so Indri's formulas cannot be had from its index.
 Words are those of the tf index (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its place,
 so that words on its two sides are no neighbours.
 """
