@@ -507,9 +507,7 @@ def index_of(index, dataset):
 def vector_shards(wildcards):
     """Weights of a corpus's terms, all shards."""
     shards = range(CFG.corpora[wildcards.corpus].shards)
-    return [
-        f"results/term_vectors/{wildcards.index}/{wildcards.corpus}-{shard}.parquet" for shard in shards
-    ]
+    return [f"results/term_vectors/{wildcards.index}/{wildcards.corpus}-{shard}.parquet" for shard in shards]
 
 
 def query_words(wildcards):
@@ -546,7 +544,9 @@ def stage_query_weights(wildcards):
 def structured_options(wildcards):
     """What decides a search with structured queries, beside `retrieval`."""
     stage = first_stage(wildcards)
-    return stage.model_dump(mode="json", include={"parameters", "dependence"}) | {"query_words": CFG.text.words}
+    return stage.model_dump(mode="json", include={"parameters", "dependence"}) | {
+        "query_words": CFG.text.words
+    }
 
 
 def first_stage_index(wildcards):
@@ -578,7 +578,9 @@ def tested_queries(wildcards):
     tuning = CFG.datasets[first_stage(wildcards).tuned_on]
     experiments = active_experiments(CFG).values()
     shown = [e for e in experiments if wildcards.candidates in (e.candidates, *e.first_stages)]
-    names = dict.fromkeys(e.dataset for e in shown if CFG.datasets[e.dataset].queries.path == tuning.queries.path)
+    names = dict.fromkeys(
+        e.dataset for e in shown if CFG.datasets[e.dataset].queries.path == tuning.queries.path
+    )
     return [f"results/datasets/{name}/queries.parquet" for name in names]
 
 
@@ -603,7 +605,9 @@ def sweep_figures(papers):
 def measured_names(wildcards):
     """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
     experiments = [e for e in active_experiments(CFG).values() if e.dataset == wildcards.dataset]
-    shown = [name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages]
+    shown = [
+        name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages
+    ]
     return list(dict.fromkeys([TF_INDEX, *(CFG.first_stages[name].index for name in shown)]))
 
 
@@ -613,7 +617,11 @@ def measured_indexes(wildcards):
 
 def tuning_options(wildcards):
     stage = first_stage(wildcards)
-    return {"model": stage.model, "dataset": stage.tuned_on, "sweep": dump(stage.sweep or CFG.retrieval.sweep)}
+    return {
+        "model": stage.model,
+        "dataset": stage.tuned_on,
+        "sweep": dump(stage.sweep or CFG.retrieval.sweep),
+    }
 
 
 # Runs

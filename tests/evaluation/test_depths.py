@@ -17,7 +17,8 @@ def described(folder: Path, model: str, regime: str, runs, candidates: str = "bm
     for number, run in enumerate(runs):
         paths.append(folder / f"{model}-{number}.run.gz")
         write_run(paths[-1], run, model)
-    return dict(dataset="d", candidates=candidates, model=model, regime=regime, seed=1, paths=paths)
+    keys = {"dataset": "d", "candidates": candidates, "model": model, "regime": regime, "seed": 1}
+    return {**keys, "paths": paths}
 
 
 @pytest.fixture
