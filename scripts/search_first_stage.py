@@ -12,7 +12,7 @@ with stage(snakemake) as done:
             snakemake.wildcards.candidates,
             snakemake.params.first_stage["model"],
             snakemake.params.first_stage["parameters"],
-            snakemake.input.get("tuning") or None,
+            snakemake.input.tuning or None,
             RetrievalConfig(**snakemake.params.options),
             snakemake.output.run,
         )

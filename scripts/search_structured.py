@@ -12,7 +12,7 @@ with stage(snakemake) as done:
         search_weighted(
             snakemake.input.positions,
             snakemake.input.queries,
-            snakemake.input.get("weights") or None,
+            snakemake.input.weights or None,
             first_stage["query_words"],
             DependenceConfig(**dependence) if dependence else None,
             RetrievalConfig(**snakemake.params.options).with_parameters(given),
