@@ -70,6 +70,12 @@ def make_project(folder: Path, **overrides: Any) -> Path:
     )
     unseen = [f"u{n:02d} 0 d{d:02d} 1\n" for n in range(4) for d in range(DOCUMENTS) if n == d % 12]
     (data / "unseen-qrels.txt").write_text("".join(unseen))
+    # What ARES's predictors learn from is asked by others than the tested queries.
+    (data / "asked-queries.tsv").write_text(
+        "".join(f"a{n:02d}\t{' '.join(words(n)[n // 12 : n // 12 + 2])}\n" for n in range(36))
+    )
+    asked = [f"a{n:02d} 0 d{d:02d} 1\n" for n in range(36) for d in range(DOCUMENTS) if n % 12 == d % 12]
+    (data / "asked-qrels.txt").write_text("".join(asked))
     make_encoder(data / "encoder")
     overlay = folder / "tiny.yaml"
     overlay.write_text(yaml.safe_dump(overlay_config(**overrides)))
@@ -119,7 +125,14 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "tiny": {"format": "jsonl", "path": "data/documents", "shards": shards},
             "wiki": {"format": "wikipedia-dump", "path": "data/wiki.xml", "shards": shards},
         },
-        "collections": {"pretraining": ["tiny"], "target": ["tiny"], "articles": ["wiki"]},
+        "collections": {
+            "pretraining": ["tiny"],
+            "questions": ["tiny"],
+            "target": ["tiny"],
+            "articles": ["wiki"],
+        },
+        "pseudo_queries": {"support": "document", "temperature": 1, "temperatures": {"pretraining": None}},
+        "word_vectors": {"dimensions": 8, "minimum_count": 1},
         "graph": {"segment_words": 16},
         "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
         "objectives": {
@@ -147,6 +160,13 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "squad": None,
             "squad-train": None,
             "squad-train-questions": None,
+            "squad-questions": {
+                "label": "asked",
+                "corpus": "tiny",
+                "queries": {"format": "tsv", "path": "data/asked-queries.tsv"},
+                "qrels": {"format": "trec", "path": "data/asked-qrels.txt"},
+                "sample_queries": None,
+            },
             "tiny": {
                 "label": "tiny",
                 "corpus": "tiny",
@@ -193,9 +213,11 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "fine-tuned": {"dataset": "tiny", "models": ["prop"]},
             "few-shot": {"dataset": "tiny", "regimes": ["few-shot-2"]},
             "unseen": {"dataset": "tiny-unseen", "models": ["prop"], "regimes": ["full"], "papers": ["prop"]},
+            "zero-shot-ares": {"dataset": "tiny"},
             "zero-shot-wikiformer": {"dataset": "tiny", "models": ["untrained", "wikiformer"]},
             "zero-shot-php": {"dataset": "tiny", "models": ["untrained", "php"]},
         },
+        "diagnoses": {"embedded": {"documents": 20}},
         "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"], "steps": 20}},
         **top,
     }

@@ -61,7 +61,7 @@ def _draw(axis: Any, axioms: PublishedAxioms, diagnosis: Diagnosis) -> None:
         axis.plot(shares, places, marker, color=colour, markersize=5, linestyle="none", label=text)
     axis.set_yticks(range(len(names)), names)
     axis.set_ylim(len(names) - 0.5, -0.5)
-    axis.set_xlim(0, 1)
+    axis.set_xlim(-0.015, 1.015)  # a mark at either end is seen whole
     axis.set_xlabel("share of pairs decided as the axiom does")
     axis.grid(axis="y", visible=False)
     legend_below(axis, columns=2, size=9)

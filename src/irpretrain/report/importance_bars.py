@@ -72,4 +72,4 @@ def _draw(axis: Any, axioms: PublishedAxioms, group: PredictorGroup, scores: Pre
     axis.set_xlim(0, 1.12)
     axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"], fontsize=9)
     axis.grid(axis="y", visible=False)
-    axis.set_title(f"Setting {scores.setting}, AUC {scores.auc:.3f}, {group.label}", fontsize=10)
+    axis.set_title(f"Setting {scores.setting}, AUC {scores.auc:.3f}\n{group.label}", fontsize=10)
