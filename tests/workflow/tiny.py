@@ -206,6 +206,14 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             },
         },
         "retrieval": {"depth": 10},
+        "first_stages": {
+            "deepct-bm25": {"label": "BM25, DeepCT", "index": "deepct"},
+            "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
+            "deepct-tuned": {"label": "BM25, DeepCT, tuned", "index": "deepct", "tuned_on": "tiny"},
+            "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
+            "oracle-bm25": {"label": "BM25, oracle", "index": "oracle"},
+            "indri-deepct": {"label": "Indri, DeepCT", "model": "indri", "query_weights": "deepct-query"},
+        },
         "reranking": {"max_length": 48, "query_length": 8},
         "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
         "experiments": {
