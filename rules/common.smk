@@ -9,10 +9,13 @@ from irpretrain.config.consistency import (
     active_experiments,
     most_shots,
     trained_on,
+    used_first_stages,
     used_models,
     wanted_models,
     with_starts,
 )
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
+from irpretrain.config.term_weights import TRAINED
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.sources import corpus_files, encoder_files
@@ -25,6 +28,7 @@ ASSET_DIRECTORIES = [name for name, asset in MANIFEST.assets.items() if asset.di
 ASSET_FILES = [name for name in MANIFEST.assets if name not in ASSET_DIRECTORIES]
 LINK_OPTIONS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
+SEARCH_OPTIONS = INDEX_OPTIONS | {"depth", "bm25", "query_likelihood", "jelinek_mercer"}
 PAPERS = CFG.report.papers
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
 CHEAP_CHECKS = 1000
@@ -43,9 +47,11 @@ wildcard_constraints:
     model=r"[a-z0-9-]+",
     dataset=r"[a-z0-9-]+",
     candidates=r"[a-z0-9-]+",
+    index=r"[a-z0-9-]+",
     experiment=r"[a-z0-9-]+",
     predictor=r"[a-z0-9-]+",
     terms="all|held",
+    weighting=r"[a-z0-9-]+",
     diagnosis=r"[a-z0-9-]+",
     page=r"[a-z0-9-]+",
     paper=r"[a-z]+",
@@ -368,6 +374,144 @@ def diagnosis_scores(wildcards):
     return [f"results/diagnosis/{wildcards.diagnosis}/scores/{model}.parquet" for model in models]
 
 
+# DeepCT: weights of words
+
+
+def weightings(kind, *models):
+    """A constraint of wildcards to the weightings of a kind by some models; nothing satisfies it where there are none."""
+    found = [n for n, w in CFG.term_weights.items() if w.kind == kind and w.model in models and not w.same_as]
+    return "|".join(found) or "(?!)"
+
+
+def indexed_weightings():
+    """The same for weightings whose predicted weights become integers."""
+    found = [
+        n for n, w in CFG.term_weights.items() if w.kind == "passages" and (w.same_as or w.model != "tf")
+    ]
+    return "|".join(found) or "(?!)"
+
+
+def predicted_weights(wildcards):
+    """Weights of a shard's words by a weighting, or by the one that it is the same as."""
+    name = weighting_of(wildcards).same_as or wildcards.weighting
+    return f"results/term_weights/{name}/weights/{wildcards.corpus}-{wildcards.shard}.parquet"
+
+
+def trained_weightings(model):
+    """The same for both kinds."""
+    return "|".join(n for n, w in CFG.term_weights.items() if w.model == model and not w.same_as) or "(?!)"
+
+
+def weighting_of(wildcards):
+    return CFG.term_weights[wildcards.weighting]
+
+
+def weighting_options(wildcards):
+    """What decides a weighting; its name in tables, and what only its integers take, do not."""
+    return weighting_of(wildcards).model_dump(
+        mode="json",
+        exclude={
+            "label": True,
+            "same_as": True,
+            "scale": True,
+            "square_root": True,
+            "inference": {"compute": {"gpus"}},
+        },
+    ) | {"label": wildcards.weighting}
+
+
+def integer_options(wildcards):
+    """What decides the integers of a weighting's weights."""
+    return weighting_of(wildcards).model_dump(mode="json", include={"scale", "square_root"})
+
+
+def target_documents(wildcards):
+    return documents_of([CFG.datasets[weighting_of(wildcards).dataset].corpus])
+
+
+def target_file(name):
+    """A file of the data set that gives a weighting's targets."""
+    return lambda wildcards: f"results/datasets/{weighting_of(wildcards).dataset}/{name}"
+
+
+def weighting_encoder(wildcards):
+    return weighting_of(wildcards).encoder or CFG.encoder
+
+
+def weighting_encoder_options(wildcards):
+    return dump(weighting_encoder(wildcards))
+
+
+def weighting_encoder_directory(wildcards):
+    return source(weighting_encoder(wildcards).path)
+
+
+def weighting_encoder_inputs(wildcards):
+    """The files of a weighting's encoder, so that a changed one reruns what is made of it."""
+    path = weighting_encoder(wildcards).path
+    return source(path) if is_embedded(path) else list_files(path, [""])
+
+
+def weighting_folds(wildcards):
+    """The folds of the data set that a model is trained on, where it is the model of one fold; fold 0 has all queries."""
+    return target_file("folds.json")(wildcards) if int(wildcards.fold) else []
+
+
+def weighting_training(key):
+    return lambda wildcards: getattr(weighting_of(wildcards).training.compute, key)
+
+
+def weighting_inference(key):
+    return lambda wildcards: getattr(weighting_of(wildcards).inference.compute, key)
+
+
+def weighting_vectors(wildcards):
+    """The word vectors that a weighting's regression is over."""
+    weighting = weighting_of(wildcards)
+    return f"results/vectors/{weighting.collection}" if weighting.model == "word-vectors" else []
+
+
+def weighting_statistics(wildcards):
+    """What numbers the words of these vectors."""
+    weighting = weighting_of(wildcards)
+    base = f"results/statistics/{weighting.collection}"
+    return f"{base}/words.parquet" if weighting.model == "word-vectors" else []
+
+
+def weighting_models(folds):
+    """Models of a weighting that learns: of each of some folds."""
+
+    def files(wildcards):
+        if weighting_of(wildcards).model not in TRAINED:
+            return []
+        return [f"results/term_weights/{wildcards.weighting}/model-{fold}" for fold in folds(wildcards)]
+
+    return files
+
+
+def whole(wildcards):
+    """The fold of the model that all queries train."""
+    return [0]
+
+
+def folds_of_queries(wildcards):
+    """The models that weight a data set's queries: where they gave the targets, one a test fold, else one of all."""
+    own = weighting_of(wildcards).dataset == wildcards.dataset
+    return fold_numbers(wildcards.dataset) if own else whole(wildcards)
+
+
+def folds_of_weighed(wildcards):
+    """The folds of these models."""
+    trained = weighting_of(wildcards).model in TRAINED and folds_of_queries(wildcards) != [0]
+    return f"results/datasets/{wildcards.dataset}/folds.json" if trained else []
+
+
+def oracle_targets(wildcards):
+    """Targets that are weights themselves."""
+    path = f"results/term_weights/{wildcards.weighting}/targets.parquet"
+    return path if weighting_of(wildcards).model == "oracle" else []
+
+
 # Graphs
 
 
@@ -531,12 +675,155 @@ def dataset_tokens(wildcards):
 
 
 def dataset_index(wildcards):
-    return f"results/indexes/{CFG.datasets[wildcards.dataset].corpus}"
+    return index_of(TF_INDEX, wildcards.dataset)
 
 
 def index_options():
     """What decides an index; the rest of `retrieval` matters to searches only."""
     return CFG.retrieval.model_dump(mode="json", include=INDEX_OPTIONS)
+
+
+def search_options():
+    """What decides a search; grids of parameters do not."""
+    return CFG.retrieval.model_dump(mode="json", include=SEARCH_OPTIONS)
+
+
+# Weighted indexes and named first stages
+
+
+def names_of(entries):
+    """A constraint of wildcards to names, which no name at all satisfies where there are none."""
+    return "|".join(entries) or "(?!)"
+
+
+def indexes_of_type(kind):
+    return [name for name, index in CFG.indexes.items() if index.type == kind]
+
+
+def index_of(index, dataset):
+    """The index that a data set is searched in."""
+    corpus = CFG.datasets[dataset].corpus
+    return f"results/indexes/{corpus}" if index == TF_INDEX else f"results/weighted_indexes/{index}/{corpus}"
+
+
+def vector_shards(wildcards):
+    """Weights of a corpus's terms, all shards."""
+    shards = range(CFG.corpora[wildcards.corpus].shards)
+    return [f"results/term_vectors/{wildcards.index}/{wildcards.corpus}-{shard}.parquet" for shard in shards]
+
+
+def query_words(wildcards):
+    """How the texts behind an index's weights were cut into words; queries are cut the same way."""
+    return "lucene" if wildcards.index in CFG.indexes else CFG.text.words
+
+
+def index_kind_options(wildcards):
+    return dump(CFG.indexes[wildcards.index])
+
+
+def expansion_file(wildcards):
+    return CFG.indexes[wildcards.index].path
+
+
+def first_stage(wildcards):
+    return CFG.first_stages[wildcards.candidates]
+
+
+def stages_of_model(*models, other=False):
+    return [name for name, stage in CFG.first_stages.items() if (stage.model in models) is not other]
+
+
+def dataset_positions(wildcards):
+    return f"results/positions/{CFG.datasets[wildcards.dataset].corpus}"
+
+
+def stage_query_weights(wildcards):
+    """Weights of the queries' terms, for first stages that have them."""
+    weights = first_stage(wildcards).query_weights
+    return [] if weights is None else f"results/term_weights/{weights}/queries/{wildcards.dataset}.parquet"
+
+
+def structured_options(wildcards):
+    """What decides a search with structured queries, beside `retrieval`."""
+    stage = first_stage(wildcards)
+    return stage.model_dump(mode="json", include={"parameters", "dependence"}) | {
+        "query_words": CFG.text.words
+    }
+
+
+def first_stage_index(wildcards):
+    return index_of(first_stage(wildcards).index, wildcards.dataset)
+
+
+def tuned_parameters(wildcards):
+    """Where a first stage's parameters are chosen, for those that are tuned."""
+    return [] if first_stage(wildcards).tuned_on is None else f"results/tuning/{wildcards.candidates}.json"
+
+
+def first_stage_options(wildcards):
+    """What decides a named first stage's search, beside `retrieval`; its name in tables does not."""
+    return first_stage(wildcards).model_dump(mode="json", include={"model", "parameters"})
+
+
+def tuning_index(wildcards):
+    return index_of(first_stage(wildcards).index, first_stage(wildcards).tuned_on)
+
+
+def tuning_file(name):
+    """A file of the data set that a first stage is tuned on."""
+    return lambda wildcards: f"results/datasets/{first_stage(wildcards).tuned_on}/{name}"
+
+
+def tested_queries(wildcards):
+    """Queries that some experiment tests a first stage on, which do not choose its parameters; those of other sources
+    than the tuning queries have identifiers of their own."""
+    tuning = CFG.datasets[first_stage(wildcards).tuned_on]
+    experiments = active_experiments(CFG).values()
+    shown = [e for e in experiments if wildcards.candidates in (e.candidates, *e.first_stages)]
+    names = dict.fromkeys(
+        e.dataset for e in shown if CFG.datasets[e.dataset].queries.path == tuning.queries.path
+    )
+    return [f"results/datasets/{name}/queries.parquet" for name in names]
+
+
+def tuning_label(wildcards):
+    return first_stage(wildcards).label
+
+
+def tuning_dataset(wildcards):
+    return CFG.datasets[first_stage(wildcards).tuned_on].label
+
+
+def tuned_stages(papers):
+    """Tuned first stages that some experiment of these papers shows."""
+    shown = used_first_stages(CFG.of_papers(papers))
+    return [name for name in shown if name in CFG.first_stages and CFG.first_stages[name].tuned_on]
+
+
+def sweep_figures(papers):
+    return expand("results/figures/sweep-{name}.{format}", name=tuned_stages(papers), format=["svg", "png"])
+
+
+def measured_names(wildcards):
+    """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
+    experiments = [e for e in active_experiments(CFG).values() if e.dataset == wildcards.dataset]
+    shown = [
+        name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages
+    ]
+    return list(dict.fromkeys([TF_INDEX, *(CFG.first_stages[name].index for name in shown)]))
+
+
+def measured_indexes(wildcards):
+    return [index_of(name, wildcards.dataset) for name in measured_names(wildcards)]
+
+
+def tuning_options(wildcards):
+    stage = first_stage(wildcards)
+    return {
+        "model": stage.model,
+        "dataset": stage.tuned_on,
+        "sweep": dump(stage.sweep or CFG.retrieval.sweep),
+    }
 
 
 # Runs
@@ -643,12 +930,13 @@ def first_stage_run(dataset, method):
 
 
 def experiment_runs(experiment):
-    """Description of every run of an experiment, both first stages among them, for evaluation.evaluate."""
+    """Description of every run of an experiment, its first stages among them, for evaluation.evaluate."""
     keys = ("dataset", "candidates", "model", "regime", "seed")
-    dataset = CFG.experiments[experiment].dataset
+    asked = CFG.experiments[experiment]
+    dataset = asked.dataset
     runs = [
         dict(zip(keys, (dataset, method, method, "first-stage", 0)), paths=[first_stage_run(dataset, method)])
-        for method in ("bm25", "ql")
+        for method in dict.fromkeys([*BUILT_IN_FIRST_STAGES, asked.candidates, *asked.first_stages])
     ]
     return runs + [dict(zip(keys, cell), paths=run_files(*cell)) for cell in cells(experiment)]
 
@@ -665,6 +953,14 @@ def experiment_folds(wildcards):
     """The folds of the experiment's data set, where it is cut into folds."""
     dataset = CFG.experiments[wildcards.experiment].dataset
     return [] if CFG.datasets[dataset].train_on else f"results/datasets/{dataset}/folds.json"
+
+
+def experiment_depths(wildcards):
+    return CFG.experiments[wildcards.experiment].depths
+
+
+def experiment_measures(wildcards):
+    return CFG.datasets[CFG.experiments[wildcards.experiment].dataset].measures
 
 
 def experiment_dataset(wildcards):

@@ -23,3 +23,27 @@ rule evaluate:
         datasets=experiment_dataset,
     script:
         "../scripts/evaluate.py"
+
+
+rule evaluate_depths:
+    """Recall of candidates and every re-ranked run, cut to the first candidates (DeepCT, Table 4)."""
+    input:
+        runs=experiment_run_files,
+        qrels=experiment_qrels,
+    output:
+        scores="results/depths/{experiment}.csv",
+        meta="results/depths/{experiment}.csv.meta.json",
+    log:
+        "results/logs/evaluate_depths/{experiment}.log",
+    benchmark:
+        "results/benchmarks/evaluate_depths/{experiment}.tsv"
+    priority: RESULTS
+    resources:
+        mem_mb=memory(4000),
+        runtime=60,
+    params:
+        runs=lambda wildcards: experiment_runs(wildcards.experiment),
+        depths=experiment_depths,
+        measures=experiment_measures,
+    script:
+        "../scripts/evaluate_depths.py"

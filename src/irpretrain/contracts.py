@@ -51,9 +51,12 @@ class Contract:
 
     def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | pa.Table) -> int:
         """Write `rows` (dicts in any number, or an Arrow table) atomically; return how many there were."""
-        table_batches = [rows] if isinstance(rows, pa.Table) else self._tables(rows)
+        return self.write_tables(path, [rows] if isinstance(rows, pa.Table) else self._tables(rows))
+
+    def write_tables(self, path: str | Path, tables: Iterable[pa.Table]) -> int:
+        """Write Arrow tables one after the other, atomically; return the number of rows."""
         with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
-            for table in table_batches:
+            for table in tables:
                 writer.add(table)
             return writer.rows
 
@@ -450,6 +453,56 @@ PAIR_SCORES = Contract(
     ),
 )
 
+TERM_TARGETS = Contract(
+    "term_targets",
+    "What term weighting learns from: one row a text (a passage or a query), or one a (query, passage) pair, in the "
+    "order of the texts; docs/methods/deepct.md has the definitions.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column("sample", pa.int32(), "which row of that text, from 0; third key of the order"),
+        Column("text", pa.string(), "the text itself"),
+        Column(
+            "judged", pa.int32(), "relevant queries (of a passage) or documents (of a query) counted here"
+        ),
+        Column("targets", _list(pa.float32()), "target of each word of the text, from 0 to 1"),
+        Column("counted", _list(pa.bool_()), "whether the word is part of the loss"),
+    ),
+)
+
+TERM_WEIGHT = _record(term=pa.string(), weight=pa.float32())
+TERM_WEIGHTS = Contract(
+    "term_weights",
+    "Predicted weights of a corpus shard's words, or of a data set's queries: one row a text, in their order, those "
+    "without words too.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column(
+            "terms",
+            _list(TERM_WEIGHT),
+            "the text's different words, lower-cased, sorted by code points; of a word that occurs again, the largest "
+            "weight",
+        ),
+    ),
+)
+
+TERM_COUNT = _record(term=pa.string(), weight=pa.int32())
+TERM_VECTORS = Contract(
+    "term_vectors",
+    "Integer weights that stand for term frequencies in an index: one row a text, in their order, those without "
+    "terms too.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column(
+            "terms",
+            _list(TERM_COUNT),
+            "the terms with weights of 1 or more: different lower-cased words, not stemmed, sorted by code points",
+        ),
+    ),
+)
+
 PER_QUERY = Contract(
     "per_query",
     "One row a query, measure and run.",
@@ -484,5 +537,8 @@ CONTRACTS = (
     AXIOM_VALUES,
     AXIOM_PAIRS,
     PAIR_SCORES,
+    TERM_TARGETS,
+    TERM_WEIGHTS,
+    TERM_VECTORS,
     PER_QUERY,
 )

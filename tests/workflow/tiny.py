@@ -159,6 +159,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "datasets": {
             "squad": None,
             "squad-train": None,
+            "squad-train-questions": None,
             "squad-questions": {
                 "label": "asked",
                 "corpus": "tiny",
@@ -181,7 +182,38 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "train_on": "tiny",
             },
         },
+        "term_weights": {
+            "deepct": {
+                "dataset": "tiny",
+                "max_length": 32,
+                "windows": {"overlap": 8},
+                "training": {"steps": 6, "batch_size": 4, "checkpoint_every": 2, "log_every": 2},
+                "inference": {"block": 10},
+            },
+            "deepct-query": {
+                "label": "DeepCT-Query",
+                "kind": "queries",
+                "dataset": "tiny",
+                "max_length": 30,
+                "training": {"steps": 3, "batch_size": 4},
+            },
+            "oracle": {"label": "oracle", "model": "oracle", "dataset": "tiny"},
+            "oracle-query": {
+                "label": "oracle",
+                "kind": "queries",
+                "model": "oracle",
+                "dataset": "tiny",
+            },
+        },
         "retrieval": {"depth": 10},
+        "first_stages": {
+            "deepct-bm25": {"label": "BM25, DeepCT", "index": "deepct"},
+            "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
+            "deepct-tuned": {"label": "BM25, DeepCT, tuned", "index": "deepct", "tuned_on": "tiny"},
+            "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
+            "oracle-bm25": {"label": "BM25, oracle", "index": "oracle"},
+            "indri-deepct": {"label": "Indri, DeepCT", "model": "indri", "query_weights": "deepct-query"},
+        },
         "reranking": {"max_length": 48, "query_length": 8},
         "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
         "experiments": {

@@ -8,20 +8,27 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
+
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
+    from irpretrain.config.retrieval import FirstStageConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.term_weights import TermWeightsConfig
     from irpretrain.config.training import PretrainingConfig, TaskConfig
 
 NAMED = (
     "corpora",
     "collections",
     "predictors",
+    "term_weights",
     "objectives",
     "models",
     "datasets",
+    "indexes",
+    "first_stages",
     "experiments",
     "diagnoses",
     "attributions",
@@ -29,7 +36,7 @@ NAMED = (
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
-RESERVED = ("encoder", "bm25", "ql")
+RESERVED = ("encoder", *BUILT_IN_FIRST_STAGES)
 """What no model may be called: `start: encoder` means the encoder itself, the others are first stages in scores."""
 GIVEN_KEYS = ("label", "cross_encoder")
 """What may be said of a re-ranker that is given by its path."""
@@ -65,6 +72,12 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _unknown(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
+    for name, weighting in config.term_weights.items():
+        yield from _weighting(config, name, weighting)
+    if TF_INDEX in config.indexes:
+        yield f"indexes.{TF_INDEX}: {TF_INDEX} means the index of term frequencies; call the index something else"
+    for name, first_stage in config.first_stages.items():
+        yield from _first_stage(config, name, first_stage)
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
     for name, page in config.attributions.items():
@@ -153,7 +166,8 @@ def tested_datasets(config: Config) -> list[str]:
 
 
 def used_datasets(config: Config) -> list[str]:
-    """Return the data sets that experiments test or train on, that choose snapshots, or that predictors learn from."""
+    """Return the data sets that experiments test or train on, that choose snapshots or parameters of first
+    stages, or that predictors or weightings of words learn from."""
     training = (
         trained_on(config, experiment.dataset)
         for experiment in active_experiments(config).values()
@@ -162,22 +176,58 @@ def used_datasets(config: Config) -> list[str]:
     selections = (config.models[name].select_on for name in used_models(config))
     choosing = (selection.dataset for selection in selections if selection is not None)
     judged = (config.predictors[name].dataset for name in used_predictors(config))
-    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing, *judged]))
+    stages = (config.first_stages.get(name) for name in used_first_stages(config))
+    tuning = (stage.tuned_on for stage in stages if stage is not None and stage.tuned_on is not None)
+    weightings = (config.term_weights[name].dataset for name in used_weightings(config))
+    weighed = (name for name in weightings if name is not None)
+    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing, *judged, *tuning, *weighed]))
+
+
+def used_first_stages(config: Config) -> list[str]:
+    """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
+    found = dict.fromkeys(BUILT_IN_FIRST_STAGES)
+    for experiment in active_experiments(config).values():
+        found |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
+    selections = (config.models[name].select_on for name in used_models(config))
+    found |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
+    return list(found)
+
+
+def first_stage_names(config: Config) -> list[str]:
+    """Return every first stage that an experiment may name."""
+    return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
+
+
+def index_names(config: Config) -> list[str]:
+    """Return every index that a first stage may name."""
+    passages = (name for name, weighting in config.term_weights.items() if weighting.kind == "passages")
+    return [TF_INDEX, *config.indexes, *passages]
+
+
+def used_weightings(config: Config) -> list[str]:
+    """Return the weightings that predict what first stages in use search, or weigh queries by."""
+    stages = (config.first_stages.get(name) for name in used_first_stages(config))
+    found = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
+    named = [(name, config.term_weights[name]) for name in found if name in config.term_weights]
+    learned = (weighting.same_as or name for name, weighting in named)
+    return [name for name in dict.fromkeys(learned) if name in config.term_weights]
 
 
 def used_corpora(config: Config) -> list[str]:
-    """Return the corpora that some experiment trains on or searches, or whose pseudo-queries are compared."""
+    """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, or whose word
+    vectors weigh words."""
     collections = [
         *(config.models[name].collection for name in used_models(config) if config.models[name].tasks),
         *(config.predictors[name].collection for name in used_predictors(config)),
         *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),
+        *(config.term_weights[name].collection for name in used_weightings(config)),
     ]
     trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
     return list(dict.fromkeys([*trained, *(config.datasets[name].corpus for name in used_datasets(config))]))
 
 
 def longest_sequences(config: Config) -> dict[str, int]:
-    """Return the length of the longest sequence that each stage in use makes, by the key that sets it."""
+    """Return the length of the longest sequence that each stage in use makes for `encoder`, by the key that sets it."""
     found = {"reranking.max_length": config.reranking.max_length}
     for name in used_models(config):
         if config.models[name].tasks:
@@ -189,6 +239,10 @@ def longest_sequences(config: Config) -> dict[str, int]:
                     found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
     if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
         found["finetuning.max_length"] = config.finetuning.max_length
+    for name in used_weightings(config):
+        weighting = config.term_weights[name]
+        if weighting.model == "regressor" and weighting.encoder is None:
+            found[f"term_weights.{name}.max_length"] = weighting.max_length
     return found
 
 
@@ -207,9 +261,10 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     if model.collection is not None:
         yield from _unknown(f"{where}.collection", [model.collection], config.collections, "collections")
     if model.select_on is not None:
-        yield from _unknown(
-            f"{where}.select_on.dataset", [model.select_on.dataset], config.datasets, "datasets"
-        )
+        chosen = model.select_on
+        yield from _unknown(f"{where}.select_on.dataset", [chosen.dataset], config.datasets, "datasets")
+        known = first_stage_names(config)
+        yield from _unknown(f"{where}.select_on.candidates", [chosen.candidates], known, "first_stages")
     tasks = [task.objective for task in model.tasks]
     yield from _unknown(f"{where}.tasks", tasks, config.objectives, "objectives")
     for task in model.tasks:
@@ -348,6 +403,62 @@ def _diagnosis(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterato
         yield f"{where}.models: {twice[0]} is listed twice; list each model once"
 
 
+def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    where = f"term_weights.{name}"
+    if weighting.kind == "passages" and name in (TF_INDEX, *config.indexes):
+        taken = "is an index" if name in config.indexes else "means the index of term frequencies"
+        yield f"{where}: {name} {taken}, so no first stage can search these weights; call the weighting something else"
+    if weighting.same_as is not None:
+        yield from _unknown(f"{where}.same_as", [weighting.same_as], config.term_weights, "term_weights")
+        other = config.term_weights.get(weighting.same_as)
+        if other is not None and (
+            other.same_as is not None or other.model == "tf" or other.kind == "queries"
+        ):
+            yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
+    if weighting.dataset is not None:
+        yield from _unknown(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
+    if weighting.collection is not None:
+        yield from _unknown(f"{where}.collection", [weighting.collection], config.collections, "collections")
+
+
+def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    where = f"first_stages.{name}"
+    if name in (*RESERVED, *config.models):
+        taken = "is a model" if name in config.models else "has a meaning of its own"
+        yield f"{where}: {name} {taken}; call the first stage something else"
+    yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
+    if stage.query_weights is not None:
+        known = [other for other, weighting in config.term_weights.items() if weighting.kind == "queries"]
+        yield from _unknown(
+            f"{where}.query_weights", [stage.query_weights], known, "term_weights of kind queries"
+        )
+    if stage.sweep is not None and stage.tuned_on is None:
+        yield f"{where}.sweep: has no use without tuned_on"
+    if stage.model == "indri":
+        if stage.index != TF_INDEX or stage.tuned_on is not None:
+            yield f"{where}: indri has index {TF_INDEX} and parameters that are given; leave index and tuned_on out"
+    elif stage.query_weights is not None or stage.dependence is not None:
+        yield f"{where}: query_weights and dependence need model indri"
+    parameters = MODEL_PARAMETERS[stage.model]
+    for parameter in stage.parameters.given():
+        if parameter not in parameters:
+            has = " and ".join(parameters)
+            yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
+        elif stage.tuned_on is not None:
+            yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
+    if stage.tuned_on is not None:
+        yield from _unknown(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")
+        for other, experiment in active_experiments(config).items():
+            if stage.tuned_on == experiment.dataset and name in (
+                experiment.candidates,
+                *experiment.first_stages,
+            ):
+                yield (
+                    f"{where}.tuned_on: experiments.{other} tests on {stage.tuned_on}; test queries must not choose "
+                    "parameters, so name a data set with other queries"
+                )
+
+
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     seen, current = [name], model
     while current.start in config.models and current.start != "encoder":
@@ -377,6 +488,13 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
     where = f"experiments.{name}"
     yield from _unknown(f"{where}.dataset", [experiment.dataset], config.datasets, "datasets")
     yield from _unknown(f"{where}.models", experiment.models, config.models, "models")
+    stages = [experiment.candidates, *experiment.first_stages]
+    yield from _unknown(f"{where}: first stages", stages, first_stage_names(config), "first_stages")
+    if not experiment.models and not experiment.first_stages:
+        yield f"{where}: compares nothing; name models, or first_stages"
+    if bool(experiment.models) != bool(experiment.regimes):
+        missing = "regimes" if experiment.models else "models"
+        yield f"{where}.{missing}: is empty; models and regimes need each other"
     for regime in experiment.regimes:
         if not REGIME.fullmatch(regime):
             yield (

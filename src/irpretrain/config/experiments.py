@@ -21,7 +21,9 @@ class SelectionConfig(Section):
         "nDCG@20",
         description="Measure whose best mean decides, the earlier of equal ones; ir_measures' notation.",
     )
-    candidates: Literal["bm25", "ql"] = Field("bm25", description="First-stage run that is re-ranked.")
+    candidates: str = Field(
+        "bm25", description="First stage that is re-ranked: bm25, ql, or a key of `first_stages`."
+    )
 
     @field_validator("measure")
     @classmethod
@@ -72,11 +74,26 @@ class ExperimentConfig(Section):
     )
 
     dataset: str = Field(description="Key of `datasets`.")
-    candidates: Literal["bm25", "ql"] = Field("bm25", description="First-stage run that is re-ranked.")
-    models: list[str] = Field(min_length=1, description="Keys of `models`.")
+    candidates: str = Field(
+        "bm25", description="First stage that is re-ranked: bm25, ql, or a key of `first_stages`."
+    )
+    first_stages: list[str] = Field(
+        default_factory=list,
+        description="Keys of `first_stages` that are evaluated beside bm25, ql and the candidates.",
+    )
+    models: list[str] = Field(
+        default_factory=list, description="Keys of `models`; empty where only first stages are compared."
+    )
     regimes: list[str] = Field(
-        min_length=1,
-        description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries drawn by the seed.",
+        default_factory=list,
+        description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries drawn by the seed; empty "
+        "where there are no models.",
+    )
+    depths: list[Annotated[int, Field(ge=1)]] = Field(
+        default_factory=list,
+        description="Depths at which recall of the candidates and every re-ranked run, cut to so many candidates, are "
+        "measured (DeepCT, Table 4).",
+        json_schema_extra={"unit": "documents"},
     )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
         [1], min_length=1, description="Seeds; each is a whole repetition."

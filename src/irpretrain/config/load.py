@@ -61,6 +61,13 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     for section in ("text", "pretraining"):
         if isinstance(given.get(section, {}), dict):
             result[section] = deep_merge(preset[section], given.get(section) or {})
+    weightings = given.get("term_weights")
+    if isinstance(weightings, dict):
+        own = preset["term_weights"]["<name>"]
+        result["term_weights"] = {
+            key: deep_merge(own, value) if isinstance(value, dict) else value
+            for key, value in weightings.items()
+        }
     objectives = given.get("objectives")
     if isinstance(objectives, dict):
         result["objectives"] = {key: _with_objective_preset(value, name) for key, value in objectives.items()}

@@ -23,6 +23,15 @@ PRESETS: dict[str, dict[str, Any]] = {
                 "clip_by": "all",
             },
         },
+        "term_weights": {
+            "<name>": {
+                "labels": {"rows": "per-text"},
+                "training": {
+                    "reduction": "sum",
+                    "optimiser": {"bias_correction": True, "epsilon": 1e-8},
+                },
+            },
+        },
         "objectives": {
             "rop": {
                 "stop_list": "inquery",
@@ -61,6 +70,15 @@ PRESETS: dict[str, dict[str, Any]] = {
                 "bias_correction": False,
                 "epsilon": 1e-6,
                 "clip_by": "tensor",
+            },
+        },
+        "term_weights": {
+            "<name>": {
+                "labels": {"rows": "per-pair"},
+                "training": {
+                    "reduction": "mean",
+                    "optimiser": {"bias_correction": False, "epsilon": 1e-6},
+                },
             },
         },
         "objectives": {

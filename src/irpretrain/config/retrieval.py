@@ -1,12 +1,13 @@
-"""Sections `retrieval` and `reranking`."""
+"""Sections `retrieval`, `indexes`, `first_stages` and `reranking`."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.corpora import check_measures
 from irpretrain.config.training import ComputeConfig, SequenceConfig
 
 
@@ -23,6 +24,163 @@ class QueryLikelihoodConfig(Section):
     mu: float = Field(1000.0, gt=0, description="Dirichlet prior.", json_schema_extra={"unit": "words"})
 
 
+class JelinekMercerConfig(Section):
+    """Query likelihood with Jelinek-Mercer smoothing."""
+
+    smoothing: float = Field(0.1, gt=0, le=1, description="λ, the share of the collection's language model.")
+
+
+RankingModel = Literal["bm25", "ql", "ql-jm"]
+"""BM25; query likelihood with Dirichlet and with Jelinek-Mercer smoothing."""
+StageModel = Literal["bm25", "ql", "ql-jm", "indri"]
+"""The same, and Indri's query likelihood for weighted and structured queries."""
+QueryWords = Literal["lucene", "alphanumeric", "letters"]
+"""How a query is cut into words before it is analysed: by Lucene's tokeniser, or as `text.words` cuts documents."""
+
+K1 = Annotated[float, Field(ge=0)]
+B = Annotated[float, Field(ge=0, le=1)]
+Mu = Annotated[float, Field(gt=0)]
+Smoothing = Annotated[float, Field(gt=0, le=1)]
+
+
+class SweepConfig(Section):
+    """The grid in which a first stage's parameters are looked for."""
+
+    measure: str = Field(
+        "RR@10", description="Measure whose best mean decides; of equal ones the first in the grid."
+    )
+    k1: list[K1] = Field(
+        [0.6, 0.9, 1.2, 2.0, 4.0, 7.0, 10.0, 14.0, 18.0], min_length=1, description="Of BM25."
+    )
+    b: list[B] = Field([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], min_length=1, description="Of BM25.")
+    mu: list[Mu] = Field(
+        [5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0],
+        min_length=1,
+        description="Of query likelihood with Dirichlet smoothing.",
+    )
+    smoothing: list[Smoothing] = Field(
+        [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9],
+        min_length=1,
+        description="Of query likelihood with Jelinek-Mercer smoothing.",
+    )
+
+    @field_validator("measure")
+    @classmethod
+    def _check_measure(cls, given: str) -> str:
+        check_measures(given)
+        return given
+
+    @field_validator("k1", "b", "mu", "smoothing")
+    @classmethod
+    def _check_values(cls, given: list[float]) -> list[float]:
+        if sorted(set(given)) != given:
+            raise ValueError("values of a grid must rise, each given once")
+        return given
+
+
+BUILT_IN_FIRST_STAGES = ("bm25", "ql")
+"""First stages over the tf index, with the parameters of `retrieval`."""
+TF_INDEX = "tf"
+"""What `first_stages.<name>.index` calls the index of term frequencies."""
+
+
+class ParametersConfig(Section):
+    """Parameters of a first stage; null: those of `retrieval`."""
+
+    k1: K1 | None = Field(None, description="Of BM25.")
+    b: B | None = Field(None, description="Of BM25.")
+    mu: Mu | None = Field(None, description="Of query likelihood with Dirichlet smoothing.")
+    smoothing: Smoothing | None = Field(
+        None, description="Of query likelihood with Jelinek-Mercer smoothing."
+    )
+
+    def given(self) -> dict[str, float]:
+        """Return those that are not null."""
+        return {name: value for name, value in self.model_dump().items() if value is not None}
+
+
+MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
+    "bm25": ("k1", "b"),
+    "ql": ("mu",),
+    "ql-jm": ("smoothing",),
+    "indri": ("mu",),
+}
+"""Which parameters each ranking model has."""
+
+
+class DependenceConfig(Section):
+    """Sequential dependence (Metzler and Croft, 2005): weights of the three parts of a query."""
+
+    terms: float = Field(0.8, ge=0, description="Of the terms, which may have weights of their own.")
+    ordered: float = Field(0.1, ge=0, description="Of neighbouring terms as a phrase, #od1.")
+    unordered: float = Field(0.1, ge=0, description="Of neighbouring terms in any order in a window, #uw.")
+    window: int = Field(8, ge=2, description="Size of that window.", json_schema_extra={"unit": "words"})
+
+
+class FirstStageConfig(Section):
+    """A way to retrieve candidates: an index and a ranking model."""
+
+    label: str = Field(description="Name in tables.")
+    index: str = Field(
+        TF_INDEX,
+        description="tf for the index of term frequencies, or a key of `indexes` or `term_weights`.",
+    )
+    model: StageModel = Field(
+        "bm25",
+        description="bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm), by Lucene; "
+        "indri: query likelihood as Indri computes it, over the tf index's words with their positions.",
+    )
+    query_weights: str | None = Field(
+        None,
+        description="Of indri: key of the `term_weights` that weigh the terms of queries; null: how often each occurs.",
+    )
+    dependence: DependenceConfig | None = Field(
+        None, description="Of indri: sequential dependence; null: a bag of words."
+    )
+    parameters: ParametersConfig = Field(
+        default_factory=ParametersConfig, description="Parameters of the model, where they are not tuned."
+    )
+    tuned_on: str | None = Field(
+        None,
+        description="Key of the data set whose queries choose the parameters, in `sweep`; queries that some experiment "
+        "tests are left out. null: the parameters are given.",
+    )
+    sweep: SweepConfig | None = Field(None, description="Grid of its own; null: `retrieval.sweep`.")
+
+
+class TextRankConfig(Section):
+    """TextRank (Mihalcea and Tarau, 2004): PageRank of the words of each text."""
+
+    type: Literal["textrank"] = Field(description="Which kind of index.")
+    scale: int = Field(
+        100, ge=1, description="N: a weight is round(N × PageRank); weights below 1 are dropped."
+    )
+    window: int = Field(
+        4,
+        ge=2,
+        description="Words that occur in a window of so many words are linked; 2: neighbours alone.",
+        json_schema_extra={"unit": "words"},
+    )
+    damping: float = Field(0.85, ge=0, lt=1, description="Chance to follow a link.")
+
+
+class ExpansionConfig(Section):
+    """Documents with text added to them, such as the queries of Doc2Query (Nogueira et al., 2019)."""
+
+    type: Literal["expansion"] = Field(description="Which kind of index.")
+    path: str = Field(
+        min_length=1,
+        description="Text to add, by document: tab-separated lines `document_id, text`, or JSON lines with "
+        "`document_id` (or `id`) and `queries` (a list) or `text`; a document may have several lines. May be gzip.",
+    )
+    times: int = Field(
+        1, ge=1, description="How often the added text counts; the document's own counts once."
+    )
+
+
+IndexConfig = Annotated[TextRankConfig | ExpansionConfig, Field(discriminator="type")]
+
+
 class RetrievalConfig(Section):
     """First-stage retrieval with Lucene through Anserini."""
 
@@ -30,6 +188,12 @@ class RetrievalConfig(Section):
     bm25: Bm25Config = Field(default_factory=Bm25Config, description="BM25 parameters.")
     query_likelihood: QueryLikelihoodConfig = Field(
         default_factory=QueryLikelihoodConfig, description="QL parameters."
+    )
+    jelinek_mercer: JelinekMercerConfig = Field(
+        default_factory=JelinekMercerConfig, description="Parameters of QL with Jelinek-Mercer smoothing."
+    )
+    sweep: SweepConfig = Field(
+        default_factory=SweepConfig, description="Where `tuned_on` looks for parameters."
     )
     stemmer: Literal["porter", "krovetz", "none"] = Field(
         "porter", description="Stemmer of the Lucene analyser."
@@ -42,6 +206,25 @@ class RetrievalConfig(Section):
         json_schema_extra={"unit": "threads"},
     )
     memory_mb: int = Field(2048, ge=256, description="Java heap.", json_schema_extra={"unit": "MB"})
+
+    def parameters_of(self, model: RankingModel) -> dict[str, float]:
+        """Return the parameters of a ranking model by name."""
+        if model == "bm25":
+            return {"k1": self.bm25.k1, "b": self.bm25.b}
+        if model == "ql":
+            return {"mu": self.query_likelihood.mu}
+        return {"smoothing": self.jelinek_mercer.smoothing}
+
+    def with_parameters(self, parameters: dict[str, float]) -> RetrievalConfig:
+        """Return these options with parameters of ranking models in the place of their own."""
+        bm25 = {"k1": self.bm25.k1, "b": self.bm25.b}
+        bm25 |= {name: parameters[name] for name in bm25 if name in parameters}
+        changed: dict[str, Section] = {"bm25": Bm25Config(**bm25)}
+        if "mu" in parameters:
+            changed["query_likelihood"] = QueryLikelihoodConfig(mu=parameters["mu"])
+        if "smoothing" in parameters:
+            changed["jelinek_mercer"] = JelinekMercerConfig(smoothing=parameters["smoothing"])
+        return self.model_copy(update=changed)
 
 
 class RerankingConfig(SequenceConfig):

@@ -20,7 +20,8 @@ from irpretrain.config.consistency import active_experiments, cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, Paper, ReportConfig
 from irpretrain.config.graph import GraphConfig
-from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
+from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
+from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
 
@@ -60,6 +61,9 @@ class Config(Section):
     predictors: dict[str, PredictorConfig] = Field(
         default_factory=dict, description="Preference predictors of ARES by name."
     )
+    term_weights: dict[str, TermWeightsConfig] = Field(
+        default_factory=dict, description="Weightings of words by name: DeepCT and what it is compared with."
+    )
     encoder: EncoderConfig = Field(description="The encoder that everything starts from.")
     objectives: dict[str, SerializeAsAny[Section]] = Field(
         default_factory=dict,
@@ -69,6 +73,14 @@ class Config(Section):
     models: dict[str, ModelConfig] = Field(min_length=1, description="Models by name.")
     datasets: dict[str, DatasetConfig] = Field(default_factory=dict, description="Test collections by name.")
     retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig, description="First-stage retrieval.")
+    indexes: dict[str, IndexConfig] = Field(
+        default_factory=dict, description="Weighted indexes that need no training, by name."
+    )
+    first_stages: dict[str, FirstStageConfig] = Field(
+        default_factory=dict,
+        description="First stages by name, beside bm25 and ql, which search the tf index with the parameters of "
+        "`retrieval`.",
+    )
     reranking: RerankingConfig = Field(default_factory=RerankingConfig, description="Re-ranking.")
     finetuning: FinetuningConfig = Field(default_factory=FinetuningConfig, description="Fine-tuning.")
     experiments: dict[str, ExperimentConfig] = Field(

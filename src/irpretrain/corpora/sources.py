@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from irpretrain.config.consistency import given_models, longest_sequences, used_corpora, used_datasets
+from irpretrain.config.consistency import (
+    given_models,
+    longest_sequences,
+    used_corpora,
+    used_datasets,
+    used_weightings,
+)
 from irpretrain.config.corpora import DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
@@ -37,6 +43,10 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 _check_folds(dataset.folds)
     with _collected(faults, "encoder.path"):
         _check_encoder(config, manifest)
+    for name, path in _own_encoders(config).items():
+        with _collected(faults, f"term_weights.{name}.encoder.path"):
+            if not _is_embedded(path, manifest):
+                list_files(path, [""])
     for name in given_models(config):
         with _collected(faults, f"models.{name}.cross_encoder"):
             path = str(config.models[name].cross_encoder)
@@ -52,7 +62,9 @@ def used_assets(config: Config) -> list[str]:
     files = [file for name in used_datasets(config) for file in _topics_and_judgements(config.datasets[name])]
     paths = [config.corpora[name].path for name in used_corpora(config)] + [file.path for file in files]
     given = [str(config.models[name].cross_encoder) for name in given_models(config)]
-    resolved = [resolve(path) for path in [*paths, config.encoder.path, *given]]
+    resolved = [
+        resolve(path) for path in [*paths, config.encoder.path, *_own_encoders(config).values(), *given]
+    ]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
 
@@ -73,6 +85,12 @@ def corpus_files(config: Config, corpus: str) -> list[Path]:
 def encoder_files(config: Config) -> list[Path]:
     """Return the files of a user's own encoder."""
     return list_files(config.encoder.path, [""])
+
+
+def _own_encoders(config: Config) -> dict[str, str]:
+    """Return the paths of the encoders that weightings in use have of their own, by the weighting."""
+    encoders = ((name, config.term_weights[name].encoder) for name in used_weightings(config))
+    return {name: encoder.path for name, encoder in encoders if encoder is not None}
 
 
 def _topics_and_judgements(dataset: DatasetConfig) -> tuple[FileConfig, FileConfig]:

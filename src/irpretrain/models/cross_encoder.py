@@ -6,7 +6,6 @@ that loads such a model gives the same scores; the MLM head lies beside it in `m
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,11 +21,16 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.chosen_rows import encode_rows
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.linear import linear, use_fast_linear
-from irpretrain.models.loading import own_memory, quiet, refuse_missing
-from irpretrain.randomness import generator
+from irpretrain.models.parameters import (
+    copy_tokenizer,
+    initialise,
+    open_weights,
+    own_memory,
+    quiet,
+    refuse_missing,
+)
 
 MLM_HEAD_FILE = "mlm_head.safetensors"
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json")
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
@@ -42,7 +46,7 @@ class MaskedLanguageModelHead(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `_initialise`
+        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `initialise`
             self.dense = nn.Linear(config.hidden_size, config.hidden_size)
         self.activation = ACT2FN[config.hidden_act]
         self.layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
@@ -119,7 +123,7 @@ class CrossEncoder(nn.Module):
         refuse_missing(directory, missing - fresh - pooler)
         if head == "mlp":
             fresh |= pooler
-        _initialise(classifier, fresh, config.initializer_range, seed)
+        initialise(classifier, fresh, config.initializer_range, seed)
         mlm_head = MaskedLanguageModelHead(config)
         if not _load_own_mlm_head(mlm_head, directory):
             _initialise_mlm_head(mlm_head, config.initializer_range, seed)
@@ -218,11 +222,8 @@ class CrossEncoder(nn.Module):
             name: tensor.detach().cpu().contiguous() for name, tensor in self.mlm_head.state_dict().items()
         }
         save_file(weights, folder / MLM_HEAD_FILE, metadata={"format": "pt"})
-        for name in TOKENIZER_FILES:
-            if (self.tokenizer_directory / name).exists():
-                shutil.copyfile(self.tokenizer_directory / name, folder / name)
-        for path in folder.glob("*.safetensors"):
-            path.chmod(0o644)  # safetensors writes files that only their owner can read
+        copy_tokenizer(self.tokenizer_directory, folder)
+        open_weights(folder)
 
 
 def _read_config(directory: Path, dropout: float | None) -> BertConfig:
@@ -269,21 +270,8 @@ def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequen
     return classifier, set(information["missing_keys"]) | mismatched
 
 
-def _initialise(module: nn.Module, names: set[str], deviation: float, seed: int) -> None:
-    """Draw the named parameters as BERT does: weights from N(0, deviation²), biases 0."""
-    parameters = dict(module.named_parameters())
-    with torch.no_grad():
-        for name in sorted(names):
-            parameter = parameters[name]
-            if name.endswith("bias"):
-                parameter.zero_()
-            else:
-                drawn = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
-                parameter.copy_(torch.from_numpy(drawn))
-
-
 def _initialise_mlm_head(head: MaskedLanguageModelHead, deviation: float, seed: int) -> None:
-    _initialise(head, {"dense.weight", "dense.bias", "bias"}, deviation, seed)
+    initialise(head, {"dense.weight", "dense.bias", "bias"}, deviation, seed)
     with torch.no_grad():
         head.layer_norm.weight.fill_(1.0)
         head.layer_norm.bias.zero_()

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.loading import own_memory, quiet, refuse_missing
+from irpretrain.models.parameters import own_memory, quiet, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
 

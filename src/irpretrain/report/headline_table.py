@@ -9,6 +9,7 @@ from irpretrain.report.naming import (
     FIRST_STAGES,
     control_model,
     dataset_label,
+    first_stage_labels,
     is_control,
     model_label,
     regime_label,
@@ -41,7 +42,7 @@ def build_headline(config: Config, scores: Scores, name: str = "headline") -> Ta
 
 def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:
     run = {n.model for n in scores.names() if (n.dataset, n.candidates) == pair and n.regime in REGIMES}
-    first = [model for model in FIRST_STAGES if scores.first_stage(pair[0], model)]
+    first = [model for model in first_stage_labels(config) if scores.first_stage(pair[0], model)]
     known = [model for model in config.models if model in run]
     return first + sorted(known, key=lambda model: not is_control(config, model))
 
@@ -62,7 +63,7 @@ def _plans(config: Config, scores: Scores, pair: tuple[str, str]) -> dict[str, l
         plans[model] = []
         for regime in regimes:
             baselines = _baselines(config, scores, pair, regime, control)
-            first = scores.first_stage(pair[0], model) if model in FIRST_STAGES else None
+            first = scores.first_stage(pair[0], model) if model in first_stage_labels(config) else None
             run = first or RunName(*pair, model, regime)
             for measure in measures:
                 missing = scores.get(run, measure) is None

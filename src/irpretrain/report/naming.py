@@ -7,6 +7,7 @@ from typing import Any
 from irpretrain.config import Config
 
 FIRST_STAGES = {"bm25": "BM25", "ql": "QL"}
+"""Those that every configuration has; `first_stage_labels` has them all."""
 USUAL_CANDIDATES = "bm25"
 """Candidates that need not be named."""
 REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
@@ -19,13 +20,18 @@ def regime_label(regime: str) -> str:
     return REGIMES.get(regime, regime)
 
 
+def first_stage_labels(config: Config) -> dict[str, str]:
+    """Return every first stage's name in tables, those built in first."""
+    return {**FIRST_STAGES, **{name: stage.label for name, stage in config.first_stages.items()}}
+
+
 def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDATES) -> str:
     """Return the name of a data set, and of its candidates where they are not the usual BM25."""
     label = config.datasets[dataset].label if dataset in config.datasets else dataset
     return (
         label
         if candidates == USUAL_CANDIDATES
-        else f"{label}, candidates of {FIRST_STAGES.get(candidates, candidates)}"
+        else f"{label}, candidates of {first_stage_labels(config).get(candidates, candidates)}"
     )
 
 
@@ -39,8 +45,9 @@ def is_control(config: Config, model: str) -> bool:
 
 def model_label(config: Config, model: str) -> str:
     """Return an honest name: the configuration's label, and the encoder or the corpora that it stands for."""
-    if model in FIRST_STAGES:
-        return FIRST_STAGES[model]
+    stages = first_stage_labels(config)
+    if model in stages:
+        return stages[model]
     name, _, step = model.partition("@")
     found = config.models.get(name)
     if found is None:

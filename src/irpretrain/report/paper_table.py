@@ -12,10 +12,10 @@ from irpretrain.config import Config
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
-    FIRST_STAGES,
     USUAL_CANDIDATES,
     dataset_label,
     encoder_label,
+    first_stage_labels,
     model_label,
     regime_label,
 )
@@ -174,7 +174,9 @@ class _PaperTable:
     # Cells
 
     def _model(self, row: PublishedRow) -> str | None:
-        return next((m for m in row.models if m in self.config.models or m in FIRST_STAGES), None)
+        return next(
+            (m for m in row.models if m in self.config.models or m in first_stage_labels(self.config)), None
+        )
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime.
@@ -184,7 +186,7 @@ class _PaperTable:
         model = self._model(row)
         if model is None:
             return None
-        if model in FIRST_STAGES:
+        if model in first_stage_labels(self.config):
             given = candidates in self.published.candidates
             return None if given else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
@@ -219,7 +221,7 @@ class _PaperTable:
             )
         if self.scores.get(run, measure) is not None:
             return ""
-        if run.model in FIRST_STAGES:
+        if run.model in first_stage_labels(self.config):
             return row.absent
         if run in self._known_runs:
             return f"{measure} is not among the measures of {dataset}"
@@ -231,7 +233,7 @@ class _PaperTable:
         """What is re-ranked here in place of the paper's candidates; empty where it names none of its own."""
         if not theirs:
             return ""
-        ours = [FIRST_STAGES.get(c, c) for d, c in self._pairs if d == dataset]
+        ours = [first_stage_labels(self.config).get(c, c) for d, c in self._pairs if d == dataset]
         if not ours:
             return f"the paper re-ranks {theirs}, which this configuration does not have"
         panel = f"see the panel of {dataset_label(self.config, dataset)} below"

@@ -12,7 +12,7 @@ from irpretrain.evaluation.measures import definition
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import FIRST_STAGES, dataset_label
+from irpretrain.report.naming import dataset_label, first_stage_labels
 from irpretrain.report.published import Published, PublishedTable
 from irpretrain.report.scores import Scores
 
@@ -133,7 +133,7 @@ def measures_text(measures: Iterable[str]) -> str:
 def candidates_text(config: Config, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
     depth = min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
-    return f"the top {depth} of {FIRST_STAGES.get(candidates, candidates)} are re-ranked"
+    return f"the top {depth} of {first_stage_labels(config).get(candidates, candidates)} are re-ranked"
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.retrieval import QueryWords, RankingModel, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError
@@ -24,6 +25,7 @@ from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.progress import progress
 from irpretrain.retrieval.java import JavaError, run_anserini
 from irpretrain.text.compose import stream_texts
+from irpretrain.text.words import find_words
 
 DOCUMENTS_IN_FILE = 50_000
 """Documents in one input file. Anserini indexes files, not documents, in parallel."""
@@ -62,30 +64,49 @@ def index(
         SetupError: Java or the jar is missing, or out of memory.
         JavaError: Anserini failed.
     """
-    with _folder_beside(output, "input") as source:
+    with folder_beside(output, "input") as source:
         counts = _write_input(documents, text, source)
         if counts["documents"] == counts["documents_without_text"]:
             raise InputError(documents[0], "there is not one document with text to index")
-        with atomic_directory(output) as temporary:
-            lines = run_anserini(
-                "index.IndexCollection", _index_arguments(source, temporary, options), options.memory_mb
-            )
-            indexed = _indexed(lines)
-            if indexed != counts["documents"] - counts["documents_without_text"]:
-                raise IntegrityError(
-                    output, f"Lucene indexed {indexed:,} of {counts['documents']:,} documents"
-                )
-            record = {**_analysis(options), **counts}
-            (temporary / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        with_text = counts["documents"] - counts["documents_without_text"]
+        arguments = ["-collection", "JsonCollection", *_analyser_arguments(options)]
+        run_indexing(source, output, arguments, options, expected=with_text, record=counts)
     return counts
 
 
-def _index_arguments(source: Path, target: Path, options: RetrievalConfig) -> list[str]:
+def run_indexing(
+    source: Path,
+    output: str | Path,
+    arguments: list[str],
+    options: RetrievalConfig,
+    *,
+    expected: int,
+    record: Mapping[str, Any],
+) -> None:
+    """Index the files in `source` and keep beside the index how it was made.
+
+    Args:
+        source: folder of Anserini's JSON lines.
+        output: directory of the index.
+        arguments: collection and analysis, as Anserini's options.
+        options: threads and Java heap; stemmer and stop words, for the record.
+        expected: how many documents Lucene must say that it has indexed.
+        record: further facts for the record.
+
+    Raises:
+        IntegrityError: Lucene indexed another number of documents.
+    """
     # Lucene buffers up to this much before it writes a segment; Anserini's own 4 GB would overflow the heap.
     buffer_mb = max(16, options.memory_mb // 4)
-    arguments = ["-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"]
-    arguments += ["-input", str(source), "-index", str(target), "-threads", str(options.threads)]
-    return [*arguments, "-memoryBuffer", str(buffer_mb), "-optimize", *_analyser_arguments(options)]
+    with atomic_directory(output) as temporary:
+        command = [*arguments, "-generator", "DefaultLuceneDocumentGenerator", "-input", str(source)]
+        command += ["-index", str(temporary), "-threads", str(options.threads)]
+        command += ["-memoryBuffer", str(buffer_mb), "-optimize"]
+        indexed = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb))
+        if indexed != expected:
+            raise IntegrityError(output, f"Lucene indexed {indexed:,} of {record['documents']:,} documents")
+        text = json.dumps({**_analysis(options), **record}, indent=1)
+        (temporary / RECORD).write_text(text + "\n", encoding="utf-8")
 
 
 def _analyser_arguments(options: RetrievalConfig) -> list[str]:
@@ -97,7 +118,7 @@ def _analysis(options: RetrievalConfig) -> dict[str, Any]:
 
 
 @contextmanager
-def _folder_beside(path: str | Path, purpose: str) -> Iterator[Path]:
+def folder_beside(path: str | Path, purpose: str) -> Iterator[Path]:
     """Yield an empty folder beside `path` that is removed afterwards, and first where a killed run left it."""
     folder = Path(path).with_name(f".{Path(path).name}.{purpose}")
     shutil.rmtree(folder, ignore_errors=True)
@@ -111,26 +132,42 @@ def _folder_beside(path: str | Path, purpose: str) -> Iterator[Path]:
 def _write_input(documents: Sequence[str | Path], text: TextConfig, folder: Path) -> dict[str, int]:
     """Write Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file; return counts."""
     counts = {"documents": 0, "documents_without_text": 0}
-    file: TextIO | None = None
-    try:
+    with InputFiles(folder) as files:
         for path in documents:
             for document, contents in progress(
                 _documents(path, text), "write documents for Lucene", "documents"
             ):
-                _check_identifier(path, document)
-                if counts["documents"] % DOCUMENTS_IN_FILE == 0:
-                    if file:
-                        file.close()
-                    name = f"{counts['documents'] // DOCUMENTS_IN_FILE:06d}.jsonl"
-                    file = open(folder / name, "w", encoding="utf-8")  # noqa: SIM115 - closed with the next one
-                assert file is not None
-                file.write(json.dumps({"id": document, "contents": contents}) + "\n")
+                check_identifier(path, document)
+                files.add({"id": document, "contents": contents})
                 counts["documents"] += 1
                 counts["documents_without_text"] += not contents
-    finally:
-        if file:
-            file.close()
     return counts
+
+
+class InputFiles:
+    """Writes Anserini's JSON lines, `DOCUMENTS_IN_FILE` a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._documents = folder, 0
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> InputFiles:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._file:
+            self._file.close()
+
+    def add(self, document: Mapping[str, Any]) -> None:
+        """Append one document."""
+        if self._documents % DOCUMENTS_IN_FILE == 0:
+            if self._file:
+                self._file.close()
+            name = f"{self._documents // DOCUMENTS_IN_FILE:06d}.jsonl"
+            self._file = open(self._folder / name, "w", encoding="utf-8")  # noqa: SIM115 - closed with the next one
+        assert self._file is not None
+        self._file.write(json.dumps(document) + "\n")
+        self._documents += 1
 
 
 def _documents(path: str | Path, text: TextConfig) -> Iterator[tuple[str, str]]:
@@ -138,7 +175,8 @@ def _documents(path: str | Path, text: TextConfig) -> Iterator[tuple[str, str]]:
         yield from zip(identifiers, texts, strict=True)
 
 
-def _check_identifier(path: str | Path, document: str) -> None:
+def check_identifier(path: str | Path, document: str) -> None:
+    """Raise InputError for an identifier that cannot stand in a run."""
     if document.split() != [document]:
         raise InputError(
             path,
@@ -158,21 +196,23 @@ def _indexed(lines: Sequence[str]) -> int:
 def search(
     index: str | Path,
     queries: str | Path,
-    method: Literal["bm25", "ql"],
+    method: RankingModel,
     options: RetrievalConfig,
     output: str | Path,
+    tag: str = "",
 ) -> dict[str, Any]:
     """Retrieve the first `options.depth` documents of each query.
 
     Args:
-        index: directory that `index` made.
+        index: directory that `index` or `index_weights` made.
         queries: QUERIES table.
-        method: bm25, or ql for query likelihood with Dirichlet smoothing.
+        method: bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer (ql-jm) smoothing.
         options: depth, parameters of the method, stemmer and stop words as in the index, threads, Java heap.
         output: TREC run, gzip. Queries of which no word is in the index are not in it.
+        tag: last column of the run; by default the method.
 
     Returns:
-        Counts: queries, queries without candidates, candidates.
+        Counts: queries, queries without candidates, candidates; and the parameters.
 
     Raises:
         InputError: a query has too many different words for Lucene.
@@ -180,57 +220,118 @@ def search(
         SetupError: Java or the jar is missing, or out of memory.
         JavaError: Anserini failed.
     """
-    _check_index(index, options)
-    table = QUERIES.read(queries)
-    # One line a query; numbers stand for the identifiers, which may hold anything.
-    texts = [" ".join(text.split()) for text in table["text"].to_pylist()]
-    with _folder_beside(output, "search") as folder:
-        topics, found = folder / "topics.tsv", folder / "run"
-        lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
-        topics.write_text("".join(lines), encoding="utf-8")
-        if lines:
-            _search(_search_arguments(index, topics, found, method, options), options, queries, texts)
-        run = _read_anserini(found, table["query_id"].to_pylist()) if lines else {}
-    candidates = write_run(output, run, method)
+    _check_method(method)
+    grid = {name: [value] for name, value in options.parameters_of(method).items()}
+    with folder_beside(output, "search") as folder:
+        ((_, run),) = search_grid(index, queries, method, grid, options, options.depth, folder)
+    candidates = write_run(output, run, tag or method)
+    total = QUERIES.read(queries).num_rows
     return {
-        "queries": len(texts),
-        "queries_without_candidates": len(texts) - len(run),
+        "queries": total,
+        "queries_without_candidates": total - len(run),
         "candidates": candidates,
     }
 
 
-def _check_index(index: str | Path, options: RetrievalConfig) -> None:
+def search_grid(
+    index: str | Path,
+    queries: str | Path,
+    method: RankingModel,
+    grid: Mapping[str, Sequence[float]],
+    options: RetrievalConfig,
+    depth: int,
+    folder: Path,
+) -> Iterator[tuple[dict[str, float], Run]]:
+    """Search with every combination of parameters, in one process, and yield each with its run.
+
+    Args:
+        index: as in `search`, and so for `queries`, `method` and errors.
+        grid: values of each parameter of the method; the last parameter changes fastest.
+        options: stemmer and stop words, threads, Java heap; its own parameters do not count.
+        depth: documents a query.
+        folder: an empty folder for files in between.
+    """
+    _check_method(method)
+    record = read_record(index, options)
+    table = QUERIES.read(queries)
+    texts = query_texts(table["text"].to_pylist(), record)
+    identifiers: list[str] = table["query_id"].to_pylist()
+    # Numbers stand for the identifiers, which may hold anything.
+    lines = [f"{number}\t{text}\n" for number, text in enumerate(texts) if text]
+    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if not lines:
+        yield from ((point, {}) for point in points)
+        return
+    topics, found = folder / "topics.tsv", folder / "run"
+    topics.write_text("".join(lines), encoding="utf-8")
+    arguments = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
+    arguments += ["-generator", "BagOfWordsQueryGenerator", "-output", str(found), "-hits", str(depth)]
+    arguments += ["-threads", str(options.threads), f"-{RANKERS[method].name}"]
+    for name, values in grid.items():
+        option = f"-{RANKERS[method].name}.{RANKERS[method].parameters[name]}"
+        arguments += [option, *map(repr, values)]
+    _search([*arguments, *_analyser_arguments(options)], options, queries, texts)
+    for point in points:
+        path = found if len(points) == 1 else found.with_name(found.name + _point_name(method, point))
+        yield point, _read_anserini(path, identifiers)
+        path.unlink()
+
+
+class Ranker(NamedTuple):
+    """Anserini's name of a ranking model, and those of its parameters."""
+
+    name: str
+    parameters: dict[str, str]
+
+
+RANKERS: dict[RankingModel, Ranker] = {
+    "bm25": Ranker("bm25", {"k1": "k1", "b": "b"}),
+    "ql": Ranker("qld", {"mu": "mu"}),
+    "ql-jm": Ranker("qljm", {"smoothing": "lambda"}),
+}
+
+
+def _point_name(method: RankingModel, point: Mapping[str, float]) -> str:
+    """What Anserini appends to the name of a run where there is more than one."""
+    ranker = RANKERS[method]
+    shown = ",".join(f"{ranker.parameters[name]}={value!r}" for name, value in point.items())
+    return f"_{ranker.name}({shown})_default"
+
+
+def _check_method(method: str) -> None:
+    if method not in RANKERS:
+        raise ConfigError(f"{method!r} is not a first stage; allowed are {', '.join(RANKERS)}")
+
+
+def query_texts(texts: Sequence[str], record: Mapping[str, Any]) -> list[str]:
+    """Return queries as an index with that record wants them."""
+    return one_line_each(texts, record.get("query_words", "lucene"))
+
+
+def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:
+    """Return each query on one line, cut into words where the index holds words that were cut so."""
+    if words == "lucene":
+        return [" ".join(text.split()) for text in texts]
+    return [" ".join(find_words(text, words)) for text in texts]
+
+
+def read_record(index: str | Path, options: RetrievalConfig) -> dict[str, Any]:
+    """Return what an index says of itself.
+
+    Raises:
+        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
+    """
     path = Path(index, RECORD)
     if not path.exists():
         raise IntegrityError(
             index, "this is not an index of this workflow", remedy="Delete it and run again."
         )
-    record = json.loads(path.read_text(encoding="utf-8"))
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for name, value in _analysis(options).items():
         if record[name] != value:
             fault = f"the index was made with {name} {record[name]}, the configuration has {value}"
             raise IntegrityError(index, fault, remedy="Delete the index and run again.")
-
-
-def _search_arguments(
-    index: str | Path, topics: Path, found: Path, method: str, options: RetrievalConfig
-) -> list[str]:
-    models = {
-        "bm25": ["-bm25", "-bm25.k1", repr(options.bm25.k1), "-bm25.b", repr(options.bm25.b)],
-        "ql": ["-qld", "-qld.mu", repr(options.query_likelihood.mu)],
-    }
-    if method not in models:
-        raise ConfigError(f"{method!r} is not a first stage; allowed are {', '.join(models)}")
-    arguments = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
-    arguments += [
-        "-generator",
-        "BagOfWordsQueryGenerator",
-        "-output",
-        str(found),
-        "-hits",
-        str(options.depth),
-    ]
-    return [*arguments, "-threads", str(options.threads), *models[method], *_analyser_arguments(options)]
+    return record
 
 
 def _search(

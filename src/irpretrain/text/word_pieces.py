@@ -102,7 +102,7 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
             file can silently give an empty vocabulary, hence the check of size and last entry.)
     """
     directory = Path(directory)
-    tokenizer = WordPieceTokenizer(_backend(directory), directory)
+    tokenizer = WordPieceTokenizer(tokenizer_backend(directory), directory)
     if vocabulary_size is not None and tokenizer.size != vocabulary_size:
         raise InputError(
             directory,
@@ -120,7 +120,8 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
     return tokenizer
 
 
-def _backend(directory: Path) -> Tokenizer:
+def tokenizer_backend(directory: Path) -> Tokenizer:
+    """Return the tokenizer of a Hugging Face directory, from tokenizer.json or by transformers."""
     from tokenizers import Tokenizer
 
     if (directory / "tokenizer.json").exists():

@@ -271,7 +271,9 @@ class _Search:
         best.load_state_dict(weights)
         return best, progress
 
-    def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer, Task, JudgedGroups]:
+    def _start(
+        self, point: GridPoint, device: torch.device
+    ) -> tuple[Trainer[CrossEncoder], Task, JudgedGroups]:
         options = self._options
         model = CrossEncoder.load(self._model, seed=self._seed)
         model.check_length(options.max_length, "finetuning.max_length")
@@ -286,7 +288,7 @@ class _Search:
         return Trainer(model, optimiser, options.compute, device, self._seed, steps), task, groups
 
     def _epoch(
-        self, trainer: Trainer, task: Task, groups: JudgedGroups, progress: Progress, title: str
+        self, trainer: Trainer[CrossEncoder], task: Task, groups: JudgedGroups, progress: Progress, title: str
     ) -> dict[str, Any]:
         """Train one epoch and score the validation fold; add the record to the history."""
         first = progress.epochs * groups.steps_per_epoch
@@ -312,7 +314,7 @@ class _Search:
         folder: Checkpoints,
         progress: Progress,
         weights: dict[str, torch.Tensor],
-        trainer: Trainer | None,
+        trainer: Trainer[CrossEncoder] | None,
     ) -> None:
         """Save after an epoch; a finished grid point needs no trainer."""
         state = {

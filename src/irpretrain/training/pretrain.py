@@ -24,8 +24,9 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.length import resolve_length
+from irpretrain.training.loop import run_steps
 from irpretrain.training.masking import Masker
-from irpretrain.training.metrics import MetricsLog, StatusLine
+from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.mixing import Mixing
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 from irpretrain.training.trainer import Task, Trainer
@@ -159,7 +160,7 @@ def _tasks(
 
 
 def _train(
-    trainer: Trainer,
+    trainer: Trainer[CrossEncoder],
     tasks: list[Task],
     mixing: Mixing,
     options: PretrainingConfig,
@@ -167,24 +168,15 @@ def _train(
     log: MetricsLog,
     title: str,
 ) -> dict[str, Any]:
-    done, tokens = 0, 0
-    if (state := checkpoints.load()) is not None:
-        trainer.restore(state)
-        done, tokens = int(state["step"]), int(state["tokens"])
-    log.truncate(done)
-    status = StatusLine(title, trainer.steps, options.log_every)
-    for step in range(done, trainer.steps):
+    def keep_snapshot(step: int) -> None:
+        if step in options.snapshots:
+            trainer.model.save(checkpoints.directory / SNAPSHOTS / snapshot_name(step))
+
+    def tasks_of(step: int) -> tuple[list[Task], int]:
         chosen, batch = mixing.of_step(step)
-        measured = trainer.step(step, [tasks[number] for number in chosen], batch)
-        tokens += measured.tokens
-        log.append(measured.record())
-        status.add(measured)
-        done = measured.step
-        if done in options.snapshots:
-            trainer.model.save(checkpoints.directory / SNAPSHOTS / snapshot_name(done))
-        if done % options.checkpoint_every == 0 or done == trainer.steps:
-            log.flush()
-            checkpoints.save(done, {**trainer.state(), "tokens": tokens})
+        return [tasks[number] for number in chosen], batch
+
+    tokens = run_steps(trainer, tasks_of, options, checkpoints, log, title, keep_snapshot)
     available = {task.name: len(task.source) for task in tasks if isinstance(task.source, GroupTable)}
     seen = {
         task.name: batches * options.batch_groups

@@ -1,8 +1,9 @@
-"""One optimiser step over any number of tasks: what pre-training and fine-tuning have in common.
+"""One optimiser step over any number of tasks: what all trainings have in common.
 
-The loss of a step is Σ over tasks of weight · mean over groups of the ranking loss + mlm_weight · mean over
-masked positions of the MLM loss. Both means are over the whole step, so splitting it into micro-batches changes
-nothing but rounding.
+A task says what its losses are; this adds them, and takes the step. Of ranking groups (pre-training and fine-tuning)
+the loss of a step is Σ over tasks of weight · mean over groups of the ranking loss + mlm_weight · mean over masked
+positions of the MLM loss. Both means are over the whole step, so splitting it into micro-batches changes nothing but
+rounding.
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig
 from irpretrain.errors import TrainingError
-from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.randomness import integer_seed
 from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
 from irpretrain.training.compute import autocast
@@ -29,10 +29,53 @@ from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
 
+Model = TypeVar("Model", bound=nn.Module)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where and how a step's losses are computed: device, precision, and micro-batches a step is split into."""
+
+    device: torch.device
+    compute: ComputeConfig
+    accumulation: int
+
+    def tensor(self, array: np.ndarray) -> Tensor:
+        """Return an array as a tensor on the device."""
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
+
+    def autocast(self) -> torch.autocast:
+        """Return the context in which matrix products have the configured precision."""
+        return autocast(self.device, self.compute)
+
+
+@dataclass
+class StepPart:
+    """What one task adds to one step.
+
+    Attributes:
+        metrics: filled while `losses` is gone through.
+        tokens: word pieces and special tokens, without padding.
+        losses: of the micro-batches, each computed when it is asked for; their sum is the task's loss.
+    """
+
+    metrics: TaskMetrics
+    tokens: int
+    losses: Iterator[Tensor]
+
+
+class StepTask(Protocol):
+    """One objective in a training."""
+
+    name: str
+
+    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
+        """Return what the task adds to optimiser step `step`, whose batch has the given number."""
+
 
 @dataclass
 class Task:
-    """One objective in a training.
+    """One objective on ranking groups in the training of a cross-encoder.
 
     Attributes:
         name: as in the configuration.
@@ -55,8 +98,73 @@ class Task:
     masker: Masker | None = None
     mlm_head_steps: int = 0
 
+    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
+        """Return the task's losses at a step; see `StepTask`."""
+        batch = self.builder.build(self.source.groups(number))
+        masked = self.masker.apply(batch, step) if self.masker and self.mlm_weight > 0 else None
+        metrics = TaskMetrics(self.weight, self.mlm_weight if masked else 0.0)
+        return StepPart(metrics, batch.tokens, self._losses(model, setting, step, batch, masked, metrics))
 
-class Trainer:
+    def _losses(
+        self,
+        model: nn.Module,
+        setting: Setting,
+        step: int,
+        batch: Batch,
+        masked: Masked | None,
+        metrics: TaskMetrics,
+    ) -> Iterator[Tensor]:
+        positions = max(len(masked.labels), 1) if masked else 1
+        for micro in self._micro_batches(setting, batch, masked):
+            with setting.autocast():
+                scores, logits = model(
+                    micro.input_ids,
+                    micro.token_type_ids,
+                    micro.attention_mask,
+                    micro.chosen,
+                    mlm_trains_encoder=step >= self.mlm_head_steps,
+                )
+                loss = scores.new_zeros((), dtype=torch.float32)
+                if self.weight > 0:
+                    ranking = ranking_loss(self.loss, scores, micro.sizes, self.margin).sum() / len(
+                        batch.sizes
+                    )
+                    metrics.ranking_loss += float(ranking.detach())
+                    loss = loss + self.weight * ranking
+                    right, pairs = count_correct_pairs(scores, micro.sizes)
+                    metrics.correct_pairs += right
+                    metrics.pairs += pairs
+                if logits is not None and micro.labels is not None and len(micro.labels):
+                    mlm = mlm_loss_sum(logits, micro.labels) / positions
+                    metrics.mlm_loss += float(mlm.detach())
+                    loss = loss + self.mlm_weight * mlm
+            yield loss
+
+    def _micro_batches(self, setting: Setting, batch: Batch, masked: Masked | None) -> Iterator[_MicroBatch]:
+        """Split by groups; each part is cut to its own longest sequence."""
+        parts = min(setting.accumulation, len(batch.sizes))
+        bounds = np.linspace(0, len(batch.sizes), parts + 1).round().astype(int)
+        used = 0
+        for first, last in itertools.pairwise(bounds):
+            rows, length = batch.groups(int(first), int(last))
+            part = (rows, slice(0, length))
+            chosen = labels = None
+            if masked is not None:
+                chosen = masked.chosen[part]
+                count = int(chosen.sum())
+                labels = setting.tensor(masked.labels[used : used + count])
+                used += count
+            yield _MicroBatch(
+                setting.tensor((masked or batch).input_ids[part]),
+                setting.tensor(batch.token_type_ids[part]),
+                setting.tensor(batch.attention_mask[part]),
+                torch.from_numpy(batch.sizes[first:last]),
+                setting.tensor(chosen) if chosen is not None else None,
+                labels,
+            )
+
+
+class Trainer(Generic[Model]):
     """A model, its optimiser and schedule.
 
     Args:
@@ -71,7 +179,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: CrossEncoder,
+        model: Model,
         optimiser: OptimiserConfig,
         compute: ComputeConfig,
         device: torch.device,
@@ -79,15 +187,15 @@ class Trainer:
         steps: int,
         accumulation: int = 1,
     ) -> None:
-        self.model = model.to(device)
+        self.model: Model = model.to(device)
         self.optimiser = make_optimiser(model, optimiser)
         self.steps = steps
-        self._options, self._compute, self._device = optimiser, compute, device
-        self._seed, self._accumulation = seed, accumulation
+        self._options, self._seed = optimiser, seed
+        self._setting = Setting(device, compute, accumulation)
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
-    def step(self, step: int, tasks: Sequence[Task], batch: int | None = None) -> StepMetrics:
+    def step(self, step: int, tasks: Sequence[StepTask], batch: int | None = None) -> StepMetrics:
         """Do optimiser step `step`, counted from 0, and return what was measured.
 
         Args:
@@ -107,7 +215,7 @@ class Trainer:
                 raise TrainingError(_out_of_memory(step)) from None
             raise
 
-    def _step(self, step: int, tasks: Sequence[Task], number: int) -> StepMetrics:
+    def _step(self, step: int, tasks: Sequence[StepTask], number: int) -> StepMetrics:
         start = time.perf_counter()
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
@@ -116,73 +224,22 @@ class Trainer:
         self.optimiser.zero_grad(set_to_none=True)
         measured, tokens = {}, 0
         for task in tasks:
-            batch = task.builder.build(task.source.groups(number))
-            masked = task.masker.apply(batch, step) if task.masker and task.mlm_weight > 0 else None
-            measured[task.name] = self._backward(task, batch, masked, step)
-            tokens += batch.tokens
+            part = task.part(self.model, self._setting, step, number)
+            self._backward(task, part, step)
+            measured[task.name] = part.metrics
+            tokens += part.tokens
         norm = self._update(step)
         seconds = time.perf_counter() - start
         loss = math.fsum(m.weighted_loss for m in measured.values())
         return StepMetrics(step + 1, loss, measured, rate, norm, tokens, seconds)
 
-    def _backward(self, task: Task, batch: Batch, masked: Masked | None, step: int) -> TaskMetrics:
+    def _backward(self, task: StepTask, part: StepPart, step: int) -> None:
         """Add the gradients of one task's losses."""
-        metrics = TaskMetrics(task.weight, task.mlm_weight if masked else 0.0)
-        positions = max(len(masked.labels), 1) if masked else 1
-        for micro in self._micro_batches(batch, masked):
-            with autocast(self._device, self._compute):
-                scores, logits = self.model(
-                    micro.input_ids,
-                    micro.token_type_ids,
-                    micro.attention_mask,
-                    micro.chosen,
-                    mlm_trains_encoder=step >= task.mlm_head_steps,
-                )
-                loss = scores.new_zeros((), dtype=torch.float32)
-                if task.weight > 0:
-                    ranking = ranking_loss(task.loss, scores, micro.sizes, task.margin).sum() / len(
-                        batch.sizes
-                    )
-                    metrics.ranking_loss += float(ranking.detach())
-                    loss = loss + task.weight * ranking
-                    right, pairs = count_correct_pairs(scores, micro.sizes)
-                    metrics.correct_pairs += right
-                    metrics.pairs += pairs
-                if logits is not None and micro.labels is not None and len(micro.labels):
-                    mlm = mlm_loss_sum(logits, micro.labels) / positions
-                    metrics.mlm_loss += float(mlm.detach())
-                    loss = loss + task.mlm_weight * mlm
+        for loss in part.losses:
             if not math.isfinite(float(loss.detach())):
                 raise TrainingError(_not_a_number("loss", task.name, step))
             if loss.requires_grad:
                 self._scaler.scale(loss).backward()
-        return metrics
-
-    def _micro_batches(self, batch: Batch, masked: Masked | None) -> Iterator[_MicroBatch]:
-        """Split by groups; each part is cut to its own longest sequence."""
-        parts = min(self._accumulation, len(batch.sizes))
-        bounds = np.linspace(0, len(batch.sizes), parts + 1).round().astype(int)
-        used = 0
-        for first, last in itertools.pairwise(bounds):
-            rows, length = batch.groups(int(first), int(last))
-            part = (rows, slice(0, length))
-            chosen = labels = None
-            if masked is not None:
-                chosen = masked.chosen[part]
-                count = int(chosen.sum())
-                labels = self._tensor(masked.labels[used : used + count])
-                used += count
-            yield _MicroBatch(
-                self._tensor((masked or batch).input_ids[part]),
-                self._tensor(batch.token_type_ids[part]),
-                self._tensor(batch.attention_mask[part]),
-                torch.from_numpy(batch.sizes[first:last]),
-                self._tensor(chosen) if chosen is not None else None,
-                labels,
-            )
-
-    def _tensor(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self._device, non_blocking=True)
 
     def _update(self, step: int) -> float:
         """Clip, step, and return the gradient norm before clipping."""
@@ -231,6 +288,6 @@ def _not_a_number(what: str, task: str, step: int) -> str:
 
 def _out_of_memory(step: int) -> str:
     return (
-        f"memory ran out at step {step + 1}. Raise accumulation, or lower batch_groups or max_length; raising "
+        f"memory ran out at step {step + 1}. Raise accumulation, or lower batch size or max_length; raising "
         "accumulation changes results by rounding only."
     )

@@ -1,0 +1,16 @@
+"""Write where every term of a corpus stands."""
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.retrieval.positions import build_positions
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        build_positions(
+            list(snakemake.input.documents),
+            RetrievalConfig(**snakemake.params.options),
+            TextConfig(**snakemake.params.text),
+            snakemake.output.positions,
+        )
+    )

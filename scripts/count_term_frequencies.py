@@ -1,0 +1,12 @@
+"""Count how often each word occurs in each document, as the integers of an index."""
+
+from irpretrain.config.text import TextConfig
+from irpretrain.stage import stage
+from irpretrain.term_weights.known_weights import write_frequencies
+
+with stage(snakemake) as done:
+    done(
+        write_frequencies(
+            snakemake.input.documents, TextConfig(**snakemake.params.text), snakemake.output.vectors
+        )
+    )

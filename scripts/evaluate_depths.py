@@ -1,0 +1,15 @@
+"""Score first stages and re-ranked runs at several depths."""
+
+from irpretrain.evaluation.depths import evaluate_depths
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        evaluate_depths(
+            snakemake.params.runs,
+            snakemake.input.qrels,
+            snakemake.params.depths,
+            snakemake.params.measures,
+            snakemake.output.scores,
+        )
+    )

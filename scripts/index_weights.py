@@ -1,0 +1,15 @@
+"""Index a corpus by integer term weights."""
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.retrieval.weighted_index import index_weights
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        index_weights(
+            list(snakemake.input.vectors),
+            snakemake.params.query_words,
+            RetrievalConfig(**snakemake.params.options),
+            snakemake.output.index,
+        )
+    )

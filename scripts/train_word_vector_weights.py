@@ -1,0 +1,20 @@
+"""Solve the linear regression of words' targets on their vectors."""
+
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.stage import stage
+from irpretrain.term_weights.word_vector_regression import train_word_vectors
+
+with stage(snakemake) as done:
+    done(
+        train_word_vectors(
+            snakemake.input.targets,
+            snakemake.input.vectors,
+            snakemake.input.statistics,
+            TextConfig(**snakemake.params.text),
+            TermWeightsConfig(**snakemake.params.options).ridge,
+            snakemake.output.model,
+            str(snakemake.input.folds) or None,
+            int(snakemake.wildcards.fold),
+        )
+    )

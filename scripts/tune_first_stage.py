@@ -1,0 +1,21 @@
+"""Choose the parameters of a first stage on training queries."""
+
+from irpretrain.config.retrieval import RetrievalConfig, SweepConfig
+from irpretrain.retrieval.tuning import tune
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    tuning = snakemake.params.tuning
+    done(
+        tune(
+            snakemake.input.index,
+            snakemake.input.queries,
+            snakemake.input.qrels,
+            list(snakemake.input.tested),
+            tuning["model"],
+            SweepConfig(**tuning["sweep"]),
+            RetrievalConfig(**snakemake.params.options),
+            snakemake.output.tuning,
+            snakemake.output.grid,
+        )
+    )

@@ -1,0 +1,88 @@
+"""Parameters and files of Hugging Face models: what loading and saving any of them takes."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from irpretrain.errors import InputError
+from irpretrain.randomness import generator
+
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "special_tokens_map.json",
+)
+
+
+def own_memory(module: nn.Module) -> None:
+    """Copy parameters out of the memory-mapped file.
+
+    They lie there at any address, and matrix products round differently at addresses that are not multiples of
+    the vector width: without this, a loaded model and the one that was saved differ in the last bit.
+    """
+    for parameter in module.parameters():
+        parameter.data = parameter.data.clone()
+
+
+def refuse_missing(directory: Path, missing: set[str]) -> None:
+    """Raise InputError where parameters are missing: transformers would fill them with random numbers."""
+    if missing:
+        some = ", ".join(sorted(missing)[:3])
+        raise InputError(
+            directory,
+            f"{len(missing)} parameters are missing or of another shape, such as {some}",
+            remedy="config.json and model.safetensors must belong together.",
+        )
+
+
+def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) -> None:
+    """Draw the named parameters as BERT does: weights from N(0, deviation²), biases 0."""
+    parameters = dict(module.named_parameters())
+    with torch.no_grad():
+        for name in sorted(names):
+            parameter = parameters[name]
+            if name.endswith("bias"):
+                parameter.zero_()
+            else:
+                drawn = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
+                parameter.copy_(torch.from_numpy(drawn))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence transformers' loading report and progress bars; what matters of it is checked here."""
+    from transformers.utils import logging as transformers_logging
+
+    level = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity(logging.CRITICAL)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
+
+def copy_tokenizer(source: Path, folder: Path) -> None:
+    """Copy the tokenizer's files into a model's folder."""
+    for name in TOKENIZER_FILES:
+        if (source / name).exists():
+            shutil.copyfile(source / name, folder / name)
+
+
+def open_weights(folder: Path) -> None:
+    """Let everybody read the weights in `folder`; safetensors writes files that only their owner can read."""
+    for path in folder.glob("*.safetensors"):
+        path.chmod(0o644)

@@ -1,0 +1,169 @@
+"""DeepCT's model: an encoder, dropout, and one linear output over every position (section 3.1, equation 1).
+
+A saved model is a Hugging Face directory of a token classifier with one label, so that anything that loads such a model
+gives the same weights. There is no activation: weights are any real numbers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedModel
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.parameters import (
+    copy_tokenizer,
+    initialise,
+    open_weights,
+    own_memory,
+    quiet,
+    refuse_missing,
+)
+
+HEAD = "classifier."
+"""Where a token classifier keeps its output layer, in every architecture that has one so called."""
+DEVIATION = 0.02
+"""Standard deviation of a fresh output layer's weights, where the encoder names none."""
+
+
+class TermWeightRegressor(nn.Module):
+    """Weights of word pieces in their text.
+
+    Attributes:
+        classifier: encoder and output layer, in Hugging Face's shape.
+        tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
+    """
+
+    def __init__(self, classifier: PreTrainedModel, tokenizer_directory: Path) -> None:
+        super().__init__()
+        self.classifier = classifier
+        self.tokenizer_directory = tokenizer_directory
+        use_fast_linear(self)
+
+    @classmethod
+    def from_encoder(
+        cls, directory: str | Path, layers: int | None = None, seed: int = 1
+    ) -> TermWeightRegressor:
+        """Put a fresh output layer on a pre-trained encoder.
+
+        Args:
+            directory: Hugging Face directory of an encoder, weights as safetensors.
+            layers: keep only the first so many layers; None for all.
+            seed: of the fresh parameters; they depend on nothing else.
+
+        Raises:
+            InputError: the directory holds no encoder that a token classifier can be made of.
+            ConfigError: more layers are asked for than the encoder has.
+        """
+        directory = Path(directory)
+        config = _read_config(directory)
+        if layers is not None:
+            if layers > config.num_hidden_layers:
+                raise ConfigError(
+                    f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
+                )
+            config.num_hidden_layers = layers
+        classifier, missing = _load(directory, config)
+        fresh = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD)}
+        if not fresh:
+            raise InputError(
+                directory,
+                f"token classifiers of type {config.model_type!r} have no output layer called {HEAD}",
+                remedy="Take an encoder of another architecture, such as BERT's.",
+            )
+        refuse_missing(directory, missing - fresh)
+        initialise(classifier, fresh, getattr(config, "initializer_range", DEVIATION), seed)
+        return cls(classifier, directory)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> TermWeightRegressor:
+        """Load a saved model: one of ours, or any token classifier with one label.
+
+        Raises:
+            InputError: the directory holds no such model, or parts of it are missing.
+        """
+        directory = Path(directory)
+        classifier, missing = _load(directory, _read_config(directory))
+        refuse_missing(directory, missing)
+        return cls(classifier, directory)
+
+    def set_dropout(self, encoder: float | None, head: float) -> None:
+        """Set the dropout of the encoder's layers (None: as they are) and that before the output layer."""
+        for name, module in self.classifier.named_modules():
+            if isinstance(module, nn.Dropout):
+                if name == "dropout":
+                    module.p = head
+                elif encoder is not None:
+                    module.p = encoder
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.classifier.device
+
+    def check_length(self, max_length: int, key: str) -> None:
+        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
+        positions = getattr(self.classifier.config, "max_position_embeddings", None)
+        if positions is not None and max_length > positions:
+            raise ConfigError(
+                f"{key}: {max_length} is longer than the encoder's {positions} positions; lower it"
+            )
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape."""
+        logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
+        return logits.squeeze(-1)
+
+    def save(self, directory: str | Path) -> None:
+        """Write the model and its tokenizer as a Hugging Face directory, atomically; equal weights give equal
+        bytes."""
+        with atomic_directory(directory) as folder:
+            with quiet():
+                self.classifier.save_pretrained(folder)
+            copy_tokenizer(self.tokenizer_directory, folder)
+            open_weights(folder)
+
+
+def _read_config(directory: Path) -> Any:
+    try:
+        config = AutoConfig.from_pretrained(directory, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            directory,
+            f"this is no Hugging Face encoder: {' '.join(str(error).split())[:300]}",
+            remedy="Give a directory with config.json, model.safetensors and tokenizer.json.",
+        ) from None
+    config.num_labels = 1
+    config.name_or_path = ""  # what names the directory has no place in results
+    return config
+
+
+def _load(directory: Path, config: Any) -> tuple[PreTrainedModel, set[str]]:
+    """Return the token classifier in single precision and the names of the parameters the directory lacks."""
+    try:
+        with quiet(), torch.random.fork_rng(devices=[]):
+            loaded: Any = AutoModelForTokenClassification.from_pretrained(
+                directory,
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+            )
+    except (OSError, ValueError, SafetensorError, RuntimeError) as error:
+        raise InputError(
+            directory,
+            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
+            remedy="The directory must hold model.safetensors of an encoder that can be a token classifier.",
+        ) from None
+    classifier, information = loaded
+    own_memory(classifier)
+    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
+    return classifier, set(information["missing_keys"]) | mismatched

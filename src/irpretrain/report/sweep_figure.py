@@ -1,0 +1,98 @@
+"""The sweep of a first stage's parameters as a figure: a heat map of two parameters, a line of one."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from irpretrain.report.canvas import COLOURS, STYLE, new_figure, save, titled
+
+NAMES = {"k1": "k₁", "b": "b", "mu": "μ", "smoothing": "λ"}
+
+
+def draw_sweep(
+    tuning: str | Path, grid: str | Path, label: str, dataset: str, output: str | Path
+) -> dict[str, Any]:
+    """Draw what `irpretrain.retrieval.tuning.tune` wrote.
+
+    Args:
+        tuning, grid: its files.
+        label: the first stage's name in tables.
+        dataset: name of the data set whose queries chose.
+        output: the SVG; a PNG is written beside it.
+
+    Returns:
+        Counts: points.
+    """
+    from matplotlib import rc_context
+
+    found = json.loads(Path(tuning).read_text(encoding="utf-8"))
+    with open(grid, encoding="utf-8", newline="") as file:
+        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    parameters, measure = list(found["parameters"]), found["measure"]
+    figure, (axis,) = new_figure(height=4.6)
+    with rc_context(STYLE):
+        if len(parameters) == 2:
+            _heat_map(figure, axis, rows, parameters, measure, found["parameters"])
+        else:
+            _line(axis, rows, parameters[0], measure, found["parameters"])
+        chosen = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in found["parameters"].items())
+        remark = f"{found['queries']} training queries of {dataset}. Chosen: {chosen}, {measure} {found['value']:.4f}."
+        if found["at_edge"]:
+            edges = " and ".join(NAMES[name] for name in found["at_edge"])
+            remark += f" {edges} at the edge of the grid: something better may lie beyond it."
+        titled(figure, f"{label}: {measure} over the grid of parameters", remark)
+    save(figure, Path(output).parent, Path(output).stem)
+    return {"points": len(rows)}
+
+
+def _heat_map(
+    figure: Any,
+    axis: Any,
+    rows: list[dict[str, float]],
+    parameters: list[str],
+    measure: str,
+    chosen: dict[str, float],
+) -> None:
+    down, across = parameters
+    values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in parameters}
+    at = {(row[down], row[across]): row[measure] for row in rows}
+    image = axis.imshow(
+        [[at[one, two] for two in values[across]] for one in values[down]],
+        cmap="cividis",
+        aspect="auto",
+        origin="lower",
+    )
+    axis.grid(visible=False)
+    axis.set_xticks(range(len(values[across])), [f"{value:g}" for value in values[across]])
+    axis.set_yticks(range(len(values[down])), [f"{value:g}" for value in values[down]])
+    axis.set_xlabel(NAMES[across])
+    axis.set_ylabel(NAMES[down])
+    low, high = min(at.values()), max(at.values())
+    for (one, two), value in at.items():
+        dark = value < (low + high) / 2
+        best = one == chosen[down] and two == chosen[across]
+        axis.text(
+            values[across].index(two),
+            values[down].index(one),
+            f"{value:.3f}".lstrip("0"),
+            ha="center",
+            va="center",
+            fontsize=8,
+            fontweight="bold" if best else "normal",
+            color="white" if dark else "black",
+            bbox={"fill": False, "edgecolor": COLOURS[1], "linewidth": 2} if best else None,
+        )
+    figure.colorbar(image, ax=axis, label=measure)
+
+
+def _line(axis: Any, rows: list[dict[str, float]], name: str, measure: str, chosen: dict[str, float]) -> None:
+    axis.plot([row[name] for row in rows], [row[measure] for row in rows], marker="o", color=COLOURS[0])
+    best = next(row for row in rows if row[name] == chosen[name])
+    axis.plot([best[name]], [best[measure]], marker="o", markersize=12, fillstyle="none", color=COLOURS[1])
+    if name == "mu":
+        axis.set_xscale("log")
+    axis.set_xlabel(NAMES[name])
+    axis.set_ylabel(measure)

@@ -1,0 +1,80 @@
+"""Words as the index has them: the analyser that Anserini gives to documents and queries.
+
+Lucene's standard tokeniser cuts a text at the word boundaries of Unicode; possessives lose their 's, letters become
+lower-case, stop words go, stems are taken. No other stemmer agrees with Lucene's in every word, and stems must not be
+stemmed again (that changes some of them), so words are analysed by Lucene itself, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.retrieval.jvm import java_class
+
+TEXTS_AT_ONCE = 512
+"""Texts in one call of Java."""
+
+MARK = "qzxsepxzq7"
+"""Stands between texts that are analysed in one call: a word that the analyser returns as it is."""
+
+LONGEST_TOKEN = 255
+"""Characters after which Lucene's tokeniser cuts a word."""
+
+
+class Analyser:
+    """Lucene's English analyser with the stemmer and the stop words of the configuration."""
+
+    def __init__(self, stemmer: str, keep_stop_words: bool) -> None:
+        factory = java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
+        self._analyser = factory.fromArguments(stemmer, keep_stop_words, None)
+        self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    @classmethod
+    def of(cls, options: RetrievalConfig) -> Analyser:
+        """Return the analyser of the tf index."""
+        return cls(options.stemmer, options.keep_stop_words)
+
+    @classmethod
+    def words_only(cls) -> Analyser:
+        """Return an analyser that only cuts and lower-cases: its tokens are words that can be analysed further."""
+        return cls("none", True)
+
+    def terms(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms of each text, in their order, repeated ones too."""
+        found: list[list[str]] = []
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            found += self._together(texts[start : start + TEXTS_AT_ONCE])
+        return found
+
+    def learn(self, words: Iterable[str]) -> None:
+        """Analyse those of `words` that are new; `terms_of_word` knows them then."""
+        new = [word for word in dict.fromkeys(words) if word not in self._known]
+        for word, terms in zip(new, self.terms(new), strict=True):
+            self._known[word] = tuple(terms)
+
+    def terms_of_word(self, word: str) -> tuple[str, ...]:
+        """Return the terms of a word that `learn` has seen: none for a stop word, mostly one, several where Lucene
+        cuts it further.
+        """
+        return self._known[word]
+
+    def _together(self, texts: Sequence[str]) -> list[list[str]]:
+        """Analyse several texts in one call, as a call costs as much as a hundred words."""
+        # A new line on either side, so that no rule of Unicode joins the mark to a text's last word.
+        tokens = self._tokens(f"\n{MARK}\n".join(texts))
+        pieces: list[list[str]] = [[]]
+        for token in tokens:
+            if token == MARK:
+                pieces.append([])
+            else:
+                pieces[-1].append(token)
+        if len(pieces) != max(len(texts), 1):  # a text holds the mark itself
+            return [self._tokens(text) for text in texts]
+        return pieces[: len(texts)]
+
+    def _tokens(self, text: str) -> list[str]:
+        # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one a token.
+        printed: str = self._call(self._analyser, text).toString()
+        return printed[1:-1].split(", ") if len(printed) > 2 else []

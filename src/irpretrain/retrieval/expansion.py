@@ -1,0 +1,117 @@
+"""Documents with text added to them: Doc2Query-style expansion from a file (Nogueira et al., 2019).
+
+The weight of a word is how often it occurs in the document and the added text together, so an index of these vectors
+scores as an index of the longer texts would.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from irpretrain.config.retrieval import ExpansionConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import numbered_lines
+from irpretrain.progress import progress
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.text.compose import texts_of
+
+DOCUMENTS_AT_ONCE = 1024
+"""Documents in memory at a time."""
+
+
+def expand_documents(
+    documents: str | Path,
+    expansion: str | Path,
+    options: ExpansionConfig,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, int]:
+    """Count the words of documents and of what is added to them.
+
+    Args:
+        documents: DOCUMENTS table, one shard.
+        expansion: text to add, as `indexes.<name>.path` describes it.
+        options: how often added text counts.
+        text: which fields of a document make up its text.
+        output: TERM_VECTORS table.
+
+    Returns:
+        Counts: documents, those without added text, lines of documents that this shard lacks.
+
+    Raises:
+        InputError: a line cannot be read.
+    """
+    wanted = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
+    added: dict[str, list[str]] = {}
+    elsewhere = 0
+    for document, texts in _read_expansion(expansion):
+        if document in wanted:
+            added.setdefault(document, []).extend(texts)
+        else:
+            elsewhere += 1
+    analyser = Analyser.words_only()
+    counts = {"documents": 0, "documents_without_addition": 0, "lines_of_other_documents": elsewhere}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for batch in _batches(documents, text):
+            names = batch.column("document_id").to_pylist()
+            own = analyser.terms(texts_of(batch, text))
+            more = analyser.terms(["\n".join(added.get(name, ())) for name in names])
+            for row, (name, words, further) in enumerate(zip(names, own, more, strict=True)):
+                found = Counter(words)
+                for word in further:
+                    found[word] += options.times
+                counts["documents"] += 1
+                counts["documents_without_addition"] += name not in added
+                yield {
+                    "part": batch.column("part")[row].as_py(),
+                    "position": batch.column("position")[row].as_py(),
+                    "document_id": name,
+                    "terms": [{"term": word, "weight": found[word]} for word in sorted(found)],
+                }
+
+    TERM_VECTORS.write(output, progress(rows(), "expand documents", "documents"))
+    return counts
+
+
+def _batches(documents: str | Path, text: TextConfig) -> Iterator[pa.RecordBatch]:
+    columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
+    return DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
+
+
+def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield (document, texts) of each line: a JSON object, or a document and a text between which stands a tab."""
+    for number, line in numbered_lines(path):
+        if line.lstrip().startswith("{"):
+            yield _read_json(path, number, line)
+        else:
+            document, tab, text = line.rstrip("\r\n").partition("\t")
+            if not tab or not document:
+                raise InputError(path, "a line has a document, a tab and a text, or is a JSON object", number)
+            yield document, [text]
+
+
+def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"this is not JSON ({error.msg})", number) from None
+    document = record.get("document_id", record.get("id"))
+    texts = record.get("queries", record.get("text"))
+    texts = [texts] if isinstance(texts, str) else texts
+    if (
+        not isinstance(document, str)
+        or not isinstance(texts, list)
+        or not all(isinstance(t, str) for t in texts)
+    ):
+        wanted = "document_id (or id), a text, and queries, a list of texts, or text"
+        raise InputError(path, f"a JSON line has {wanted}", number)
+    return document, texts

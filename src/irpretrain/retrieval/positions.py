@@ -1,0 +1,178 @@
+"""Where every term of a corpus stands: postings with positions, for windows and exact document lengths.
+
+Lucene keeps lengths in one byte and scores a window by its width, so Indri's formulas cannot be had from its index.
+Words are those of the tf index (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its place,
+so that words on its two sides are no neighbours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.growing_array import GrowingArray
+from irpretrain.progress import progress
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.text.compose import stream_texts
+
+DOCUMENTS_AT_ONCE = 1024
+"""Documents in memory at a time."""
+
+
+def build_positions(
+    documents: Sequence[str | Path], options: RetrievalConfig, text: TextConfig, output: str | Path
+) -> dict[str, int]:
+    """Write the postings of a corpus.
+
+    Args:
+        documents: DOCUMENTS tables, all shards of the corpus.
+        options: stemmer and stop words.
+        text: which fields of a document make up its text.
+        output: directory; `Positions.open` reads it. Making it takes up to 40 bytes of memory an occurrence, so it
+            suits collections of a few hundred million words.
+
+    Returns:
+        Counts: documents, terms, occurrences.
+
+    Raises:
+        InputError: there is not one term.
+    """
+    cut, analyser = Analyser.words_only(), Analyser.of(options)
+    numbers: dict[str, int] = {}
+    names: list[str] = []
+    starts, lengths = [0], list[int]()
+    with atomic_directory(output) as folder:
+        with GrowingArray(folder / "terms.npy", np.dtype(np.int32)) as terms:
+            with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as places:
+                for path in documents:
+                    for identifiers, texts in progress(
+                        stream_texts(path, text, DOCUMENTS_AT_ONCE), "find positions", "batches"
+                    ):
+                        words = cut.terms(texts)
+                        analyser.learn(word for found in words for word in found)
+                        for name, found in zip(identifiers, words, strict=True):
+                            stems = [analyser.terms_of_word(word) for word in found]
+                            kept = [place for place, stem in enumerate(stems) if stem]
+                            own = [numbers.setdefault(stems[place][0], len(numbers)) for place in kept]
+                            terms.add(np.array(own, np.int32))
+                            places.add(np.array(kept, np.int64) + starts[-1])
+                            names.append(name)
+                            lengths.append(len(own))
+                            starts.append(starts[-1] + len(found))
+        if not numbers:
+            raise InputError(documents[0], "there is not one term in these documents")
+        _invert(folder, len(numbers))
+        np.save(folder / "starts.npy", np.array(starts, np.int64))
+        np.save(folder / "lengths.npy", np.array(lengths, np.int32))
+        record = {
+            "stemmer": options.stemmer,
+            "keep_stop_words": options.keep_stop_words,
+            "documents": names,
+            "terms": list(numbers),
+        }
+        (folder / "names.json").write_text(json.dumps(record), encoding="utf-8")
+    return {"documents": len(names), "terms": len(numbers), "occurrences": sum(lengths)}
+
+
+def _invert(folder: Path, terms: int) -> None:
+    """Put places in the order of their terms, and write where each term's begin."""
+    occurrences = np.load(folder / "terms.npy")
+    order = np.argsort(occurrences, kind="stable")
+    np.save(folder / "places.npy", np.load(folder / "places.npy")[order])
+    bounds = np.zeros(terms + 1, np.int64)
+    np.cumsum(np.bincount(occurrences, minlength=terms), out=bounds[1:])
+    np.save(folder / "bounds.npy", bounds)
+    (folder / "terms.npy").unlink()
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Postings of a corpus.
+
+    Attributes:
+        documents: identifiers.
+        starts: int64 [documents + 1], the corpus's place at which each document begins.
+        lengths: int32 [documents], terms in each document; stop words are none.
+        numbers: term → its number.
+        bounds: int64 [terms + 1], where each term's places begin.
+        places: int64 [occurrences], places in the corpus by term, rising within each.
+    """
+
+    documents: list[str]
+    starts: np.ndarray
+    lengths: np.ndarray
+    numbers: dict[str, int]
+    bounds: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def open(cls, folder: str | Path, options: RetrievalConfig) -> Positions:
+        """Read what `build_positions` wrote.
+
+        Raises:
+            IntegrityError: it is not there, or was made with another stemmer or other stop words.
+        """
+        folder = Path(folder)
+        try:
+            record: dict[str, Any] = json.loads((folder / "names.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise IntegrityError(
+                folder, "these are no positions", remedy="Delete it and run again."
+            ) from None
+        for name in ("stemmer", "keep_stop_words"):
+            if record[name] != getattr(options, name):
+                fault = f"made with {name} {record[name]}, the configuration has {getattr(options, name)}"
+                raise IntegrityError(folder, fault, remedy="Delete it and run again.")
+        read = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
+        numbers = {term: number for number, term in enumerate(record["terms"])}
+        starts, lengths = np.load(folder / "starts.npy"), np.load(folder / "lengths.npy")
+        return cls(record["documents"], starts, lengths, numbers, read["bounds"], read["places"])
+
+    @property
+    def occurrences(self) -> int:
+        """Terms of all documents together."""
+        return len(self.places)
+
+    def of_term(self, term: str) -> np.ndarray:
+        """Return the places of a term (int64, rising); none for one that the corpus lacks."""
+        number = self.numbers.get(term)
+        if number is None:
+            return np.zeros(0, np.int64)
+        return np.asarray(self.places[self.bounds[number] : self.bounds[number + 1]])
+
+    def ordered(self, first: str, second: str) -> np.ndarray:
+        """Return the places of `first` that `second` follows at once."""
+        one, two = self.of_term(first), self.of_term(second)
+        found = one[np.isin(one + 1, two, assume_unique=True)]
+        return found[self.documents_of(found) == self.documents_of(found + 1)]
+
+    def unordered(self, first: str, second: str, window: int) -> np.ndarray:
+        """Return where windows of `window` words begin that hold both terms: occurrences of either one of which the
+        other's next occurrence is close enough. Of one word twice, its occurrences that it follows again.
+        """
+        one, two = self.of_term(first), self.of_term(second)
+        if first == second:
+            return self._followed(one, one, window)
+        return np.sort(np.concatenate([self._followed(one, two, window), self._followed(two, one, window)]))
+
+    def documents_of(self, places: np.ndarray) -> np.ndarray:
+        """Return the number of the document of each place."""
+        return np.searchsorted(self.starts, places, side="right") - 1
+
+    def _followed(self, places: np.ndarray, others: np.ndarray, window: int) -> np.ndarray:
+        """Those of `places` whose next one of `others` lies in the same document and window."""
+        following = np.searchsorted(others, places, side="right")
+        found = following < len(others)
+        places, next_ones = places[found], others[following[found]]
+        close = next_ones - places < window
+        places, next_ones = places[close], next_ones[close]
+        return places[self.documents_of(places) == self.documents_of(next_ones)]

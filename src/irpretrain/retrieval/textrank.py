@@ -1,0 +1,134 @@
+"""TextRank as term weights (Mihalcea and Tarau, 2004; DeepCT, section 4).
+
+A text's words are the vertices of a graph; words that occur close together are linked, as often as they do; a word's
+weight is its PageRank. DeepCT's authors used PyTextRank, which needs a trained model to tell nouns and adjectives from
+other words; here all words but stop words take part, and words of one stem are one vertex, as PyTextRank's lemmas are.
+The ranks are networkx's, computed by a kernel of our own: networkx takes milliseconds a passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain.compiled import compiled
+from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
+from irpretrain.progress import progress
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.text.compose import texts_of
+
+DOCUMENTS_AT_ONCE = 1024
+"""Documents in memory at a time."""
+
+MOST_ROUNDS = 200
+"""Steps of PageRank at most; with a damping of 0.85 the tolerance is reached after about a hundred."""
+TOLERANCE = 1e-9
+"""Sum of all ranks' changes in a step at which PageRank ends."""
+
+
+def weigh_by_textrank(
+    documents: str | Path,
+    options: TextRankConfig,
+    retrieval: RetrievalConfig,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, int]:
+    """Weigh the words of documents.
+
+    Args:
+        documents: DOCUMENTS table, one shard.
+        options: window, damping, scale.
+        retrieval: stemmer and stop words of the index.
+        text: which fields of a document make up its text.
+        output: TERM_VECTORS table; of words with one stem the first stands for all.
+
+    Returns:
+        Counts: documents, documents without terms, terms, terms dropped because their weight is below 1.
+    """
+    cut, analyser = Analyser.words_only(), Analyser.of(retrieval)
+    counts = dict.fromkeys(("documents", "documents_without_terms", "terms", "terms_dropped"), 0)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
+        for batch in DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE):
+            found = cut.terms(texts_of(batch, text))
+            analyser.learn(word for words in found for word in words)
+            for row, words in enumerate(found):
+                weights = _word_weights(words, analyser, options)
+                kept = {word: weight for word, weight in weights.items() if weight >= 1}
+                counts["documents"] += 1
+                counts["documents_without_terms"] += not kept
+                counts["terms"] += len(kept)
+                counts["terms_dropped"] += len(weights) - len(kept)
+                yield {
+                    "part": batch.column("part")[row].as_py(),
+                    "position": batch.column("position")[row].as_py(),
+                    "document_id": batch.column("document_id")[row].as_py(),
+                    "terms": [{"term": word, "weight": kept[word]} for word in sorted(kept)],
+                }
+
+    TERM_VECTORS.write(output, progress(rows(), "weigh by TextRank", "documents"))
+    return counts
+
+
+def _word_weights(words: list[str], analyser: Analyser, options: TextRankConfig) -> dict[str, int]:
+    """Return the first word of each stem → its scaled PageRank."""
+    stems = [" ".join(analyser.terms_of_word(word)) for word in words]
+    first: dict[str, str] = {}
+    for stem, word in zip(stems, words, strict=True):
+        if stem:
+            first.setdefault(stem, word)
+    ranks = text_rank(stems, options.window, options.damping)
+    return {first[stem]: int(np.floor(options.scale * rank + 0.5)) for stem, rank in ranks.items()}
+
+
+def text_rank(words: list[str], window: int, damping: float) -> dict[str, float]:
+    """Return the PageRank of each different word of a text; the ranks add up to 1.
+
+    Args:
+        words: of the text in order; an empty one stands for a word that takes no part but keeps its place.
+        window: words that occur in a window of so many words are linked; 2 links neighbours alone.
+        damping: chance to follow a link; otherwise, and from a word without links, any word follows.
+    """
+    numbers: dict[str, int] = {"": -1}
+    places = np.fromiter((numbers.setdefault(word, len(numbers) - 1) for word in words), np.int32, len(words))
+    del numbers[""]
+    ranks = _page_rank(places, len(numbers), window, damping)
+    return dict(zip(numbers, ranks.tolist(), strict=True))
+
+
+@compiled
+def _page_rank(places: np.ndarray, vertices: int, window: int, damping: float) -> np.ndarray:
+    """Ranks of `vertices` vertices, of which `places` names the one at each place of the text, -1 for none."""
+    most = len(places) * (window - 1)
+    sources, targets = np.empty(2 * most, np.int32), np.empty(2 * most, np.int32)
+    degrees = np.zeros(vertices)
+    links = 0
+    for place in range(len(places)):
+        for other in range(place + 1, min(place + window, len(places))):
+            one, two = places[place], places[other]
+            if one >= 0 and two >= 0 and one != two:
+                sources[links], targets[links] = one, two
+                sources[links + 1], targets[links + 1] = two, one
+                links += 2
+                degrees[one] += 1
+                degrees[two] += 1
+    ranks = np.full(vertices, 1.0 / max(vertices, 1))
+    for _ in range(MOST_ROUNDS):
+        lone = 0.0
+        for vertex in range(vertices):
+            if degrees[vertex] == 0:
+                lone += ranks[vertex]
+        following = np.full(vertices, (1.0 - damping + damping * lone) / max(vertices, 1))
+        for link in range(links):
+            following[targets[link]] += damping * ranks[sources[link]] / degrees[sources[link]]
+        change = np.abs(following - ranks).sum()
+        ranks = following
+        if change < TOLERANCE:
+            break
+    return ranks

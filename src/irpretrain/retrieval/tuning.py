@@ -1,0 +1,131 @@
+"""Parameters of a first stage, chosen on training queries in a grid (DeepCT, section 4).
+
+Weights of another range want other parameters: an index whose frequencies run to 100 saturates with a k1 that suits
+term frequencies. So each index has a sweep of its own, of which the whole grid is kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import atomic_file, write_text
+from irpretrain.config.retrieval import MODEL_PARAMETERS, RankingModel, RetrievalConfig, SweepConfig
+from irpretrain.contracts import QUERIES
+from irpretrain.errors import InputError
+from irpretrain.evaluation.measures import mean_of_run, parse_measure
+from irpretrain.evaluation.qrels import read_qrels
+from irpretrain.progress import progress
+from irpretrain.retrieval.lucene import folder_beside, search, search_grid
+
+
+def tune(
+    index: str | Path,
+    queries: str | Path,
+    qrels: str | Path,
+    tested: Sequence[str | Path],
+    model: RankingModel,
+    sweep: SweepConfig,
+    options: RetrievalConfig,
+    tuning: str | Path,
+    grid: str | Path,
+) -> dict[str, Any]:
+    """Measure every point of the grid and write the best.
+
+    Args:
+        index: Lucene index of the corpus of the training queries.
+        queries: QUERIES table of the training queries.
+        qrels: their judgements; queries without any are not searched.
+        tested: QUERIES tables whose queries are left out, because some experiment tests them.
+        model: whose parameters are chosen.
+        sweep: measure and values.
+        options: depth, stemmer and stop words, threads, Java heap.
+        tuning: JSON: measure, number of queries, the chosen parameters and what they are worth, and which of them lie
+            at an edge of the grid, beyond which something better may be.
+        grid: CSV, one row a point: its parameters and the measure's mean, in the grid's order.
+
+    Returns:
+        Counts: queries, those left out, points.
+
+    Raises:
+        InputError: no query is left; further as `irpretrain.retrieval.lucene.search`.
+    """
+    values: dict[str, list[float]] = {name: getattr(sweep, name) for name in MODEL_PARAMETERS[model]}
+    judged = read_qrels(qrels)
+    table = QUERIES.read(queries)
+    given = [query for query in table["query_id"].to_pylist() if query in judged]
+    known = {query for path in tested for query in QUERIES.read(path)["query_id"].to_pylist()}
+    chosen = [query for query in given if query not in known]
+    if not chosen:
+        raise InputError(
+            queries, "of these queries none is judged and not tested, so nothing can be tuned on them"
+        )
+    with folder_beside(tuning, "sweep") as folder:
+        kept = folder / "queries.parquet"
+        texts = dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
+        QUERIES.write(kept, ({"query_id": query, "text": texts[query]} for query in chosen))
+        depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
+        runs = search_grid(index, kept, model, values, options, depth, folder)
+        points = [
+            {**point, sweep.measure: mean_of_run(run, judged, sweep.measure, chosen)}
+            for point, run in progress(runs, "sweep", "points")
+        ]
+    best = max(points, key=lambda point: point[sweep.measure])
+    parameters = {name: best[name] for name in values}
+    found = {
+        "model": model,
+        "measure": sweep.measure,
+        "queries": len(chosen),
+        "parameters": parameters,
+        "value": best[sweep.measure],
+        "at_edge": _at_edge(parameters, values),
+    }
+    _write_grid(grid, points)
+    write_text(tuning, json.dumps(found, indent=1) + "\n")
+    return {"queries": len(chosen), "queries_left_out": len(given) - len(chosen), "points": len(points)}
+
+
+def _at_edge(parameters: Mapping[str, float], values: Mapping[str, Sequence[float]]) -> list[str]:
+    """Names of parameters whose chosen value is the first or the last of several."""
+    edges = {name: (tried[0], tried[-1]) for name, tried in values.items() if len(tried) > 1}
+    return [name for name, ends in edges.items() if parameters[name] in ends]
+
+
+def _write_grid(path: str | Path, points: Sequence[Mapping[str, float]]) -> None:
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(points[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(points)
+
+
+def search_tuned(
+    index: str | Path,
+    queries: str | Path,
+    name: str,
+    model: RankingModel,
+    parameters: Mapping[str, float | None],
+    tuning: str | Path | None,
+    options: RetrievalConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Search with a first stage's own parameters.
+
+    Args:
+        index: Lucene index, and so for `queries`, `options`, `output` and errors: as in `search`.
+        name: of the first stage; last column of the run.
+        model: how it ranks.
+        parameters: those given; None stands for that of `options`.
+        tuning: what `tune` wrote, where the parameters are tuned.
+
+    Returns:
+        Counts of `search`, and the parameters.
+    """
+    if tuning is None:
+        own = {key: value for key, value in parameters.items() if value is not None}
+    else:
+        own = json.loads(Path(tuning).read_text(encoding="utf-8"))["parameters"]
+    tuned = options.with_parameters(own)
+    return {**search(index, queries, model, tuned, output, name), "parameters": tuned.parameters_of(model)}

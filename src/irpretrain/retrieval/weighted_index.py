@@ -1,0 +1,122 @@
+"""A Lucene index of integer term weights in the place of term frequencies (DeepCT, section 3.2).
+
+Words become the terms of the tf index: each goes through its analyser, and the weights of words with one stem add up,
+as repeated words do in a text. A document's length is the sum of its weights. So BM25 and query likelihood over this
+index are their formulas with weights for frequencies, and frequencies as weights give the tf index's own scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.retrieval import QueryWords, RetrievalConfig
+from irpretrain.contracts import TERM_VECTORS
+from irpretrain.errors import InputError
+from irpretrain.progress import progress
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.lucene import (
+    DOCUMENTS_AT_ONCE,
+    InputFiles,
+    check_identifier,
+    folder_beside,
+    run_indexing,
+)
+
+LONGEST_DOCUMENT = 10_000_000
+"""Largest sum of a document's weights: Anserini writes every term out as often as its weight says."""
+
+
+def index_weights(
+    vectors: Sequence[str | Path],
+    query_words: QueryWords,
+    options: RetrievalConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Index a corpus by weights.
+
+    Args:
+        vectors: TERM_VECTORS tables, all shards of the corpus.
+        query_words: how the texts behind the weights were cut into words; queries will be cut the same way.
+        options: stemmer and stop words, as of the tf index; threads, Java heap.
+        output: directory of the Lucene index. Its bytes differ from time to time; what it retrieves does not.
+
+    Returns:
+        Counts: documents; those without terms, which Lucene leaves out (evaluation still knows them: their queries
+        are judged and count 0); terms and words given; words that are stop words; the sum of all weights.
+
+    Raises:
+        InputError: no document has a term, a document's weights are too large, or an identifier cannot stand in a run.
+        IntegrityError: Lucene indexed another number of documents than it was given.
+        SetupError: Java, the jar or pyjnius is missing, or out of memory.
+        JavaError: Anserini failed.
+    """
+    counts = dict.fromkeys(
+        ("documents", "documents_without_terms", "words", "words_without_terms", "terms", "weight"), 0
+    )
+    analyser = Analyser.of(options)
+    with folder_beside(output, "input") as source:
+        with InputFiles(source) as files:
+            for path in vectors:
+                for document, terms in progress(
+                    _analysed(path, analyser, counts), "write weights for Lucene", "documents"
+                ):
+                    check_identifier(path, document)
+                    _check_length(path, document, terms)
+                    if terms:
+                        files.add({"id": document, "vector": terms})
+                    counts["documents"] += 1
+                    counts["documents_without_terms"] += not terms
+                    counts["terms"] += len(terms)
+                    counts["weight"] += sum(terms.values())
+        if counts["documents"] == counts["documents_without_terms"]:
+            raise InputError(vectors[0], "there is not one document with a term to index")
+        arguments = ["-collection", "JsonVectorCollection", "-pretokenized"]
+        run_indexing(
+            source,
+            output,
+            arguments,
+            options,
+            expected=counts["documents"] - counts["documents_without_terms"],
+            record={**counts, "query_words": query_words},
+        )
+    return counts
+
+
+def _analysed(
+    path: str | Path, analyser: Analyser, counts: dict[str, int]
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield each document of a TERM_VECTORS table with its analysed terms → weight, sorted by term."""
+    for batch in TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE):
+        terms = batch.column("terms")
+        flat = terms.flatten()
+        words, weights = flat.field("term"), flat.field("weight")
+        analyser.learn(words.unique().to_pylist())
+        pairs = iter(zip(words.to_pylist(), weights.to_pylist(), strict=True))
+        lengths = terms.value_lengths().to_pylist()
+        for document, length in zip(batch.column("document_id").to_pylist(), lengths, strict=True):
+            sums: dict[str, int] = {}
+            for _ in range(length):
+                word, weight = next(pairs)
+                if weight < 1:
+                    raise InputError(
+                        path,
+                        f"the weight of {word!r} in document {document!r} is {weight}; weights are 1 or more",
+                    )
+                found = analyser.terms_of_word(word)
+                counts["words_without_terms"] += not found
+                for term in found:
+                    sums[term] = sums.get(term, 0) + weight
+            counts["words"] += length
+            yield document, dict(sorted(sums.items()))
+
+
+def _check_length(path: str | Path, document: str, terms: dict[str, int]) -> None:
+    total = sum(terms.values())
+    if total > LONGEST_DOCUMENT:
+        raise InputError(
+            path,
+            f"the weights of document {document!r} add up to {total:,}, more than {LONGEST_DOCUMENT:,}",
+            remedy="Scale them to smaller integers.",
+        )

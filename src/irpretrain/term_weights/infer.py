@@ -1,0 +1,227 @@
+"""Weights of every word of passages or queries by a trained token regression.
+
+Sequences of a block of texts are sorted by length and padded to the next multiple of LENGTH_STEP, and every batch of
+one length has the same number of rows, filled up with empty ones. So the arithmetic of a sequence has a shape that
+depends on its own length alone, and its weights are the same bytes whatever else is in the block, the shard or the
+corpus (on a CPU; tests/term_weights/test_infer.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.progress import progress
+from irpretrain.provenance import sha256
+from irpretrain.term_weights.alignment import first_pieces, windows, word_weights
+from irpretrain.term_weights.blocks import write_in_blocks
+from irpretrain.term_weights.folds import models_of_folds
+from irpretrain.term_weights.term_lists import weighted_terms
+from irpretrain.term_weights.texts import Text, document_texts, query_texts
+from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
+from irpretrain.text.word_spans import WordSpans, word_spans
+from irpretrain.training.compute import autocast, reproducible, versions
+
+LENGTH_STEP = 8
+"""Sequences are padded to multiples of so many positions."""
+
+
+def infer_documents(
+    model: str | Path,
+    documents: str | Path,
+    options: TermWeightsConfig,
+    text: TextConfig,
+    output: str | Path,
+    checkpoints: str | Path,
+    title: str = "weight terms",
+) -> dict[str, Any]:
+    """Write the weights of the words of every document of a shard; goes on after the last finished block.
+
+    Args:
+        model: directory of a token regression.
+        documents: DOCUMENTS table.
+        options: of the weighting: max_length, windows, inference.
+        text: how fields become a text, and a text words.
+        output: TERM_WEIGHTS table.
+        checkpoints: folder of all jobs' unfinished work.
+        title: what status lines call this job.
+
+    Returns:
+        Counts: texts, texts without a word, words, words that no window reads or that have no piece, sequences, word
+        pieces, positions computed.
+    """
+    with reproducible(options.inference.compute) as device:
+        predictor = Predictor.open(model, options, text, device)
+        job = {
+            "stage": "weight terms",
+            "model": sha256(model),
+            "documents": sha256(documents),
+            "options": options.model_dump(include={"max_length", "windows", "inference"}),
+            "text": text.model_dump(),
+            "device": device.type,
+            "versions": versions(),
+            "output": str(output),
+        }
+        blocks = progress(
+            document_texts(documents, text, options.inference.block),
+            title,
+            f"blocks of {options.inference.block}",
+        )
+        return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, job, checkpoints, title))
+
+
+def infer_queries(
+    models: Sequence[str | Path],
+    queries: str | Path,
+    folds: str | Path | None,
+    options: TermWeightsConfig,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the weights of the words of every query of a data set, each by a model that has not seen it.
+
+    Args:
+        models: one, for all queries; or one a fold, in their order.
+        queries: QUERIES table.
+        folds: what `make_folds` wrote; None with one model.
+        options, text, output: as in `infer_documents`.
+
+    Raises:
+        InputError: the folds do not fit the queries or the models.
+    """
+    with reproducible(options.inference.compute) as device:
+        opened = [partial(Predictor.open, model, options, text, device) for model in models]
+        return models_of_folds(opened, query_texts(queries), folds, output)
+
+
+class Window(NamedTuple):
+    """A window of a text: number of the text in its block, first piece and end."""
+
+    text: int
+    start: int
+    end: int
+
+
+@dataclass
+class Predictor:
+    """A token regression that is ready to weight texts.
+
+    Attributes:
+        model: on its device, not in training.
+        encoder: makes its word pieces.
+        options: lengths, windows, batches, precision.
+        text: what a word is.
+        device: where to compute.
+    """
+
+    model: TermWeightRegressor
+    encoder: EncoderPieces
+    options: TermWeightsConfig
+    text: TextConfig
+    device: torch.device
+
+    @classmethod
+    def open(
+        cls, directory: str | Path, options: TermWeightsConfig, text: TextConfig, device: torch.device
+    ) -> Predictor:
+        """Load a saved model."""
+        model = TermWeightRegressor.load(directory)
+        model.check_length(options.max_length, "max_length")
+        return cls(model.to(device).eval(), EncoderPieces(directory), options, text, device)
+
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
+        words = [word_spans(one.text, self.text.words) for one in texts]
+        pieces = self.encoder.encode([one.text for one in texts])
+        weights, counts = self.weights(words, pieces)
+        found, unread = [], 0
+        for one, spans, values in zip(texts, words, weights, strict=True):
+            terms, left_out = weighted_terms(spans.words, values)
+            unread += left_out
+            found.append(
+                {"part": one.part, "position": one.position, "document_id": one.document_id, "terms": terms}
+            )
+        counts |= {
+            "texts": len(texts),
+            "texts_without_words": sum(not spans.words for spans in words),
+            "words": sum(len(spans.words) for spans in words),
+            "words_without_weight": unread,
+        }
+        return pa.Table.from_pylist(found, schema=TERM_WEIGHTS.schema), counts
+
+    def weights(
+        self, words: Sequence[WordSpans], pieces: Sequence[Pieces]
+    ) -> tuple[list[np.ndarray], dict[str, int]]:
+        """Return the weight of every word of each text, in its order (float32, -inf where there is none), and
+        counts."""
+        room, overlap = self.encoder.room(self.options.max_length), self.options.windows.overlap
+        read = [windows(len(one.ids), room, overlap) for one in pieces]
+        sequences = [
+            Window(number, start, end)
+            for number, spans in enumerate(read)
+            for start, end in spans
+            if end > start
+        ]
+        predicted: dict[Window, np.ndarray] = {}
+        positions = 0
+        with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
+            for length, rows, batch in self._batches(sequences):
+                positions += length * rows
+                predicted.update(self._predict(length, rows, batch, pieces))
+        found = [
+            word_weights(
+                first_pieces(spans, one),
+                len(one.ids),
+                own,
+                [predicted.get(Window(number, *span), np.zeros(0, np.float32)) for span in own],
+                self.options.windows.merge,
+            )
+            for number, (spans, one, own) in enumerate(zip(words, pieces, read, strict=True))
+        ]
+        counts = {
+            "sequences": len(sequences),
+            "word_pieces": sum(end - start for _, start, end in sequences),
+            "positions": positions,
+        }
+        return found, counts
+
+    def _batches(self, sequences: Iterable[Window]) -> Iterator[tuple[int, int, list[Window]]]:
+        """Yield padded length, rows and sequences of each batch, longest first: the memory runs out at once or
+        never."""
+        special = len(self.encoder.prefix) + len(self.encoder.suffix)
+        by_length: dict[int, list[Window]] = defaultdict(list)
+        for one in sequences:
+            by_length[-(-(one.end - one.start + special) // LENGTH_STEP) * LENGTH_STEP].append(one)
+        for length in sorted(by_length, reverse=True):
+            rows = max(self.options.inference.batch_tokens // length, 1)
+            group = by_length[length]
+            for first in range(0, len(group), rows):
+                yield length, rows, group[first : first + rows]
+
+    def _predict(
+        self, length: int, rows: int, batch: Sequence[Window], pieces: Sequence[Pieces]
+    ) -> Iterator[tuple[Window, np.ndarray]]:
+        before, after = self.encoder.prefix, self.encoder.suffix
+        ids = np.full((rows, length), self.encoder.pad, np.int64)
+        attention = np.zeros_like(ids)
+        attention[:, 0] = 1  # of empty rows too: a softmax over nothing is not a number
+        for row, one in enumerate(batch):
+            whole = [*before, *pieces[one.text].ids[one.start : one.end], *after]
+            ids[row, : len(whole)] = whole
+            attention[row, : len(whole)] = 1
+        tensors = (torch.from_numpy(array).to(self.device) for array in (ids, attention))
+        weights = self.model(*tensors).float().cpu().numpy()
+        for row, one in enumerate(batch):
+            yield one, weights[row, len(before) : len(before) + one.end - one.start]

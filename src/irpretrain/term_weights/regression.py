@@ -1,0 +1,92 @@
+"""The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
+from irpretrain.training.metrics import TaskMetrics
+from irpretrain.training.trainer import Setting, StepPart
+
+
+@dataclass
+class RegressionMetrics(TaskMetrics):
+    """The token regression in one step.
+
+    Attributes:
+        loss: what was minimised.
+        squared_error: sum over counted word pieces.
+        counted: how many there were.
+    """
+
+    loss: float = 0.0
+    squared_error: float = 0.0
+    counted: int = 0
+
+    @property
+    def weighted_loss(self) -> float:
+        """The loss itself: there is one task."""
+        return self.loss
+
+    def record(self) -> dict[str, float | None]:
+        """Return what is written."""
+        return {"mean_squared_error": self.squared_error / self.counted if self.counted else None}
+
+
+@dataclass
+class TokenRegression:
+    """The one task of a training of term weights.
+
+    Attributes:
+        sequences: what is learned from.
+        batch_size: sequences a step.
+        reduction: mean over the step's counted word pieces, or their sum.
+        seed: of the data order.
+    """
+
+    sequences: TrainingSequences
+    batch_size: int
+    reduction: Literal["mean", "sum"]
+    seed: int
+    name: str = "term weights"
+
+    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
+        """Return the task's losses at a step; see `StepTask`."""
+        batch = self.sequences.batch(number, self.batch_size, self.seed)
+        metrics = RegressionMetrics(1.0, 0.0, counted=int(np.isfinite(batch.targets).sum()))
+        return StepPart(
+            metrics, int(batch.attention_mask.sum()), self._losses(model, setting, batch, metrics)
+        )
+
+    def _losses(
+        self, model: nn.Module, setting: Setting, batch: TokenBatch, metrics: RegressionMetrics
+    ) -> Iterator[Tensor]:
+        share = 1.0 if self.reduction == "sum" else 1.0 / max(metrics.counted, 1)
+        parts = min(setting.accumulation, len(batch.targets))
+        bounds = np.linspace(0, len(batch.targets), parts + 1).round().astype(int)
+        for first, last in itertools.pairwise(bounds):
+            length = int(batch.attention_mask[first:last].sum(1).max())
+            ids, attention, targets = (
+                setting.tensor(array[first:last, :length])
+                for array in (batch.input_ids, batch.attention_mask, batch.targets)
+            )
+            with setting.autocast():
+                weights = model(ids, attention)
+            errors = squared_errors(weights.float(), targets)
+            metrics.squared_error += float(errors.detach())
+            loss = errors * share
+            metrics.loss += float(loss.detach())
+            yield loss
+
+
+def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:
+    """Return the sum of squared errors where `targets` is a number; both float32 [sequences, positions]."""
+    counted = torch.isfinite(targets)
+    return (weights[counted] - targets[counted]).square().sum()

@@ -1,0 +1,227 @@
+"""Targets of term weighting: how many of a text's counterparts hold each of its words.
+
+A passage's counterparts are the queries that it is relevant to, QTR(t, d) = |Q_{d,t}| / |Q_d| (DeepCT, equation 3); a
+query's are its relevant documents, TR(t, q) = |D_{q,t}| / |D_q| (equation 5). Both are the same computation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain.config.term_weights import TermLabelsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES, TERM_TARGETS
+from irpretrain.errors import InputError
+from irpretrain.evaluation.qrels import read_qrels, relevant
+from irpretrain.text.compose import texts_of
+from irpretrain.text.stemming import porter_stems
+from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.words import word_finder
+
+DOCUMENTS_AT_ONCE = 1024
+
+
+def passage_targets(
+    documents: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    options: TermLabelsConfig,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the targets of the words of every document that is relevant to a query.
+
+    Args:
+        documents: DOCUMENTS tables of the corpus, in its order.
+        queries: QUERIES table.
+        qrels: TREC judgements.
+        options: rows, stems, stop words.
+        text: how fields become a text, and a text words.
+        output: TERM_TARGETS table.
+
+    Returns:
+        Counts: texts, rows, words, words with a target above 0, queries used, documents judged but not in the corpus.
+
+    Raises:
+        InputError: no document of the corpus is relevant to a query.
+    """
+    labeller = Labeller(options, text)
+    asked = _texts(queries)
+    queries_of: dict[str, list[str]] = {}
+    for query, grades in read_qrels(qrels).items():
+        if query in asked:
+            for document in relevant(grades):
+                queries_of.setdefault(document, []).append(query)
+    terms = {query: labeller.matched(words) for query, words in labeller.words(asked).items()}
+    found = set[str]()
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for key, written in _documents(documents, text, text.fields, queries_of):
+            found.add(key["document_id"])
+            counterparts = [terms[query] for query in sorted(queries_of[key["document_id"]])]
+            yield from labeller.rows(key, written, counterparts)
+
+    number = TERM_TARGETS.write(output, rows())
+    if number == 0:
+        raise InputError(
+            qrels,
+            "no document of the corpus is relevant to a query, so there is nothing to learn",
+            remedy="Check that corpus, queries and judgements belong together.",
+        )
+    used = {query for document in found for query in queries_of[document]}
+    return {
+        **labeller.counts,
+        "rows": number,
+        "queries": len(used),
+        "documents_not_in_corpus": len(queries_of.keys() - found),
+    }
+
+
+def query_targets(
+    documents: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    options: TermLabelsConfig,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the targets of the words of every query that has a relevant document in the corpus.
+
+    Position is the query's place in its table, part 0. Arguments and errors are those of `passage_targets`.
+
+    Returns:
+        Counts: texts, rows, words, words with a target above 0, documents used, queries without a relevant document.
+    """
+    labeller = Labeller(options, text)
+    asked = _texts(queries)
+    judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in asked}
+    wanted = set().union(*judged.values()) if judged else set()
+    terms = dict[str, frozenset[str]]()
+    for key, written in _documents(documents, text, options.fields or text.fields, wanted):
+        terms[key["document_id"]] = labeller.matched(labeller.find(written))
+    skipped = 0
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal skipped
+        for place, (query, written) in enumerate(asked.items()):
+            counterparts = [terms[d] for d in sorted(judged.get(query, ())) if d in terms]
+            skipped += not counterparts
+            if counterparts:
+                yield from labeller.rows(
+                    {"part": 0, "position": place, "document_id": query}, written, counterparts
+                )
+
+    number = TERM_TARGETS.write(output, rows())
+    if number == 0:
+        raise InputError(
+            qrels,
+            "no query has a relevant document in the corpus, so there is nothing to learn",
+            remedy="Check that corpus, queries and judgements belong together.",
+        )
+    return {
+        **labeller.counts,
+        "rows": number,
+        "documents": len(terms),
+        "queries_without_relevant_document": skipped,
+    }
+
+
+@dataclass
+class Labeller:
+    """Makes rows of TERM_TARGETS.
+
+    Args:
+        options: rows, stems, stop words.
+        text: what a word is.
+
+    Attributes:
+        counts: texts, words, and words with a target above 0 in all rows made so far.
+    """
+
+    options: TermLabelsConfig
+    text: TextConfig
+    counts: dict[str, int] = field(
+        default_factory=lambda: {"texts": 0, "words": 0, "words_above_zero": 0}, init=False
+    )
+
+    def __post_init__(self) -> None:
+        self.find: Callable[[str], list[str]] = word_finder(self.text.words)
+        self._stop = load_stop_words(self.options.stop_list)
+        self._stems: dict[str, str] = {}
+
+    def words(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return the words of each text."""
+        return {name: self.find(text) for name, text in texts.items()}
+
+    def matched(self, words: Iterable[str]) -> frozenset[str]:
+        """Return the terms by which words match: all but stop words, as words or stems."""
+        return frozenset(self._terms([word for word in words if word not in self._stop]))
+
+    def targets(self, words: list[str], counterparts: Sequence[frozenset[str]]) -> np.ndarray:
+        """Return the share of `counterparts` that hold each word (float32 [words]), 0 for stop words."""
+        terms = self._terms(words)
+        held: dict[str, int] = {}
+        for counterpart in counterparts:
+            for term in counterpart:
+                held[term] = held.get(term, 0) + 1
+        numbers = [
+            0 if word in self._stop else held.get(term, 0) for word, term in zip(words, terms, strict=True)
+        ]
+        return (np.array(numbers, np.float64) / max(len(counterparts), 1)).astype(np.float32)
+
+    def rows(
+        self, key: Mapping[str, Any], text: str, counterparts: Sequence[frozenset[str]]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of one text: one for all its counterparts, or one for each."""
+        words = self.find(text)
+        self.counts["texts"] += 1
+        together = self.options.rows == "per-text"
+        for sample, group in enumerate([counterparts] if together else [[one] for one in counterparts]):
+            targets = self.targets(words, group)
+            self.counts["words"] += len(words)
+            self.counts["words_above_zero"] += int((targets > 0).sum())
+            yield {
+                **key,
+                "sample": sample,
+                "text": text,
+                "judged": len(group),
+                "targets": targets,
+                "counted": np.ones(len(words), bool),
+            }
+
+    def _terms(self, words: list[str]) -> list[str]:
+        if self.options.stemming == "none":
+            return words
+        fresh = list({word for word in words if word not in self._stems})
+        self._stems.update(zip(fresh, porter_stems(fresh), strict=True))
+        return [self._stems[word] for word in words]
+
+
+def _texts(queries: str | Path) -> dict[str, str]:
+    table = QUERIES.read(queries)
+    return dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
+
+
+def _documents(
+    documents: Sequence[str | Path],
+    text: TextConfig,
+    fields: Sequence[str],
+    wanted: Mapping[str, Any] | set[str],
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield key and text of the wanted documents, in the order of the corpus."""
+    options = text.model_copy(update={"fields": list(fields)})
+    columns = list(dict.fromkeys(["part", "position", "document_id", *fields]))
+    for path in documents:
+        for batch in DOCUMENTS.stream(path, columns, DOCUMENTS_AT_ONCE):
+            names = batch.column("document_id").to_pylist()
+            rows = [row for row, name in enumerate(names) if name in wanted]
+            if not rows:
+                continue
+            chosen = batch.take(rows)
+            for row, written in zip(chosen.to_pylist(), texts_of(chosen, options), strict=True):
+                yield {name: row[name] for name in ("part", "position", "document_id")}, written

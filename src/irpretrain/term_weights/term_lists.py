@@ -1,0 +1,30 @@
+"""From the words of a text and their weights to its list of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def weighted_terms(words: Sequence[str], weights: np.ndarray) -> tuple[list[dict[str, Any]], int]:
+    """Return the different words, sorted by code points, each with its largest weight, and how many occurrences have
+    none.
+
+    A word one of whose weights is not a number has that: it is a fault, and must be seen where weights become integers.
+
+    Args:
+        words: of a text, lower-cased, in its order.
+        weights: float32 [words]; -inf for a word without a weight, which is left out.
+    """
+    best: dict[str, float] = {}
+    left_out = 0
+    for word, weight in zip(words, weights.tolist(), strict=True):
+        if weight == -np.inf:
+            left_out += 1
+            continue
+        old = best.get(word)
+        if old is None or (old == old and not weight <= old):
+            best[word] = weight
+    return [{"term": word, "weight": best[word]} for word in sorted(best)], left_out

@@ -1,0 +1,231 @@
+"""DeepCT_W and DeepTR: a linear regression of a word's vector minus the mean vector of its text.
+
+The mean runs over the text's words with a vector, repeats included. A word without a vector has no features, so its
+weight is the intercept alone. The regression is solved exactly: its normal equations are sums over words, and the
+penalty is `ridge` times their number, on all coefficients but the intercept. The paper trains the vectors too; here
+they stay. A model is a directory of `regression.npz` (coefficients, intercept, both float64).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.evaluation.folds import read_folds, roles
+from irpretrain.term_weights.folds import models_of_folds
+from irpretrain.term_weights.term_lists import weighted_terms
+from irpretrain.term_weights.texts import Text, document_texts, query_texts
+from irpretrain.text.word_store import word_numbers
+from irpretrain.text.words import word_finder
+
+TEXTS_AT_ONCE = 1024
+FILE = "regression.npz"
+
+
+@dataclass(frozen=True)
+class WordFeatures:
+    """Words as the regression sees them.
+
+    Attributes:
+        vectors: float32 [words, dimensions]; rows of zeros where there is no vector.
+        numbers: word → row.
+    """
+
+    vectors: np.ndarray
+    numbers: dict[str, int]
+
+    @classmethod
+    def open(cls, vectors: str | Path, statistics: str | Path) -> WordFeatures:
+        """Open the word vectors of a collection.
+
+        Raises:
+            IntegrityError: they are not those of the statistics.
+        """
+        numbers = word_numbers(statistics)
+        try:
+            rows = np.load(Path(vectors) / "vectors.npy", mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise IntegrityError(
+                vectors,
+                f"these are no word vectors: {error}",
+                remedy="Delete them and run the workflow again.",
+            ) from None
+        if rows.ndim != 2 or len(rows) != len(numbers):
+            raise IntegrityError(
+                vectors,
+                f"they have the shape {rows.shape}, but the statistics have {len(numbers):,} words",
+                remedy="Delete them and run the workflow again.",
+            )
+        return cls(rows, numbers)
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return int(self.vectors.shape[1])
+
+    def of(self, words: Sequence[str]) -> np.ndarray:
+        """Return the features of the words of one text, float64 [words, dimensions]."""
+        rows = np.array([self.numbers.get(word, -1) for word in words], np.int64)
+        found = np.zeros((len(words), self.dimensions))
+        found[rows >= 0] = self.vectors[rows[rows >= 0]]
+        with_vector = found.any(1)
+        if with_vector.any():
+            found[with_vector] -= found[with_vector].mean(0)
+        return found
+
+
+def train_word_vectors(
+    targets: str | Path,
+    vectors: str | Path,
+    statistics: str | Path,
+    text: TextConfig,
+    ridge: float,
+    output: str | Path,
+    folds: str | Path | None = None,
+    fold: int = 0,
+) -> dict[str, Any]:
+    """Solve the regression of a TERM_TARGETS table.
+
+    Args:
+        targets: the table.
+        vectors: directory with vectors.npy, a row a word of the statistics.
+        statistics: WORD_COUNTS table that numbers the words.
+        text: what a word is.
+        ridge: penalty, times the number of words.
+        output: model directory to write.
+        folds, fold: as in `train_regressor`.
+
+    Returns:
+        Counts: texts, words, and the mean squared error over them (6 digits).
+
+    Raises:
+        InputError: no word is left to learn from.
+    """
+    chosen = None if folds is None else set(roles(read_folds(folds), fold).train)
+    features = WordFeatures.open(vectors, statistics)
+    size = features.dimensions + 1
+    moments, products, squares = np.zeros((size, size)), np.zeros(size), 0.0
+    texts = words = 0
+    for x, y in _examples(targets, features, text, chosen):
+        wide = np.column_stack([x, np.ones(len(x))])
+        moments += wide.T @ wide
+        products += wide.T @ y
+        squares += float(y @ y)
+        texts, words = texts + 1, words + len(y)
+    if words == 0:
+        raise InputError(
+            targets, "there is no word to learn from", remedy="Give more judged queries, or fewer folds."
+        )
+    penalty = np.diag([*[ridge * words] * (size - 1), 0.0])
+    solution = np.linalg.lstsq(moments + penalty, products, rcond=None)[0]
+    error = (squares - 2 * solution @ products + solution @ moments @ solution) / words
+    with atomic_directory(output) as folder:
+        np.savez(folder / FILE, coefficients=solution[:-1], intercept=solution[-1:])
+    return {"texts": texts, "words": words, "mean_squared_error": round(float(error), 6)}
+
+
+def _examples(
+    targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield features and targets of the counted words of each text."""
+    find = word_finder(text.words)
+    for batch in TERM_TARGETS.stream(targets, rows=TEXTS_AT_ONCE):
+        for row in range(batch.num_rows):
+            if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
+                continue
+            counted = batch.column("counted")[row].values.to_numpy(zero_copy_only=False)
+            x = features.of(find(batch.column("text")[row].as_py()))
+            yield x[counted], batch.column("targets")[row].values.to_numpy()[counted].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class WordVectorPredictor:
+    """A solved regression that is ready to weight texts."""
+
+    coefficients: np.ndarray
+    intercept: float
+    features: WordFeatures
+    text: TextConfig
+
+    @classmethod
+    def open(cls, directory: str | Path, features: WordFeatures, text: TextConfig) -> WordVectorPredictor:
+        """Load a saved regression.
+
+        Raises:
+            IntegrityError: there is none, or it is of vectors of another length.
+        """
+        try:
+            with np.load(Path(directory) / FILE) as saved:
+                coefficients, intercept = saved["coefficients"], float(saved["intercept"][0])
+            if coefficients.shape != (features.dimensions,):
+                raise ValueError(f"{coefficients.shape} coefficients for vectors of {features.dimensions}")
+        except (OSError, ValueError, KeyError) as error:
+            raise IntegrityError(
+                directory, f"this is no regression: {error}", remedy="Delete it and run the workflow again."
+            ) from None
+        return cls(coefficients, intercept, features, text)
+
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
+        find = word_finder(self.text.words)
+        found = []
+        number = 0
+        for one in texts:
+            words = find(one.text)
+            # A row at a time: how a matrix product rounds depends on its size.
+            weights = (self.features.of(words) * self.coefficients).sum(1) + self.intercept
+            terms, _ = weighted_terms(words, weights.astype(np.float32))
+            number += len(words)
+            found.append(
+                {"part": one.part, "position": one.position, "document_id": one.document_id, "terms": terms}
+            )
+        counts = {"texts": len(texts), "words": number}
+        return pa.Table.from_pylist(found, schema=TERM_WEIGHTS.schema), counts
+
+
+def weight_documents(
+    model: str | Path,
+    vectors: str | Path,
+    statistics: str | Path,
+    documents: str | Path,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the weights of the words of every document of a DOCUMENTS table as a TERM_WEIGHTS table."""
+    predictor = WordVectorPredictor.open(model, WordFeatures.open(vectors, statistics), text)
+    totals = {"texts": 0, "words": 0}
+
+    def tables() -> Iterator[pa.Table]:
+        for texts in document_texts(documents, text, TEXTS_AT_ONCE):
+            table, counts = predictor.rows(texts)
+            for name, value in counts.items():
+                totals[name] += value
+            yield table
+
+    TERM_WEIGHTS.write_tables(output, tables())
+    return totals
+
+
+def weight_queries(
+    models: Sequence[str | Path],
+    vectors: str | Path,
+    statistics: str | Path,
+    queries: str | Path,
+    folds: str | Path | None,
+    text: TextConfig,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the weights of the words of every query, each by a model that has not seen it; see `infer_queries`."""
+    features = WordFeatures.open(vectors, statistics)
+    opened = [partial(WordVectorPredictor.open, model, features, text) for model in models]
+    return models_of_folds(opened, query_texts(queries), folds, output)

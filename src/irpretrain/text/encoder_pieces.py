@@ -1,0 +1,74 @@
+"""Word pieces of any encoder with a fast tokenizer, with the characters each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from irpretrain.errors import InputError
+from irpretrain.text.word_pieces import tokenizer_backend
+
+
+class Pieces(NamedTuple):
+    """The word pieces of a text, without special tokens.
+
+    Attributes:
+        ids: int32 [pieces].
+        starts, ends: int32 [pieces]; characters of the text. Neither ever falls; pieces that one character is split
+            into share it.
+        begins: bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark.
+    """
+
+    ids: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    begins: np.ndarray
+
+
+class EncoderPieces:
+    """An encoder's tokenizer, whatever its architecture. A special token's name inside a text is ordinary text.
+
+    Attributes:
+        prefix, suffix: ids of the special tokens before and after a text ([CLS] and [SEP], of BERT).
+        pad: id that fills up a batch; no result depends on it.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self._backend: Tokenizer = tokenizer_backend(Path(directory))
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        marked = self._backend.encode("a")
+        text = [place for place, special in enumerate(marked.special_tokens_mask) if not special]
+        if not text or len(text) == len(marked.ids):
+            raise InputError(
+                directory,
+                "its tokenizer puts no special tokens around a text",
+                remedy="Give an encoder whose tokenizer.json has a post-processor, as BERT's.",
+            )
+        self.prefix, self.suffix = marked.ids[: text[0]], marked.ids[text[-1] + 1 :]
+        self.pad = next(
+            (n for name in ("[PAD]", "<pad>") if (n := self._backend.token_to_id(name)) is not None), 0
+        )
+        self._backend.encode_special_tokens = True
+
+    def room(self, max_length: int) -> int:
+        """Return how many word pieces of a text a sequence holds."""
+        return max_length - len(self.prefix) - len(self.suffix)
+
+    def encode(self, texts: Sequence[str]) -> list[Pieces]:
+        """Return the word pieces of each text, whole."""
+        return [_pieces(found) for found in self._backend.encode_batch(list(texts), add_special_tokens=False)]
+
+
+def _pieces(found: object) -> Pieces:
+    offsets = np.array(found.offsets, np.int32).reshape(-1, 2)  # type: ignore[attr-defined]
+    words = found.word_ids  # type: ignore[attr-defined]
+    before = [None, *words[:-1]] if words else []
+    begins = np.array([a is None or a != b for a, b in zip(words, before, strict=True)], bool)
+    # Unicode's canonical order may swap marks of one letter.
+    starts, ends = np.maximum.accumulate(offsets[:, 0]), np.maximum.accumulate(offsets[:, 1])
+    return Pieces(np.array(found.ids, np.int32), starts, ends, begins)  # type: ignore[attr-defined]

@@ -1,0 +1,64 @@
+"""A training from its last checkpoint to its last step: steps, the log, status lines, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.metrics import MetricsLog, StatusLine
+from irpretrain.training.trainer import Model, StepTask, Trainer
+
+
+class LoopOptions(Protocol):
+    """How often a training saves and speaks."""
+
+    @property
+    def checkpoint_every(self) -> int:
+        """Steps between checkpoints."""
+
+    @property
+    def log_every(self) -> int:
+        """Steps between status lines."""
+
+
+def run_steps(
+    trainer: Trainer[Model],
+    tasks_of: Callable[[int], tuple[Sequence[StepTask], int]],
+    options: LoopOptions,
+    checkpoints: Checkpoints,
+    log: MetricsLog,
+    title: str,
+    after: Callable[[int], None] = lambda step: None,
+) -> int:
+    """Do all steps that the newest checkpoint has not done.
+
+    Args:
+        trainer: model, optimiser and schedule.
+        tasks_of: step, counted from 0 → its tasks, and the number of the batch that they see.
+        options: how often to save and to speak.
+        checkpoints: the job's.
+        log: has a record a step in the end, whenever it was broken off.
+        title: what status lines call the job.
+        after: called after each step with its number, counted from 1, before a checkpoint of it.
+
+    Returns:
+        Word pieces seen in all steps, without padding.
+    """
+    done, tokens = 0, 0
+    if (state := checkpoints.load()) is not None:
+        trainer.restore(state)
+        done, tokens = int(state["step"]), int(state["tokens"])
+    log.truncate(done)
+    status = StatusLine(title, trainer.steps, options.log_every)
+    for step in range(done, trainer.steps):
+        measured = trainer.step(step, *tasks_of(step))
+        tokens += measured.tokens
+        log.append(measured.record())
+        status.add(measured)
+        done = measured.step
+        after(done)
+        if done % options.checkpoint_every == 0 or done == trainer.steps:
+            log.flush()
+            checkpoints.save(done, {**trainer.state(), "tokens": tokens})
+    return tokens

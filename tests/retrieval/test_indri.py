@@ -1,0 +1,260 @@
+"""Indri's query likelihood: by hand, against Lucene's own Indri classes, and windows against a plain search."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_lucene import OPTIONS, TEXT, write_documents, write_queries
+
+from irpretrain.config.retrieval import DependenceConfig, QueryLikelihoodConfig
+from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval import lucene
+from irpretrain.retrieval.indri import search_weighted
+from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.positions import Positions, build_positions
+
+BODIES = {
+    "d1": "apple pie of apple",
+    "d2": "pie apple banana",
+    "d3": "apple and pie",
+    "d4": "banana",
+    "d5": "the of",
+    "d6": "",
+}
+"""In terms: a p _ a | p a b | a _ p | b | | ; nine in all: apple 4, pie 3, banana 2."""
+MU = 10.0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("positions")
+    halves = [dict(list(BODIES.items())[:2]), dict(list(BODIES.items())[2:])]
+    shards = [write_documents(folder / f"{i}.parquet", half) for i, half in enumerate(halves)]
+    counts = build_positions(shards, OPTIONS, TEXT, folder / "positions")
+    assert counts == {"documents": 6, "terms": 3, "occurrences": 9}
+    return folder
+
+
+def write_weights(path: Path, weights: Mapping[str, Mapping[str, float]]) -> Path:
+    rows = [
+        {
+            "part": 0,
+            "position": i,
+            "document_id": name,
+            "terms": [{"term": word, "weight": given[word]} for word in sorted(given)],
+        }
+        for i, (name, given) in enumerate(weights.items())
+    ]
+    TERM_WEIGHTS.write(path, rows)
+    return path
+
+
+def retrieve(
+    folder: Path, tmp_path: Path, texts, weights=None, dependence=None, mu: float = MU, depth: int = 10
+):
+    options = OPTIONS.model_copy(update={"query_likelihood": QueryLikelihoodConfig(mu=mu), "depth": depth})
+    queries = write_queries(tmp_path / "queries.parquet", texts)
+    given = None if weights is None else write_weights(tmp_path / "weights.parquet", weights)
+    counts = search_weighted(
+        folder / "positions",
+        queries,
+        given,
+        "alphanumeric",
+        dependence,
+        options,
+        tmp_path / "run.gz",
+        "indri",
+    )
+    run = read_run(tmp_path / "run.gz")
+    return {query: dict(ranking) for query, ranking in run.items()}, counts
+
+
+def belief(count: float, collection: float, length: int, mu: float = MU) -> float:
+    return math.log((count + mu * collection / 9) / (length + mu))
+
+
+def test_a_weighted_bag_of_words_by_hand(folder: Path, tmp_path: Path) -> None:
+    """#weight(0.8 apple 0.4 pie): the mean of both beliefs, two parts to one."""
+    found, counts = retrieve(folder, tmp_path, {"q": "apple pie"}, {"q": {"apple": 0.8, "pie": 0.4}})
+    assert found["q"] == pytest.approx(
+        {
+            "d1": 2 / 3 * belief(2, 4, 3) + 1 / 3 * belief(1, 3, 3),
+            "d2": 2 / 3 * belief(1, 4, 3) + 1 / 3 * belief(1, 3, 3),
+            "d3": 2 / 3 * belief(1, 4, 2) + 1 / 3 * belief(1, 3, 2),
+        },
+        abs=1e-12,
+    )
+    assert counts == {
+        "queries": 1,
+        "queries_without_candidates": 0,
+        "queries_without_weights": 0,
+        "candidates": 3,
+    }
+
+
+def test_terms_that_a_document_lacks_count_too(folder: Path, tmp_path: Path) -> None:
+    found, _ = retrieve(folder, tmp_path, {"q": "bananas pie zoo"})
+    both = {"d1": (0, 1, 3), "d2": (1, 1, 3), "d3": (0, 1, 2), "d4": (1, 0, 1)}
+    wanted = {
+        name: (belief(b, 2, length) + belief(p, 3, length) + belief(0, 0.5, length)) / 3
+        for name, (b, p, length) in both.items()
+    }
+    assert found["q"] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_weights_of_one_stem_add_up_and_others_are_dropped(folder: Path, tmp_path: Path) -> None:
+    weights = {
+        "stems": {"apple": 0.25, "apples": 0.5, "pie": 0.25, "the": 9.0},
+        "same": {"apple": 0.75, "pie": 0.25},
+        "dropped": {"apple": -1.0, "pie": 0.5, "banana": 0.0},
+        "alone": {"pie": 3.0},
+        "nothing": {"apple": -0.1},
+    }
+    texts = {name: " ".join(given) for name, given in weights.items()}
+    found, counts = retrieve(folder, tmp_path, texts, weights)
+    assert found["stems"] == found["same"]
+    assert found["dropped"] == found["alone"]
+    assert "nothing" not in found
+    assert (counts["queries_without_weights"], counts["queries_without_candidates"]) == (1, 1)
+
+
+def test_sequential_dependence_by_hand(folder: Path, tmp_path: Path) -> None:
+    """One pair: #od1(apple pie) in d1 alone, as a stop word parts the two in d3; #uw8 in d1 twice, in d2 and in d3."""
+    dependence = DependenceConfig(terms=0.8, ordered=0.15, unordered=0.05)
+    weights = {"q": {"apple": 0.9, "pie": 0.1}}
+    found, _ = retrieve(folder, tmp_path, {"q": "apple pie"}, weights, dependence)
+    rows = {"d1": (2, 1, 1, 2, 3), "d2": (1, 1, 0, 1, 3), "d3": (1, 1, 0, 1, 2)}
+    wanted = {
+        name: 0.8 * (0.9 * belief(a, 4, length) + 0.1 * belief(p, 3, length))
+        + 0.15 * belief(ordered, 1, length)
+        + 0.05 * belief(unordered, 4, length)
+        for name, (a, p, ordered, unordered, length) in rows.items()
+    }
+    assert found["q"] == pytest.approx(wanted, abs=1e-7)  # weights are single precision
+
+
+def test_a_query_of_one_term_is_a_bag_of_words(folder: Path, tmp_path: Path) -> None:
+    plain, _ = retrieve(folder, tmp_path, {"q": "the apples"})
+    structured, _ = retrieve(folder, tmp_path, {"q": "the apples"}, dependence=DependenceConfig())
+    assert structured["q"] == pytest.approx(plain["q"], abs=1e-12)
+
+
+def test_depth_and_ties_and_queries_without_terms(folder: Path, tmp_path: Path) -> None:
+    found, counts = retrieve(
+        folder, tmp_path, {"q": "pie", "stops": "the", "none": "zoo", "empty": ""}, depth=2
+    )
+    assert list(found) == ["q"]
+    assert list(found["q"]) == ["d3", "d1"]  # d1 and d2 tie: the first by identifier stays
+    assert counts["queries_without_candidates"] == 3
+
+
+def test_lucene_s_own_indri_similarity_agrees(tmp_path: Path) -> None:
+    """Lucene's IndriDirichletSimilarity has the belief of one term; lengths up to 39 are exact in its index. (Lucene's
+    IndriAndQuery over such terms gives every document the score 0, so the mean of beliefs is taken here.)
+    """
+    random = np.random.default_rng(5)
+    words = ["apple", "pie", "banana", "cherry", "runs", "zoos"]
+    bodies = {f"d{i:02}": " ".join(random.choice(words, random.integers(1, 39))) for i in range(40)}
+    documents = write_documents(tmp_path / "documents.parquet", bodies)
+    build_positions([documents], OPTIONS, TEXT, tmp_path / "positions")
+    lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+    weights = {"q1": {"apple": 0.5, "runs": 0.25}, "q2": {"pie": 1.0, "zoos": 2.0, "cherry": 0.5}}
+    texts = {name: " ".join(words) for name, words in weights.items()}
+    found, _ = retrieve(tmp_path, tmp_path, texts, weights, mu=25.0, depth=100)
+    reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(tmp_path / "index"))
+    for name, asked in weights.items():
+        scores = {word: lucene_beliefs(reader, word, bodies, 25.0) for word in asked}
+        held = [document for document, body in bodies.items() if set(asked) & set(body.split())]
+        wanted = {
+            document: sum(asked[word] * scores[word][document] for word in asked) / sum(asked.values())
+            for document in held
+        }
+        assert found[name] == pytest.approx(wanted, abs=1e-5)
+        assert len(held) > 10
+    reader.close()
+
+
+STEMS = {"runs": "run", "zoos": "zoo", "apple": "appl", "cherry": "cherri"}
+
+
+def lucene_beliefs(reader, word: str, bodies: Mapping[str, str], mu: float) -> dict[str, float]:
+    """The belief in a word of every document, those without it too."""
+    searcher = java_class("org.apache.lucene.search.IndexSearcher")(reader)
+    term = java_class("org.apache.lucene.index.Term")("contents", STEMS.get(word, word))
+    counts = reader.docFreq(term), reader.totalTermFreq(term)
+    name = "org.apache.lucene.search.similarities.IndriDirichletSimilarity"
+    similarity = java_class(name)(java_class(f"{name}$IndriCollectionModel")(), mu)
+    statistics = searcher.collectionStatistics("contents"), searcher.termStatistics(term, *counts)
+    scored = similarity.scorer(1.0, *statistics)
+    return {
+        name: scored.score(float(body.split().count(word)), len(body.split()))
+        for name, body in bodies.items()
+    }
+
+
+def plain_windows(documents: list[list[str]], first: str, second: str, window: int) -> list[tuple[int, int]]:
+    """(document, place) of each occurrence of one that the other's next occurrence follows within the window."""
+    found = set()
+    for number, words in enumerate(documents):
+        for one, two in {(first, second), (second, first)}:
+            for place, word in enumerate(words):
+                later = [n for n in range(place + 1, len(words)) if words[n] == two]
+                if word == one and later and later[0] - place < window:
+                    found.add((number, place, one))
+    return sorted((number, place) for number, place, _ in found)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    documents=st.lists(st.lists(st.sampled_from("abc-"), max_size=12), min_size=1, max_size=4),
+    window=st.integers(2, 9),
+)
+def test_windows_are_those_of_a_plain_search(documents: list[list[str]], window: int) -> None:
+    positions = in_memory(documents)
+    for first, second in itertools.product("abc", repeat=2):
+        ordered = positions.ordered(first, second)
+        assert places(positions, ordered) == [
+            (number, place)
+            for number, words in enumerate(documents)
+            for place in range(len(words) - 1)
+            if (words[place], words[place + 1]) == (first, second)
+        ]
+        unordered = positions.unordered(first, second, window)
+        assert places(positions, unordered) == plain_windows(documents, first, second, window)
+
+
+def places(positions: Positions, found: np.ndarray) -> list[tuple[int, int]]:
+    owners = positions.documents_of(found)
+    return [(int(d), int(p - positions.starts[d])) for d, p in zip(owners, found, strict=True)]
+
+
+def in_memory(documents: list[list[str]]) -> Positions:
+    starts = np.cumsum([0, *map(len, documents)])
+    flat = np.array([word for words in documents for word in words], dtype="U1")
+    by_term = [np.flatnonzero(flat == term) for term in "abc"]
+    bounds = np.cumsum([0, *map(len, by_term)])
+    lengths = np.array([sum(word != "-" for word in words) for words in documents], np.int32)
+    names = [f"d{i}" for i in range(len(documents))]
+    return Positions(names, starts, lengths, {"a": 0, "b": 1, "c": 2}, bounds, np.concatenate(by_term))
+
+
+def test_faults(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"query 'q2' of .* has no weights here"):
+        retrieve(folder, tmp_path, {"q1": "apple", "q2": "pie"}, {"q1": {"apple": 1.0}})
+    with pytest.raises(IntegrityError, match="these are no positions"):
+        retrieve(tmp_path, tmp_path, {"q1": "apple"})
+    with pytest.raises(IntegrityError, match="made with stemmer porter, the configuration has none"):
+        Positions.open(folder / "positions", OPTIONS.model_copy(update={"stemmer": "none"}))
+    empty = write_documents(tmp_path / "empty.parquet", {"a": "the"})
+    with pytest.raises(InputError, match="not one term"):
+        build_positions([empty], OPTIONS, TEXT, tmp_path / "positions")
+    assert not (tmp_path / "positions").exists()

@@ -1,0 +1,71 @@
+"""TextRank: PageRank by hand and by networkx, its scaling, and texts without words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_lucene import OPTIONS, TEXT, write_documents
+
+from irpretrain.config.retrieval import TextRankConfig
+from irpretrain.contracts import TERM_VECTORS
+from irpretrain.retrieval.textrank import text_rank, weigh_by_textrank
+
+
+def reference(words: list[str], window: int, damping: float) -> dict[str, float]:
+    graph = networkx.Graph()
+    graph.add_nodes_from(word for word in words if word)
+    for place, word in enumerate(words):
+        for other in words[place + 1 : place + window]:
+            if word and other and word != other:
+                count = graph.edges[word, other]["weight"] if graph.has_edge(word, other) else 0
+                graph.add_edge(word, other, weight=count + 1)
+    return networkx.pagerank(graph, damping, tol=1e-10, max_iter=1000) if graph else {}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    words=st.lists(st.sampled_from(["", "a", "b", "c", "d", "e"]), max_size=25),
+    window=st.integers(2, 5),
+    damping=st.sampled_from([0.0, 0.5, 0.85]),
+)
+def test_ranks_are_networkx_s(words: list[str], window: int, damping: float) -> None:
+    ranks = text_rank(words, window, damping)
+    assert ranks == pytest.approx(reference(words, window, damping), abs=1e-7)
+    assert list(ranks) == list(dict.fromkeys(word for word in words if word))
+
+
+def test_ranks_by_hand() -> None:
+    """a - b - c: the middle word is linked from both ends."""
+    ranks = text_rank(["a", "b", "c"], 2, 0.85)
+    end = (0.05 + 0.425 * ranks["b"]) / 1
+    assert ranks == pytest.approx({"a": end, "b": 0.05 + 0.85 * 2 * end, "c": end}, abs=1e-8)
+    assert text_rank(["a", "", "b"], 2, 0.85) == {"a": 0.5, "b": 0.5}
+    assert text_rank([], 4, 0.85) == {}
+
+
+def test_weights_of_documents(tmp_path: Path) -> None:
+    bodies = {"d1": "The cats and dogs; cat birds", "none": "", "stops": "the of", "one": "Zoos!"}
+    documents = write_documents(tmp_path / "documents.parquet", bodies)
+    options = TextRankConfig(type="textrank", window=3)
+    counts = weigh_by_textrank(documents, options, OPTIONS, TEXT, tmp_path / "vectors.parquet")
+    assert counts == {"documents": 4, "documents_without_terms": 2, "terms": 4, "terms_dropped": 0}
+    rows = TERM_VECTORS.read(tmp_path / "vectors.parquet").to_pylist()
+    assert [row["document_id"] for row in rows] == list(bodies)
+    found = [{term["term"]: term["weight"] for term in row["terms"]} for row in rows]
+    # the cats and dogs cat birds: cat-dog at distance 2 and 1, cat-bird at 1, dog-bird at 2
+    ranks = reference(["", "cat", "", "dog", "cat", "bird"], 3, 0.85)
+    wanted = {"cats": ranks["cat"], "dogs": ranks["dog"], "birds": ranks["bird"]}
+    assert found[0] == {word: int(np.floor(100 * rank + 0.5)) for word, rank in wanted.items()}
+    assert found[1:] == [{}, {}, {"zoos": 100}]
+
+
+def test_weights_below_one_are_dropped(tmp_path: Path) -> None:
+    documents = write_documents(tmp_path / "documents.parquet", {"d": "alpha beta gamma"})
+    options = TextRankConfig(type="textrank", scale=1)
+    counts = weigh_by_textrank(documents, options, OPTIONS, TEXT, tmp_path / "vectors.parquet")
+    assert counts == {"documents": 1, "documents_without_terms": 1, "terms": 0, "terms_dropped": 3}

@@ -1,0 +1,116 @@
+"""Sweeps: the whole grid in one process, what is chosen, what is left out, and the search that follows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from small_lucene import OPTIONS, TEXT, write_documents, write_queries
+
+from irpretrain.config.retrieval import Bm25Config, SweepConfig
+from irpretrain.errors import InputError
+from irpretrain.evaluation.measures import mean_of_run
+from irpretrain.evaluation.qrels import read_qrels
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval import lucene
+from irpretrain.retrieval.tuning import search_tuned, tune
+
+BODIES = {
+    "long": "cat " * 6 + "red green blue black white grey pink brown gold silver " * 4,
+    "short": "cat dog",
+    "other": "dog dog bird",
+}
+"""Whether long or short comes first for cat is a matter of k1 and b."""
+QUERIES = {"q1": "cats", "q2": "dogs", "q3": "bird", "q4": "cat"}
+SWEEP = SweepConfig(k1=[0.5, 4.0, 10.0], b=[0.0, 1.0], mu=[1.0, 50.0], smoothing=[0.1, 0.5, 0.9])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tuning")
+    lucene.index([write_documents(folder / "documents.parquet", BODIES)], OPTIONS, TEXT, folder / "index")
+    write_queries(folder / "queries.parquet", QUERIES)
+    write_queries(folder / "tested.parquet", {"q4": "cat", "q9": "zoo"})
+    (folder / "qrels.txt").write_text("q1 0 short 1\nq2 0 other 1\nq4 0 long 1\n")
+    return folder
+
+
+def sweep(folder: Path, tmp_path: Path, model: str, tested: list[Path], grid: SweepConfig = SWEEP):
+    counts = tune(
+        folder / "index",
+        folder / "queries.parquet",
+        folder / "qrels.txt",
+        tested,
+        model,
+        grid,
+        OPTIONS,
+        tmp_path / "tuning.json",
+        tmp_path / "grid.csv",
+    )
+    with open(tmp_path / "grid.csv", encoding="utf-8") as file:
+        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    assert not list(tmp_path.glob(".*"))
+    return counts, json.loads((tmp_path / "tuning.json").read_text()), rows
+
+
+def test_every_point_is_what_a_search_of_its_own_gives(folder: Path, tmp_path: Path) -> None:
+    counts, tuning, rows = sweep(folder, tmp_path, "bm25", [folder / "tested.parquet"])
+    assert counts == {"queries": 2, "queries_left_out": 1, "points": 6}
+    assert [(row["k1"], row["b"]) for row in rows] == [(k, b) for k in (0.5, 4.0, 10.0) for b in (0.0, 1.0)]
+    judged = read_qrels(folder / "qrels.txt")
+    for row in rows:
+        options = OPTIONS.model_copy(update={"bm25": Bm25Config(k1=row["k1"], b=row["b"])})
+        lucene.search(folder / "index", folder / "queries.parquet", "bm25", options, tmp_path / "run.gz")
+        value = mean_of_run(read_run(tmp_path / "run.gz"), judged, "RR@10", ["q1", "q2"])
+        assert row["RR@10"] == value
+    assert len({row["RR@10"] for row in rows}) == 2
+    assert tuning == {
+        "model": "bm25",
+        "measure": "RR@10",
+        "queries": 2,
+        "parameters": {"k1": 0.5, "b": 1.0},
+        "value": 1.0,
+        "at_edge": ["k1", "b"],
+    }
+
+
+def test_tested_queries_choose_nothing(folder: Path, tmp_path: Path) -> None:
+    """q4, were it not tested, would want the long document first."""
+    _, with_it, _ = sweep(folder, tmp_path, "bm25", [])
+    assert with_it["queries"] == 3
+    assert with_it["value"] < 1
+    everything = write_queries(tmp_path / "all.parquet", QUERIES)
+    with pytest.raises(InputError, match="none is judged and not tested"):
+        sweep(folder, tmp_path, "bm25", [everything])
+
+
+@pytest.mark.parametrize(("model", "points"), [("ql", 2), ("ql-jm", 3)])
+def test_query_likelihood(folder: Path, tmp_path: Path, model: str, points: int) -> None:
+    counts, tuning, rows = sweep(folder, tmp_path, model, [])
+    assert counts["points"] == len(rows) == points
+    assert tuning["value"] == max(row["RR@10"] for row in rows)
+
+
+def test_a_grid_of_one_point(folder: Path, tmp_path: Path) -> None:
+    _, tuning, rows = sweep(folder, tmp_path, "bm25", [], SweepConfig(k1=[0.9], b=[0.4], measure="AP"))
+    assert (tuning["parameters"], tuning["at_edge"], len(rows)) == ({"k1": 0.9, "b": 0.4}, [], 1)
+
+
+def test_the_search_has_the_tuned_parameters(folder: Path, tmp_path: Path) -> None:
+    sweep(folder, tmp_path, "bm25", [folder / "tested.parquet"])
+    found = {}
+    for name, tuning, given in (
+        ("tuned", tmp_path / "tuning.json", {}),
+        ("given", None, {"k1": 0.5, "b": 1.0, "mu": None}),
+        ("default", None, {"k1": None, "b": None}),
+    ):
+        path = tmp_path / f"{name}.run.gz"
+        counts = search_tuned(
+            folder / "index", folder / "queries.parquet", "stage", "bm25", given, tuning, OPTIONS, path
+        )
+        found[name] = path.read_bytes()
+        assert counts["candidates"] == sum(len(ranking) for ranking in read_run(path).values())
+    assert found["tuned"] == found["given"] != found["default"]
+    assert counts["parameters"] == {"k1": 0.9, "b": 0.4}

@@ -1,0 +1,245 @@
+"""Integer weights in Lucene: BM25 and QL by hand, the tf index's own scores, and documents that lose every term."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_lucene import (
+    OPTIONS,
+    TEXT,
+    stored_length,
+    write_documents,
+    write_queries,
+    write_vectors,
+)
+
+from irpretrain.config.retrieval import Bm25Config, JelinekMercerConfig, QueryLikelihoodConfig
+from irpretrain.errors import InputError, IntegrityError
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval import lucene
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.weighted_index import index_weights
+
+WEIGHTS = {
+    "d/1": {"running": 40, "runs": 25, "the": 90, "zoo": 3},
+    "d2": {"zoo": 200, "été": 1},
+    "é'3": {"cat": 7},
+    "none": {},
+    "stops": {"the": 5, "of": 1},
+    "cut": {"1,000.5": 2, "east-west": 30},
+}
+TERMS = {
+    "d/1": {"run": 65, "zoo": 3},
+    "d2": {"zoo": 200, "été": 1},
+    "é'3": {"cat": 7},
+    "cut": {"1,000.5": 2, "east": 30, "west": 30},
+}
+"""The same after analysis, by hand: stems add up, stop words go, what Lucene cuts counts in each piece."""
+QUERIES = {"q1": "The runs of zoos", "q2": "zoo cat", "q3": "Été!", "q4": "zoo zoo running", "q5": "west"}
+ASKED = {
+    "q1": ["run", "zoo"],
+    "q2": ["zoo", "cat"],
+    "q3": ["été"],
+    "q4": ["zoo", "zoo", "run"],
+    "q5": ["west"],
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("weights")
+    halves = [dict(list(WEIGHTS.items())[:3]), dict(list(WEIGHTS.items())[3:])]
+    shards = [write_vectors(folder / f"{i}.parquet", half) for i, half in enumerate(halves)]
+    counts = index_weights(shards, "lucene", OPTIONS, folder / "index")
+    assert counts == {
+        "documents": 6,
+        "documents_without_terms": 2,
+        "words": 11,
+        "words_without_terms": 3,
+        "terms": 8,
+        "weight": 338,
+    }
+    assert not list(folder.glob(".*"))
+    return folder / "index"
+
+
+def retrieve(index: Path, folder: Path, method: str, **parameters):
+    queries = write_queries(folder / "queries.parquet", QUERIES)
+    options = OPTIONS.model_copy(update=parameters)
+    lucene.search(index, queries, method, options, folder / "run.gz")
+    return read_run(folder / "run.gz")
+
+
+LENGTHS = {name: sum(terms.values()) for name, terms in TERMS.items()}
+COLLECTION = sum((Counter(terms) for terms in TERMS.values()), Counter())
+TOTAL = sum(LENGTHS.values())
+
+
+def bm25(term: str, document: str, k1: float, b: float) -> float:
+    """Lengths as Lucene keeps them, their average from exact ones; documents are those that have terms."""
+    weight, holding = TERMS[document].get(term, 0), sum(term in terms for terms in TERMS.values())
+    idf = math.log(1 + (len(TERMS) - holding + 0.5) / (holding + 0.5))
+    length = stored_length(LENGTHS[document]) / (TOTAL / len(TERMS))
+    return idf * weight / (weight + k1 * (1 - b + b * length)) if weight else 0
+
+
+def dirichlet(term: str, document: str, mu: float) -> float:
+    weight, background = TERMS[document].get(term, 0), (COLLECTION[term] + 1) / (TOTAL + 1)
+    length = stored_length(LENGTHS[document])
+    found = math.log(1 + weight / (mu * background)) + math.log(mu / (length + mu))
+    return max(found, 0) if weight else 0
+
+
+def jelinek_mercer(term: str, document: str, smoothing: float) -> float:
+    weight, background = TERMS[document].get(term, 0), (COLLECTION[term] + 1) / (TOTAL + 1)
+    length = stored_length(LENGTHS[document])
+    return math.log(1 + (1 - smoothing) * weight / length / (smoothing * background))
+
+
+def expected(score, *parameters: float) -> dict[str, dict[str, float]]:
+    return {
+        query: {
+            document: sum(score(term, document, *parameters) for term in terms)
+            for document in TERMS
+            if set(terms) & TERMS[document].keys()
+        }
+        for query, terms in ASKED.items()
+    }
+
+
+def assert_scores(run, wanted) -> None:
+    assert run.keys() == wanted.keys()
+    for query, scores in wanted.items():
+        assert dict(run[query]) == pytest.approx(scores, abs=2e-4), query
+
+
+def test_lengths_as_lucene_stores_them() -> None:
+    assert [stored_length(n) for n in (0, 23, 24, 39, 40, 41, 55, 59, 68, 201)] == [
+        0, 23, 24, 39, 40, 40, 54, 56, 68, 200,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (10.0, 0.9), (0.0, 0.0), (18.0, 1.0)])
+def test_bm25_over_weights_is_the_formula(index: Path, tmp_path: Path, k1: float, b: float) -> None:
+    run = retrieve(index, tmp_path, "bm25", bm25=Bm25Config(k1=k1, b=b))
+    assert_scores(run, expected(bm25, k1, b))
+
+
+@pytest.mark.parametrize("mu", [2.0, 100.0])
+def test_dirichlet_over_weights_is_the_formula(index: Path, tmp_path: Path, mu: float) -> None:
+    run = retrieve(index, tmp_path, "ql", query_likelihood=QueryLikelihoodConfig(mu=mu))
+    assert_scores(run, expected(dirichlet, mu))
+
+
+@pytest.mark.parametrize("smoothing", [0.1, 0.6])
+def test_jelinek_mercer_over_weights_is_the_formula(index: Path, tmp_path: Path, smoothing: float) -> None:
+    run = retrieve(index, tmp_path, "ql-jm", jelinek_mercer=JelinekMercerConfig(smoothing=smoothing))
+    assert_scores(run, expected(jelinek_mercer, smoothing))
+
+
+SENTENCES = [
+    "Don't the U.S. John's running 1,000 cats; cats' 3.5% naïve — 東京 東京 𝒳",
+    "generations generalize generalization; relational conditional, rationally",
+    "The quick-brown fox's e-mail: fox@example.org http://example.org/x?y=z",
+    "it's its it ITS It’s dogs dog DOGS",
+    "",
+    "the of and",
+    "x" * 300,
+]
+
+
+def random_bodies() -> dict[str, str]:
+    random = np.random.default_rng(3)
+    words = " ".join(SENTENCES[:4]).split()
+    drawn = {f"r{i}": " ".join(random.choice(words, random.integers(1, 90))) for i in range(60)}
+    return {**{f"s{i}": sentence for i, sentence in enumerate(SENTENCES)}, **drawn}
+
+
+@pytest.mark.parametrize(("stemmer", "stops"), [("porter", False), ("krovetz", True)])
+def test_frequencies_as_weights_reproduce_the_tf_index(tmp_path: Path, stemmer: str, stops: bool) -> None:
+    options = OPTIONS.model_copy(update={"stemmer": stemmer, "keep_stop_words": stops, "depth": 100})
+    bodies = random_bodies()
+    documents = write_documents(tmp_path / "documents.parquet", bodies)
+    lucene.index([documents], options, TEXT, tmp_path / "tf")
+    tokens = Analyser.words_only().terms(list(bodies.values()))
+    vectors = {name: Counter(words) for name, words in zip(bodies, tokens, strict=True)}
+    shard = write_vectors(tmp_path / "vectors.parquet", vectors)
+    index_weights([shard], "lucene", options, tmp_path / "weights")
+    queries = write_queries(
+        tmp_path / "queries.parquet", {f"q{i}": text for i, text in enumerate(bodies.values())}
+    )
+    for method in ("bm25", "ql", "ql-jm"):
+        for name in ("tf", "weights"):
+            lucene.search(tmp_path / name, queries, method, options, tmp_path / f"{name}.run.gz")
+        assert (tmp_path / "tf.run.gz").read_bytes() == (tmp_path / "weights.run.gz").read_bytes()
+        assert len(read_run(tmp_path / "tf.run.gz")) > 60
+
+
+def test_queries_are_cut_as_the_texts_were(tmp_path: Path) -> None:
+    """Where documents were cut into letters and digits, "don't" is two words, in a query too."""
+    shard = write_vectors(tmp_path / "vectors.parquet", {"a": {"don": 3, "t": 2}, "b": {"dog": 1}})
+    queries = write_queries(tmp_path / "queries.parquet", {"q": "Don't!", "none": "?!"})
+    found = {}
+    for words in ("lucene", "alphanumeric", "letters"):
+        index_weights([shard], words, OPTIONS, tmp_path / "index")
+        lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
+        found[words] = {
+            query: [name for name, _ in run] for query, run in read_run(tmp_path / "run.gz").items()
+        }
+    assert found == {"lucene": {}, "alphanumeric": {"q": ["a"]}, "letters": {"q": ["a"]}}
+
+
+def test_the_index_says_how_it_was_made(index: Path) -> None:
+    record = json.loads((index / lucene.RECORD).read_text())
+    assert record["query_words"] == "lucene"
+    assert (record["stemmer"], record["documents"], record["documents_without_terms"]) == ("porter", 6, 2)
+
+
+def test_faults(tmp_path: Path) -> None:
+    empty = write_vectors(tmp_path / "empty.parquet", {"a": {}, "b": {"the": 4}})
+    with pytest.raises(InputError, match="not one document with a term"):
+        index_weights([empty], "lucene", OPTIONS, tmp_path / "index")
+    zero = write_vectors(tmp_path / "zero.parquet", {"a": {"cat": 0}})
+    with pytest.raises(InputError, match="weight of 'cat' in document 'a' is 0; weights are 1 or more"):
+        index_weights([zero], "lucene", OPTIONS, tmp_path / "index")
+    large = write_vectors(tmp_path / "large.parquet", {"a": {"cat": 2_000_000_000}})
+    with pytest.raises(InputError, match="document 'a' add up to 2,000,000,000"):
+        index_weights([large], "lucene", OPTIONS, tmp_path / "index")
+    blank = write_vectors(tmp_path / "blank.parquet", {"a b": {"cat": 1}})
+    with pytest.raises(InputError, match="holds white space"):
+        index_weights([blank], "lucene", OPTIONS, tmp_path / "index")
+    with pytest.raises(IntegrityError, match="this is not a table of term_vectors"):
+        index_weights([write_queries(tmp_path / "q", {})], "lucene", OPTIONS, tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+
+
+def test_input_comes_in_files_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lucene, "DOCUMENTS_IN_FILE", 3)
+    shard = write_vectors(tmp_path / "v.parquet", {f"d{i}": {"cat": i + 1} for i in range(10)})
+    counts = index_weights([shard], "lucene", OPTIONS, tmp_path / "index")
+    assert counts["weight"] == 55
+    queries = write_queries(tmp_path / "queries.parquet", {"q": "cats"})
+    lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
+    assert len(read_run(tmp_path / "run.gz")["q"]) == 10
+
+
+def test_analysis_of_words_and_of_texts_that_hold_the_mark() -> None:
+    from irpretrain.retrieval.analysis import MARK
+
+    analyser = Analyser("porter", False)
+    texts = [f"cats {MARK} dogs", "", "The runs", "\u0301", f"{MARK}"]
+    assert analyser.terms(texts) == [["cat", MARK, "dog"], [], ["run"], [], [MARK]]
+    assert analyser.terms(texts[1:4]) == [[], ["run"], []]
+    assert analyser.terms([]) == []
+    analyser.learn(["running", "the", "running", "east-west"])
+    assert [analyser.terms_of_word(word) for word in ("running", "the", "east-west")] == [
+        ("run",),
+        (),
+        ("east", "west"),
+    ]
+    assert Analyser.words_only().terms(["The Dog's generations"]) == [["the", "dog", "generations"]]

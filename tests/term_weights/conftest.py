@@ -1,0 +1,43 @@
+"""Five-word passages, queries and judgements that can be checked in one's head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from irpretrain.contracts import DOCUMENTS, QUERIES
+
+
+@pytest.fixture
+def make_documents(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes a DOCUMENTS table of {identifier: body} or {identifier: (title, body)}."""
+
+    def make(documents: dict[str, Any], name: str = "documents", first: int = 0) -> Path:
+        rows = []
+        for place, (key, given) in enumerate(documents.items(), first):
+            title, body = given if isinstance(given, tuple) else ("", given)
+            rows.append(
+                {"document_id": key, "part": 0, "position": place, "title": title, "url": "", "body": body}
+            )
+        DOCUMENTS.write(tmp_path / f"{name}.parquet", rows)
+        return tmp_path / f"{name}.parquet"
+
+    return make
+
+
+@pytest.fixture
+def make_queries(tmp_path: Path) -> Callable[[dict[str, tuple[str, list[str]]]], tuple[Path, Path]]:
+    """Return a function that writes QUERIES and judgements of {query: (text, relevant documents)}."""
+
+    def make(queries: dict[str, tuple[str, list[str]]]) -> tuple[Path, Path]:
+        table, qrels = tmp_path / "queries.parquet", tmp_path / "qrels.txt"
+        QUERIES.write(table, [{"query_id": key, "text": text} for key, (text, _) in queries.items()])
+        qrels.write_text(
+            "".join(f"{key} 0 {document} 1\n" for key, (_, found) in queries.items() for document in found)
+        )
+        return table, qrels
+
+    return make

@@ -1,0 +1,143 @@
+"""Words, word pieces and windows brought together by hand. The tiny tokenizer cuts words of a to j into letters."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from irpretrain.term_weights.alignment import NO_PIECE, first_pieces, piece_targets, windows, word_weights
+from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
+from irpretrain.text.word_spans import WordSpans, word_spans
+
+INF = np.inf
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder):
+    return EncoderPieces(tiny_encoder)
+
+
+def aligned(encoder, text, values=None):
+    """First pieces, and targets of pieces (None: masked out), with words' targets 1, 2, …"""
+    words, [pieces] = word_spans(text, "alphanumeric"), encoder.encode([text])
+    given = np.array(values or range(1, len(words.words) + 1), np.float32)
+    found, without = piece_targets(words, pieces, given, np.ones(len(given), bool))
+    return first_pieces(words, pieces).tolist(), [None if np.isnan(t) else t for t in found.tolist()], without
+
+
+def test_special_tokens_are_the_tokenizers_own(encoder):
+    assert (encoder.prefix, encoder.suffix, encoder.pad, encoder.room(12)) == ([2], [3], 0, 10)
+
+
+def test_a_word_cut_in_pieces_has_its_target_on_the_first(encoder):
+    assert aligned(encoder, "word01 cab word02") == ([0, 1, 4], [1, 2, None, None, 3], 0)
+
+
+def test_punctuation_counts_with_target_0(encoder):
+    # don't is two of our words; the tokenizer knows neither, nor the apostrophe.
+    assert aligned(encoder, "word01, don't!") == ([0, 2, 4], [1, 0, 2, 0, 3, 0], 0)
+
+
+def test_a_repeated_word_has_its_target_each_time(encoder):
+    assert aligned(encoder, "cab cab", [7, 7]) == ([0, 3], [7, None, None, 7, None, None], 0)
+
+
+def test_unknown_and_non_latin_words(encoder):
+    # One [UNK] for an unknown word, but one for each ideograph, as BERT separates them.
+    assert aligned(encoder, "unknowable Ünïcode") == ([0, 1], [1, 2], 0)
+    assert aligned(encoder, "東京 мир") == ([0, 2], [1, None, 2], 0)
+
+
+def test_words_that_share_a_piece_share_the_largest_target(encoder):
+    # The tokenizer does not cut at a currency sign, so one [UNK] stands for two of our words.
+    assert aligned(encoder, "cat€xyz word01", [1, 5, 2]) == ([0, 0, 1], [5, 2], 0)
+
+
+def test_a_dropped_word_has_no_piece():
+    words = WordSpans(["a", "b"], np.array([0, 2], np.int32), np.array([1, 3], np.int32))
+    pieces = Pieces(*(np.array([n], np.int32) for n in (9, 2, 3)), np.array([True]))
+    assert first_pieces(words, pieces).tolist() == [NO_PIECE, 0]
+    assert piece_targets(words, pieces, np.array([1, 2], np.float32), np.ones(2, bool))[1] == 1
+
+
+def test_words_outside_the_loss_are_masked_out(encoder):
+    words, [pieces] = word_spans("word01 word02", "alphanumeric"), encoder.encode(["word01 word02"])
+    found, _ = piece_targets(words, pieces, np.ones(2, np.float32), np.array([True, False]))
+    assert_array_equal(found, [1, np.nan])
+
+
+def test_an_empty_text_has_nothing(encoder):
+    assert aligned(encoder, "") == ([], [], 0)
+
+
+def test_the_name_of_a_special_token_is_text(encoder):
+    assert aligned(encoder, "[MASK]")[0] == [1]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "overlap", "expected"),
+    [
+        (10, 2, [(0, 10)]),
+        (11, 2, [(0, 10), (1, 11)]),
+        (20, 2, [(0, 10), (8, 18), (10, 20)]),
+        (20, None, [(0, 10)]),
+        (18, 2, [(0, 10), (8, 18)]),
+        (0, 2, [(0, 0)]),
+    ],
+)
+def test_windows_by_hand(pieces, overlap, expected):
+    assert windows(pieces, 10, overlap) == expected
+
+
+@given(st.integers(0, 400), st.integers(2, 60), st.data())
+def test_windows_cover_every_piece_and_no_more_than_they_hold(pieces, room, data):
+    overlap = data.draw(st.integers(0, room // 2))
+    found = windows(pieces, room, overlap)
+    assert sorted({p for start, end in found for p in range(start, end)}) == list(range(pieces))
+    assert all(end - start <= room for start, end in found)
+    assert all(a < c and d - c >= 0 and b - c >= overlap for (a, b), (c, d) in itertools.pairwise(found))
+
+
+# A text of 6 pieces, one a word, in windows of 4 that share 2: words 2 and 3 stand in both.
+READ = [(0, 4), (2, 6)]
+PREDICTED = [np.array([1, 2, 3, 4], np.float32), np.array([30, 40, 5, 6], np.float32)]
+
+
+@pytest.mark.parametrize(
+    ("merge", "expected"),
+    [
+        # Word 2 is 1 from the first window's end, 0 from the second's start; word 3 the other way round.
+        ("farthest-from-edge", [1, 2, 3, 40, 5, 6]),
+        ("largest", [1, 2, 30, 40, 5, 6]),
+        ("mean", [1, 2, 16.5, 22, 5, 6]),
+    ],
+)
+def test_a_word_in_two_windows(merge, expected):
+    assert word_weights(np.arange(6), 6, READ, PREDICTED, merge).tolist() == expected
+
+
+def test_the_texts_own_ends_are_no_edges():
+    # Of 5 pieces in windows of 4, word 2 is one from an edge in both, word 3 at one in the first alone.
+    predicted = [np.zeros(4, np.float32), np.ones(4, np.float32)]
+    found = word_weights(np.arange(5), 5, [(0, 4), (1, 5)], predicted, "farthest-from-edge")
+    assert found.tolist() == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("merge", ["farthest-from-edge", "largest", "mean"])
+def test_a_word_that_no_window_reads_has_no_weight(merge):
+    first = np.array([0, NO_PIECE, 7])
+    assert word_weights(first, 8, [(0, 4)], [np.full(4, 0.5, np.float32)], merge).tolist() == [
+        0.5,
+        -INF,
+        -INF,
+    ]
+    assert word_weights(first, 8, READ, [np.full(4, 0.5, np.float32)] * 2, merge).tolist() == [
+        0.5,
+        -INF,
+        -INF,
+    ]

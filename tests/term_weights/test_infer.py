@@ -1,0 +1,175 @@
+"""Weights of whole shards: the same bytes however the work is cut, and after a kill."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from small_weights import TEXT, weighting
+
+from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.term_weights.infer import Predictor, infer_documents, infer_queries
+from irpretrain.term_weights.known_weights import oracle_documents, write_frequencies
+from irpretrain.text.encoder_pieces import EncoderPieces
+
+
+@pytest.fixture(scope="module")
+def model(tiny_encoder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("regressor") / "model"
+    TermWeightRegressor.from_encoder(tiny_encoder).save(folder)
+    return folder
+
+
+def text(number):
+    """A text of 0 to 21 words, some of them cut in pieces, some repeated."""
+    draw = np.random.default_rng(number)
+    return " ".join(str(draw.choice(["cab", "bad", "word07", f"word{n:02d}"])) for n in range(number % 22))
+
+
+DOCUMENTS = {f"d{number:02d}": text(number) for number in range(40)}
+
+
+@pytest.fixture
+def infer(tmp_path, model):
+    def run(documents, name, **changes):
+        output = tmp_path / f"{name}.parquet"
+        options = weighting(**{"windows": {"overlap": 4}, **changes})
+        counts = infer_documents(model, documents, options, TEXT, output, tmp_path / "unfinished")
+        return TERM_WEIGHTS.read(output), counts
+
+    return run
+
+
+def test_the_weights_are_the_models_own(model, infer, make_documents):
+    """One text at a time, without batches or windows: the first piece of each word, repeats at their largest."""
+    table, counts = infer(make_documents(DOCUMENTS), "all", max_length=64, windows={"overlap": None})
+    network, encoder = TermWeightRegressor.load(model).eval(), EncoderPieces(model)
+    for row in table.to_pylist():
+        words = DOCUMENTS[row["document_id"]].split()
+        [pieces] = encoder.encode([" ".join(words)])
+        with torch.no_grad():
+            ids = torch.tensor([[2, *pieces.ids.tolist(), 3]])
+            found = network(ids, torch.ones_like(ids))[0, 1:-1].numpy()
+        firsts = found[pieces.begins]
+        expected = {word: max(w for o, w in zip(words, firsts, strict=True) if o == word) for word in words}
+        assert [entry["term"] for entry in row["terms"]] == sorted(expected)
+        assert_allclose(
+            [entry["weight"] for entry in row["terms"]], [expected[t] for t in sorted(expected)], atol=1e-6
+        )
+    assert (counts["texts"], counts["texts_without_words"], counts["words_without_weight"]) == (40, 2, 0)
+
+
+def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documents, tmp_path):
+    whole, _ = infer(make_documents(DOCUMENTS), "whole")
+    keys = list(DOCUMENTS)
+    parts = []
+    for number, (first, last, block) in enumerate([(0, 7, 2), (7, 8, 5), (8, 40, 11)]):
+        shard = make_documents({k: DOCUMENTS[k] for k in keys[first:last]}, f"shard-{number}", first)
+        inference = {"batch_tokens": 64, "block": block, "compute": {"device": "cpu"}}
+        parts.append(infer(shard, f"part-{number}", inference=inference)[0])
+    assert pa.concat_tables(parts).equals(whole)
+    TERM_WEIGHTS.write(tmp_path / "joined.parquet", pa.concat_tables(parts))
+    assert (tmp_path / "joined.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
+def test_a_killed_inference_goes_on_after_its_last_block(
+    infer, make_documents, monkeypatch, tmp_path, capsys
+):
+    documents = make_documents(DOCUMENTS)
+    whole, expected = infer(documents, "whole")
+    original, done = Predictor.rows, []
+
+    def fail(self, texts):
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        done.append(len(texts))
+        return original(self, texts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Predictor, "rows", fail)
+        with pytest.raises(KeyboardInterrupt):
+            infer(documents, "killed")
+    assert not (tmp_path / "killed.parquet").exists()
+    found, counts = infer(documents, "killed")
+    assert found.equals(whole)
+    assert counts == expected
+    assert "5 of 14 blocks were finished before" in capsys.readouterr().err
+    assert list((tmp_path / "unfinished").glob("*/")) == []
+
+
+def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, tmp_path):
+    documents = make_documents(DOCUMENTS)
+    whole, _ = infer(documents, "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            TERM_WEIGHTS.__class__, "write_tables", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            infer(documents, "killed")
+    for path in (tmp_path / "unfinished").rglob("block-000000.parquet"):
+        path.write_bytes(path.read_bytes()[:50])
+    assert infer(documents, "killed")[0].equals(whole)
+
+
+def test_words_beyond_the_only_window_have_no_weight(infer, make_documents):
+    documents = make_documents({"d": " ".join(f"word{n:02d}" for n in range(14))})
+    table, counts = infer(documents, "cut", windows={"overlap": None})
+    assert [e["term"] for e in table["terms"][0].as_py()] == [f"word{n:02d}" for n in range(10)]
+    assert counts["words_without_weight"] == 4
+
+
+def test_a_text_of_punctuation_and_an_empty_one_stay_known(infer, make_documents):
+    table, counts = infer(make_documents({"a": "?!", "b": "", "c": "word01"}), "odd")
+    assert [len(terms) for terms in table["terms"].to_pylist()] == [0, 0, 1]
+    assert counts["texts_without_words"] == 2
+
+
+def test_queries_are_weighted_by_the_model_of_their_fold(tmp_path, tiny_encoder, model):
+    other = tmp_path / "other"
+    TermWeightRegressor.from_encoder(tiny_encoder, seed=9).save(other)
+    QUERIES.write(tmp_path / "q", [{"query_id": q, "text": "word01 word02"} for q in ("a", "b", "c", "d")])
+    (tmp_path / "folds.json").write_text('{"folds": 3, "queries": {"a": 2, "b": 1, "c": 3, "d": 2}}')
+    output = tmp_path / "out.parquet"
+
+    def terms(models, folds):
+        infer_queries(models, tmp_path / "q", folds, weighting(), TEXT, output)
+        table = TERM_WEIGHTS.read(output)
+        assert table["document_id"].to_pylist() == ["a", "b", "c", "d"]
+        return table["terms"].to_pylist()
+
+    first, second = terms([model], None)[0], terms([other], None)[0]
+    assert first != second
+    assert terms([model, other, model], tmp_path / "folds.json") == [second, first, first, second]
+
+
+def test_frequencies_are_how_often_words_occur(tmp_path, make_documents):
+    documents = make_documents({"a": ("Cab", "cab, bad cab"), "b": ""})
+    counts = write_frequencies(documents, TEXT, tmp_path / "tf.parquet")
+    [first, second] = TERM_VECTORS.read(tmp_path / "tf.parquet").to_pylist()
+    assert first["terms"] == [{"term": "bad", "weight": 1}, {"term": "cab", "weight": 3}]
+    assert second["terms"] == []
+    assert counts == {"texts": 2, "texts_without_terms": 1, "terms": 2}
+
+
+def test_an_oracles_weights_are_the_targets(tmp_path, make_documents, make_queries):
+    from irpretrain.config.term_weights import TermLabelsConfig
+    from irpretrain.term_weights.targets import passage_targets
+
+    documents = make_documents({"p1": "The cats chase grey mice", "p2": "rain"})
+    queries, qrels = make_queries({"q1": ("cat", ["p1"]), "q2": ("grey cats", ["p1"])})
+    for rows in ("per-text", "per-pair"):
+        passage_targets([documents], queries, qrels, TermLabelsConfig(rows=rows), TEXT, tmp_path / "t")
+        counts = oracle_documents(tmp_path / "t", documents, TEXT, tmp_path / "w")
+        [first, second] = TERM_WEIGHTS.read(tmp_path / "w")["terms"].to_pylist()
+        assert {e["term"]: e["weight"] for e in first} == {
+            "cats": 1,
+            "chase": 0,
+            "grey": 0.5,
+            "mice": 0,
+            "the": 0,
+        }
+        assert second == []
+        assert counts == {"texts": 2, "texts_without_targets": 1}

@@ -1,0 +1,89 @@
+"""Integer weights: rounding, roots, and everything that is no plain weight."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.term_weights.integers import LARGEST, integer_weights, write_vectors
+from irpretrain.term_weights.term_lists import weighted_terms
+
+NAN, INF = np.nan, np.inf
+
+
+def counted(**changes):
+    return {"not_a_number": 0, "negative": 0, "zero": 0, "overflow": 0} | changes
+
+
+@pytest.mark.parametrize(
+    ("weight", "plain", "root"),
+    [
+        (0.25, 25, 50),
+        (1.0, 100, 100),
+        (0.004, 0, 6),
+        (1.5, 150, 122),
+        (0.0, 0, 0),
+        (0.125, 12, 35),
+        (0.375, 38, 61),
+    ],
+)
+def test_weights_by_hand(weight, plain, root):
+    given = np.array([weight], np.float32)
+    assert integer_weights(given, 100, False)[0].tolist() == [plain]
+    assert integer_weights(given, 100, True)[0].tolist() == [root]
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_what_is_no_plain_weight_is_defined_and_counted(root):
+    given = np.array([NAN, -0.5, -INF, INF, 3e38, 0.0, 1.0], np.float32)
+    found, counts = integer_weights(given, 100, root)
+    assert found.tolist() == [0, 0, 0, LARGEST, LARGEST, 0, 100]
+    assert counts == counted(not_a_number=1, negative=2, zero=1, overflow=2)
+
+
+def test_a_small_negative_weight_is_negative_and_not_zero():
+    assert integer_weights(np.array([-1e-9], np.float32), 100, False)[1] == counted(negative=1)
+
+
+@given(arrays(np.float32, st.integers(0, 20)), st.floats(0.01, 1e6), st.booleans())
+def test_integers_lie_within_their_bounds_and_every_zero_is_counted(weights, scale, root):
+    found, counts = integer_weights(weights, scale, root)
+    assert ((found >= 0) & (found <= LARGEST)).all()
+    assert (found == 0).sum() == counts["not_a_number"] + counts["negative"] + counts["zero"]
+
+
+def row(place, terms):
+    listed = [{"term": term, "weight": weight} for term, weight in terms.items()]
+    return {"part": 0, "position": place, "document_id": f"d{place}", "terms": listed}
+
+
+def test_a_text_that_loses_all_terms_stays_known(tmp_path):
+    TERM_WEIGHTS.write(
+        tmp_path / "w",
+        [row(0, {"a": 0.5, "b": -1}), row(1, {"a": 0.001, "c": NAN}), row(2, {}), row(3, {"b": 1})],
+    )
+    counts = write_vectors(tmp_path / "w", 100, False, tmp_path / "v")
+    found = TERM_VECTORS.read(tmp_path / "v").to_pylist()
+    assert found == [row(0, {"a": 50}), row(1, {}), row(2, {}), row(3, {"b": 100})]
+    assert counts == counted(texts=4, texts_without_terms=2, terms=2, not_a_number=1, negative=1, zero=1)
+
+
+def test_an_empty_table(tmp_path):
+    TERM_WEIGHTS.write(tmp_path / "w", [])
+    assert write_vectors(tmp_path / "w", 100, False, tmp_path / "v")["texts"] == 0
+    assert TERM_VECTORS.read(tmp_path / "v").num_rows == 0
+
+
+def test_repeats_take_the_largest_weight_and_terms_are_sorted():
+    found = weighted_terms(["b", "a", "b", "c"], np.array([0.5, 0.25, 1, -INF], np.float32))
+    assert found == ([{"term": "a", "weight": 0.25}, {"term": "b", "weight": 1.0}], 1)
+
+
+@pytest.mark.parametrize("values", [[NAN, 1.0], [1.0, NAN]])
+def test_a_weight_that_is_no_number_is_not_hidden_by_a_repeat(values):
+    [entry] = weighted_terms(["a", "a"], np.array(values, np.float32))[0]
+    assert np.isnan(entry["weight"])

@@ -1,0 +1,220 @@
+"""The model, its loss, and its training."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from small_weights import TEXT, weighting
+from transformers import AutoModelForTokenClassification
+
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import ComputeConfig
+from irpretrain.contracts import TERM_TARGETS
+from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.term_weights.regression import TokenRegression
+from irpretrain.term_weights.sequences import TrainingSequences
+from irpretrain.term_weights.train import train_regressor
+from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.training.trainer import Setting, Trainer
+
+SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
+
+
+def write_targets(path, texts):
+    """{identifier: (text, targets)}; None for a word outside the loss."""
+    rows = []
+    for place, (key, (text, targets)) in enumerate(texts.items()):
+        rows.append(
+            {
+                "part": 0,
+                "position": place,
+                "document_id": key,
+                "sample": 0,
+                "text": text,
+                "judged": 1,
+                "targets": [0.0 if t is None else t for t in targets],
+                "counted": [t is not None for t in targets],
+            }
+        )
+    TERM_TARGETS.write(path, rows)
+    return path
+
+
+@pytest.fixture
+def targets(tmp_path):
+    texts = {
+        f"d{n}": (f"word{n:02d} word{n + 20} cab word{n + 40}.", [1.0, 0.0, 0.5, None]) for n in range(12)
+    }
+    return write_targets(tmp_path / "targets.parquet", texts)
+
+
+def sequences_of(targets, encoder, **changes):
+    return TrainingSequences.read(targets, EncoderPieces(encoder), weighting(**changes), TEXT)
+
+
+def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
+    """The mean over the step's counted positions, and the sum, from the model's own predictions."""
+    model = TermWeightRegressor.from_encoder(tiny_encoder).eval()
+    sequences = sequences_of(targets, tiny_encoder)
+    batch = sequences.batch(0, 4, 1)
+    with torch.no_grad():
+        predicted = model(torch.from_numpy(batch.input_ids), torch.from_numpy(batch.attention_mask)).numpy()
+    # [CLS] word word c ##a ##b word . [SEP]: three words and the full stop, which has target 0.
+    errors = [
+        (p - t) ** 2 for row in predicted for p, t in zip(row[[1, 2, 3, 7]], [1, 0, 0.5, 0], strict=True)
+    ]
+    for reduction, expected in (("mean", np.mean(errors)), ("sum", np.sum(errors))):
+        part = TokenRegression(sequences, 4, reduction, 1).part(model, SETTING, 0, 0)
+        loss = sum(float(one.detach()) for one in part.losses)
+        assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
+        assert part.metrics.counted == 16
+        assert_allclose(part.metrics.record()["mean_squared_error"], np.mean(errors), rtol=1e-5)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_micro_batches_change_rounding_only(targets, tiny_encoder, reduction):
+    sequences = sequences_of(targets, tiny_encoder)
+    gradients = []
+    for accumulation in (1, 3):
+        model = TermWeightRegressor.from_encoder(tiny_encoder)
+        model.set_dropout(0, 0)
+        setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), accumulation)
+        for loss in TokenRegression(sequences, 6, reduction, 1).part(model, setting, 0, 0).losses:
+            loss.backward()
+        gradients.append(model.classifier.classifier.weight.grad.numpy())
+    assert_allclose(*gradients, rtol=1e-4, atol=1e-7)
+
+
+def test_every_sequence_is_seen_once_an_epoch(targets, tiny_encoder):
+    sequences = sequences_of(targets, tiny_encoder)
+    seen = [tuple(row) for number in range(3) for row in sequences.batch(number, 4, 1).input_ids]
+    assert len(set(seen)) == 12
+    again = [tuple(row) for number in range(3, 6) for row in sequences.batch(number, 4, 1).input_ids]
+    assert set(again) == set(seen)
+    assert again != seen
+
+
+def test_long_texts_are_cut_or_read_in_windows(tmp_path, tiny_encoder):
+    text = " ".join(f"word{n:02d}" for n in range(14))
+    path = write_targets(tmp_path / "long.parquet", {"d": (text, [n / 14 for n in range(14)])})
+    cut = sequences_of(path, tiny_encoder)  # of 12 positions, 10 are the text's
+    assert (len(cut), cut.counts["pieces_not_read"]) == (1, 4)
+    whole = sequences_of(path, tiny_encoder, windows={"overlap": 2})
+    assert (whole.spans.tolist(), whole.counts["pieces_not_read"]) == ([[0, 10], [4, 14]], 0)
+
+
+def test_targets_of_other_words_are_refused(tmp_path, tiny_encoder):
+    path = write_targets(tmp_path / "bad.parquet", {"d": ("word01 word02", [1.0])})
+    with pytest.raises(IntegrityError, match="2 words and 1 targets"):
+        sequences_of(path, tiny_encoder)
+
+
+def test_dropout_is_set_by_place(tiny_encoder):
+    model = TermWeightRegressor.from_encoder(tiny_encoder)
+    model.set_dropout(0.2, 0.3)
+    found = {n: m.p for n, m in model.classifier.named_modules() if isinstance(m, torch.nn.Dropout)}
+    assert found.pop("dropout") == 0.3
+    assert set(found.values()) == {0.2}
+
+
+def test_a_saved_model_is_a_token_classifier_of_hugging_faces(tmp_path, tiny_encoder):
+    model = TermWeightRegressor.from_encoder(tiny_encoder, layers=1, seed=3).eval()
+    model.save(tmp_path / "model")
+    ids, mask = torch.tensor([[2, 30, 31, 3]]), torch.ones(1, 4, dtype=torch.int64)
+    theirs = AutoModelForTokenClassification.from_pretrained(tmp_path / "model").eval()
+    ours = TermWeightRegressor.load(tmp_path / "model").eval()
+    with torch.no_grad():
+        expected = model(ids, mask)
+        assert torch.equal(ours(ids, mask), expected)
+        assert_allclose(theirs(input_ids=ids, attention_mask=mask).logits[..., 0], expected, atol=1e-6)
+    assert len(ours.classifier.bert.encoder.layer) == 1
+
+
+def test_an_encoder_of_another_architecture(tmp_path, tiny_encoder):
+    from transformers import DistilBertConfig, DistilBertModel
+
+    config = DistilBertConfig(
+        vocab_size=105, dim=16, n_layers=1, n_heads=2, hidden_dim=32, max_position_embeddings=32
+    )
+    DistilBertModel(config).save_pretrained(tmp_path / "other")
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        (tmp_path / "other" / name).write_bytes((tiny_encoder / name).read_bytes())
+    model = TermWeightRegressor.from_encoder(tmp_path / "other").eval()
+    assert model(torch.tensor([[2, 30, 3]]), torch.ones(1, 3, dtype=torch.int64)).shape == (1, 3)
+    model.save(tmp_path / "saved")
+    assert TermWeightRegressor.load(tmp_path / "saved").classifier.config.model_type == "distilbert"
+
+
+def test_what_cannot_be_used_is_refused(tmp_path, tiny_encoder):
+    with pytest.raises(InputError, match="no Hugging Face encoder"):
+        TermWeightRegressor.from_encoder(tmp_path)
+    with pytest.raises(ConfigError, match="9 layers asked for"):
+        TermWeightRegressor.from_encoder(tiny_encoder, layers=9)
+    with pytest.raises(ConfigError, match="max_length: 65"):
+        TermWeightRegressor.from_encoder(tiny_encoder).check_length(65, "max_length")
+    with pytest.raises(InputError, match="missing or of another shape"):
+        TermWeightRegressor.load(tiny_encoder)
+
+
+@pytest.fixture
+def train(tmp_path, tiny_encoder, targets):
+    def run(name, **changes):
+        counts = train_regressor(
+            tiny_encoder,
+            targets,
+            weighting(**changes),
+            EncoderConfig(path="tiny", label="tiny"),
+            TEXT,
+            1,
+            tmp_path / name / "model",
+            tmp_path / name / "metrics.jsonl",
+            tmp_path / "checkpoints",
+        )
+        return tmp_path / name, counts
+
+    return run
+
+
+TRAINING = {
+    "steps": 150,
+    "batch_size": 12,
+    "head_dropout": 0,
+    "optimiser": {"learning_rate": 5e-3},
+    "compute": {"device": "cpu"},
+}
+
+
+def test_the_regressor_learns_a_small_set_by_heart(train):
+    folder, counts = train("learned", training=TRAINING)
+    records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    errors = [record["tasks"]["term weights"]["mean_squared_error"] for record in records]
+    assert errors[0] > 0.1
+    assert errors[-1] < 0.001
+    assert (counts["steps"], counts["epochs"], counts["sequences"]) == (150, 150, 12)
+
+
+def weights_of(folder):
+    return (folder / "model" / "model.safetensors").read_bytes()
+
+
+def test_a_broken_off_training_ends_as_an_unbroken_one(train, monkeypatch):
+    expected, _ = train("whole")
+    original = Trainer.step
+
+    def fail(self, step, *rest):
+        if step == 3:
+            raise KeyboardInterrupt
+        return original(self, step, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", fail)
+        with pytest.raises(KeyboardInterrupt):
+            train("broken")
+    folder, _ = train("broken")
+    assert weights_of(folder) == weights_of(expected)
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 6

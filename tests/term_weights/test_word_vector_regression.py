@@ -1,0 +1,68 @@
+"""DeepCT_W: the regression on word vectors against NumPy's, and its features by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from small_weights import TEXT
+from test_regressor import write_targets
+
+from irpretrain.contracts import TERM_WEIGHTS, WORD_COUNTS
+from irpretrain.errors import IntegrityError
+from irpretrain.term_weights.word_vector_regression import WordFeatures, train_word_vectors, weight_documents
+
+WORDS = ["bird", "cat", "dog", "eel", "fox"]
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    """Vectors of five words in two dimensions; eel has none."""
+    rows = np.array([[1, 0], [0, 1], [2, 2], [0, 0], [-1, 3]], np.float32)
+    (tmp_path / "vectors").mkdir()
+    np.save(tmp_path / "vectors" / "vectors.npy", rows)
+    WORD_COUNTS.write(
+        tmp_path / "words.parquet",
+        [{"word": word, "count": 1, "documents": 1, "stem_documents": 1} for word in WORDS],
+    )
+    return tmp_path / "vectors", tmp_path / "words.parquet"
+
+
+def test_features_are_differences_from_the_mean(vectors):
+    found = WordFeatures.open(*vectors).of(["bird", "dog", "eel", "unicorn"])
+    assert found.tolist() == [[-0.5, -1], [0.5, 1], [0, 0], [0, 0]]
+
+
+def test_the_regression_is_the_least_squares_solution(tmp_path, vectors, make_documents):
+    texts = {"a": ("bird cat dog", [1.0, 0.5, 0.0]), "b": ("fox eel cat bird", [0.2, 0.4, None, 0.9])}
+    targets = write_targets(tmp_path / "targets.parquet", texts)
+    counts = train_word_vectors(targets, *vectors, TEXT, 0.0, tmp_path / "model")
+    features = WordFeatures.open(*vectors)
+    x = np.vstack(
+        [features.of(["bird", "cat", "dog"]), features.of(["fox", "eel", "cat", "bird"])[[0, 1, 3]]]
+    )
+    y = np.array([1, 0.5, 0, 0.2, 0.4, 0.9])
+    solution, residual, *_ = np.linalg.lstsq(np.column_stack([x, np.ones(6)]), y, rcond=None)
+    assert counts["words"] == 6
+    assert_allclose(counts["mean_squared_error"], residual[0] / 6, atol=1e-6)
+    weight_documents(
+        tmp_path / "model", *vectors, make_documents({"c": "dog bird unicorn", "d": ""}), TEXT, tmp_path / "w"
+    )
+    [first, second] = TERM_WEIGHTS.read(tmp_path / "w")["terms"].to_pylist()
+    expected = features.of(["bird", "dog", "unicorn"]) @ solution[:2] + solution[2]
+    assert_allclose([e["weight"] for e in first], expected, rtol=1e-5)
+    assert second == []
+
+
+def test_the_penalty_draws_to_the_mean(tmp_path, vectors):
+    targets = write_targets(tmp_path / "targets.parquet", {"a": ("bird cat dog", [1.0, 0.5, 0.0])})
+    train_word_vectors(targets, *vectors, TEXT, 1e9, tmp_path / "model")
+    with np.load(tmp_path / "model" / "regression.npz") as saved:
+        assert_allclose(saved["coefficients"], 0, atol=1e-6)
+        assert_allclose(saved["intercept"], 0.5, atol=1e-6)
+
+
+def test_vectors_of_other_words_are_refused(tmp_path, vectors):
+    np.save(vectors[0] / "vectors.npy", np.zeros((4, 2), np.float32))
+    with pytest.raises(IntegrityError, match="5 words"):
+        WordFeatures.open(*vectors)

@@ -1,0 +1,77 @@
+"""From questions to weights of words, to a Lucene index of them, to a run: DeepCT's first stages, on tiny input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import make_project, run_workflow
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+
+STAGES = (
+    "bm25",
+    "deepct-bm25",
+    "deepct-root-ql",
+    "deepct-tuned",
+    "frequencies-bm25",
+    "oracle-bm25",
+    "indri-deepct",
+)
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of every first stage on the unseen queries, and of one that weighs the queries."""
+    folder = tmp_path_factory.mktemp("stages")
+    make_project(folder, shards=2)
+    run_workflow(folder, *(str(run_of(Path("results"), stage)) for stage in STAGES))
+    return folder / "results"
+
+
+def run_of(results: Path, stage: str) -> Path:
+    return results / f"runs/tiny-unseen/{stage}/first-stage.run.gz"
+
+
+def ranking(results: Path, stage: str) -> list[tuple[str, str, str, str]]:
+    """Query, document, rank and score of each line of a run."""
+    lines = gzip.decompress(run_of(results, stage).read_bytes()).decode().splitlines()
+    return [(line[0], line[2], line[3], line[4]) for line in map(str.split, lines)]
+
+
+def test_frequencies_as_weights_give_the_run_of_bm25(searched):
+    assert ranking(searched, "frequencies-bm25") == ranking(searched, "bm25")
+
+
+def test_predicted_weights_are_what_a_first_stage_searches(searched):
+    index = json.loads((searched / "weighted_indexes/deepct/tiny.meta.json").read_text())
+    assert {Path(name).name for name in index["inputs"]} == {"tiny-0.parquet", "tiny-1.parquet"}
+    assert {query for query, *_ in ranking(searched, "deepct-bm25")} == {f"u{n:02d}" for n in range(4)}
+    assert ranking(searched, "deepct-bm25") != ranking(searched, "bm25")
+
+
+def test_a_weighting_of_the_same_weights_trains_no_model(searched):
+    assert ranking(searched, "deepct-root-ql")
+    assert not (searched / "term_weights/deepct-root").exists()
+
+
+def test_the_oracle_finds_what_is_asked_of_a_topic_first(searched):
+    """u00 asks for "river", which both queries of topic 0 hold, and for a common word that one of them holds."""
+    found = [document for query, document, *_ in ranking(searched, "oracle-bm25") if query == "u00"]
+    assert sorted(found[:6]) == [f"d{n:02d}" for n in range(0, 72, 12)]
+
+
+def test_parameters_are_chosen_on_other_queries(searched):
+    tuning = json.loads((searched / "tuning/deepct-tuned.json").read_text())
+    assert set(tuning["parameters"]) == {"k1", "b"}
+    assert ranking(searched, "deepct-tuned")
+
+
+def test_queries_are_weighted_too(searched):
+    assert (searched / "term_weights/deepct-query/queries/tiny-unseen.parquet").is_file()
+    assert ranking(searched, "indri-deepct")
