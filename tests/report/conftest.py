@@ -31,7 +31,7 @@ def config_of():
                 name, {"label": name.title(), "collection": "pretraining", "tasks": [{"objective": "rop"}]}
             )
         if "datasets" in sections:  # the default's predictors learn from one that is not there then
-            content |= {"predictors": {}, "diagnoses": {}}
+            content |= {"predictors": {}, "diagnoses": {}, "term_weights": {}}
             del content["objectives"]["ares-simple"], content["models"]["ares-simple"]
         return parse_config({**content, **sections})
 

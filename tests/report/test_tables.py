@@ -137,6 +137,7 @@ def robust(tmp_path_factory):
     base = yaml.safe_load((ROOT / "config.yaml").read_text())
     base["datasets"] = content["datasets"]
     base["report"]["papers"] = ["prop"]
+    base["term_weights"] = {}
     base["experiments"] = {
         "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
     }
