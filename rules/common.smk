@@ -800,10 +800,6 @@ def tuned_stages(papers):
     return [name for name in shown if name in CFG.first_stages and CFG.first_stages[name].tuned_on]
 
 
-def sweep_figures(papers):
-    return expand("results/figures/sweep-{name}.{format}", name=tuned_stages(papers), format=["svg", "png"])
-
-
 def measured_names(wildcards):
     """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
     experiments = [e for e in active_experiments(CFG).values() if e.dataset == wildcards.dataset]
