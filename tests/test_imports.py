@@ -69,7 +69,7 @@ def test_modules_of_stages_that_train_nothing_import_no_torch():
 
 def test_the_workflow_itself_imports_nothing_heavy():
     """Snakemake reads the Snakefile again for every job."""
-    text = "\n".join(path.read_text() for path in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")))
+    text = "\n".join(path.read_text() for path in (ROOT / "Snakefile", *(ROOT / "rules").rglob("*.smk")))
     named = {
         line.split()[1] for line in map(str.strip, text.splitlines()) if line.startswith("from irpretrain")
     }

@@ -39,7 +39,7 @@ class Rule:
 
 def rules() -> list[Rule]:
     found = []
-    for path in (ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))):
+    for path in (ROOT / "Snakefile", *sorted((ROOT / "rules").rglob("*.smk"))):
         for head in re.finditer(r"^( *)rule *(\w*):\n", path.read_text(), re.MULTILINE):
             body = textwrap.dedent(_body(head.string[head.end() :], len(head[1])))
             parts = dict(re.findall(r"^(\w+):(.*\n(?:(?:    .*)?\n)*)", body, re.MULTILINE))
@@ -64,7 +64,7 @@ scripts = pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 
 
 def test_every_rule_was_read():
-    text = "".join(path.read_text() for path in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")))
+    text = "".join(path.read_text() for path in (ROOT / "Snakefile", *(ROOT / "rules").rglob("*.smk")))
     assert len(re.findall(r"^\s*(?:rule|checkpoint)\b", text, re.MULTILINE)) == len(ALL)
     assert {"all", "prop", "pretrain", "make_tables", "write_report"} <= {rule.name for rule in ALL}
 

@@ -1,0 +1,46 @@
+"""Corpora: their shards, and the tables made of them."""
+
+
+def corpus_options(wildcards):
+    return dump(CFG.corpora[wildcards.corpus])
+
+
+def corpus_source(wildcards):
+    return source(CFG.corpora[wildcards.corpus].path)
+
+
+def corpus_inputs(wildcards):
+    """The corpus's files, so that a changed one reruns what is made of it."""
+    path = CFG.corpora[wildcards.corpus].path
+    return source(path) if is_embedded(path) else corpus_files(CFG, wildcards.corpus)
+
+
+def wikitext_audits(wildcards):
+    """The audit of every dump that the configuration names; an error where it names none."""
+    wikis = [name for name, corpus in CFG.corpora.items() if corpus.format == "wikipedia-dump"]
+    if not wikis:
+        raise WorkflowError(
+            "the configuration names no corpus of format wikipedia-dump; add one under corpora"
+        )
+    return [f"results/audits/{corpus}.md" for corpus in wikis]
+
+
+def corpus_documents(wildcards):
+    return documents_of([wildcards.corpus])
+
+
+def shard_number(wildcards):
+    return int(wildcards.shard)
+
+
+def shards_of(corpora):
+    """Every (corpus, shard) of some corpora, in their order."""
+    return [(corpus, shard) for corpus in corpora for shard in range(CFG.corpora[corpus].shards)]
+
+
+def documents_of(corpora):
+    return [f"results/corpora/{corpus}/documents-{shard}.parquet" for corpus, shard in shards_of(corpora)]
+
+
+def tokens_of(corpora):
+    return [f"results/tokens/{corpus}/{shard}" for corpus, shard in shards_of(corpora)]

@@ -1,0 +1,89 @@
+"""Data sets: queries, judgements, folds."""
+
+INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
+SEARCH_OPTIONS = INDEX_OPTIONS | {"depth", "bm25", "query_likelihood", "jelinek_mercer"}
+
+
+def dataset_options(wildcards):
+    return dump(CFG.datasets[wildcards.dataset])
+
+
+def queries_file(wildcards):
+    return source(CFG.datasets[wildcards.dataset].queries.path)
+
+
+def qrels_file(wildcards):
+    return source(CFG.datasets[wildcards.dataset].qrels.path)
+
+
+def folds_file(wildcards):
+    """The file that gives the folds, where one does."""
+    folds = CFG.datasets[wildcards.dataset].folds
+    return folds if isinstance(folds, str) else []
+
+
+@cache
+def fold_numbers(dataset):
+    """The test folds of a data set; one that trains on another is tested whole."""
+    from irpretrain.evaluation.folds import WHOLE, count_folds
+
+    if CFG.datasets[dataset].train_on:
+        return [WHOLE]
+    return range(1, count_folds(CFG.datasets[dataset]) + 1)
+
+
+def training_tokens(wildcards):
+    return tokens_of([CFG.datasets[trained_on(CFG, wildcards.dataset)].corpus])
+
+
+def training_file(name):
+    """A file of the data set that trains."""
+    return lambda wildcards: f"results/datasets/{trained_on(CFG, wildcards.dataset)}/{name}"
+
+
+def training_candidates(wildcards):
+    return first_stage_run(trained_on(CFG, wildcards.dataset), wildcards.candidates)
+
+
+def tested_whole(wildcards):
+    return CFG.datasets[wildcards.dataset].train_on is not None
+
+
+def test_tokens(wildcards):
+    """What is tested whole, where another data set trains; nothing under cross-validation. So for the next two."""
+    return dataset_tokens(wildcards) if tested_whole(wildcards) else []
+
+
+def test_queries(wildcards):
+    return f"results/datasets/{wildcards.dataset}/queries.parquet" if tested_whole(wildcards) else []
+
+
+def test_candidates(wildcards):
+    return first_stage_run(wildcards.dataset, wildcards.candidates) if tested_whole(wildcards) else []
+
+
+def shots(wildcards):
+    """The most training queries that a few-shot regime asks for."""
+    return most_shots(CFG, wildcards.dataset)
+
+
+def dataset_documents(wildcards):
+    return documents_of([CFG.datasets[wildcards.dataset].corpus])
+
+
+def dataset_tokens(wildcards):
+    return tokens_of([CFG.datasets[wildcards.dataset].corpus])
+
+
+def dataset_index(wildcards):
+    return index_of(TF_INDEX, wildcards.dataset)
+
+
+def index_options():
+    """What decides an index; the rest of `retrieval` matters to searches only."""
+    return CFG.retrieval.model_dump(mode="json", include=INDEX_OPTIONS)
+
+
+def search_options():
+    """What decides a search; grids of parameters do not."""
+    return CFG.retrieval.model_dump(mode="json", include=SEARCH_OPTIONS)

@@ -1,0 +1,132 @@
+"""Weighted indexes and named first stages."""
+
+
+def names_of(entries):
+    """A constraint of wildcards to names, which no name at all satisfies where there are none."""
+    return "|".join(entries) or "(?!)"
+
+
+def indexes_of_type(kind):
+    return [name for name, index in CFG.indexes.items() if index.type == kind]
+
+
+def index_of(index, dataset):
+    """The index that a data set is searched in."""
+    corpus = CFG.datasets[dataset].corpus
+    return f"results/indexes/{corpus}" if index == TF_INDEX else f"results/weighted_indexes/{index}/{corpus}"
+
+
+def vector_shards(wildcards):
+    """Weights of a corpus's terms, all shards."""
+    shards = range(CFG.corpora[wildcards.corpus].shards)
+    return [f"results/term_vectors/{wildcards.index}/{wildcards.corpus}-{shard}.parquet" for shard in shards]
+
+
+def query_words(wildcards):
+    """How the texts behind an index's weights were cut into words; queries are cut the same way."""
+    return "lucene" if wildcards.index in CFG.indexes else CFG.text.words
+
+
+def index_kind_options(wildcards):
+    return dump(CFG.indexes[wildcards.index])
+
+
+def expansion_file(wildcards):
+    return CFG.indexes[wildcards.index].path
+
+
+def first_stage(wildcards):
+    return CFG.first_stages[wildcards.candidates]
+
+
+def stages_of_model(*models, other=False):
+    return [name for name, stage in CFG.first_stages.items() if (stage.model in models) is not other]
+
+
+def dataset_positions(wildcards):
+    return f"results/positions/{CFG.datasets[wildcards.dataset].corpus}"
+
+
+def stage_query_weights(wildcards):
+    """Weights of the queries' terms, for first stages that have them."""
+    weights = first_stage(wildcards).query_weights
+    return [] if weights is None else f"results/term_weights/{weights}/queries/{wildcards.dataset}.parquet"
+
+
+def structured_options(wildcards):
+    """What decides a search with structured queries, beside `retrieval`."""
+    stage = first_stage(wildcards)
+    return stage.model_dump(mode="json", include={"parameters", "dependence"}) | {
+        "query_words": CFG.text.words
+    }
+
+
+def first_stage_index(wildcards):
+    return index_of(first_stage(wildcards).index, wildcards.dataset)
+
+
+def tuned_parameters(wildcards):
+    """Where a first stage's parameters are chosen, for those that are tuned."""
+    return [] if first_stage(wildcards).tuned_on is None else f"results/tuning/{wildcards.candidates}.json"
+
+
+def first_stage_options(wildcards):
+    """What decides a named first stage's search, beside `retrieval`; its name in tables does not."""
+    return first_stage(wildcards).model_dump(mode="json", include={"model", "parameters"})
+
+
+def tuning_index(wildcards):
+    return index_of(first_stage(wildcards).index, first_stage(wildcards).tuned_on)
+
+
+def tuning_file(name):
+    """A file of the data set that a first stage is tuned on."""
+    return lambda wildcards: f"results/datasets/{first_stage(wildcards).tuned_on}/{name}"
+
+
+def tested_queries(wildcards):
+    """Queries that some experiment tests a first stage on, which do not choose its parameters; those of other sources
+    than the tuning queries have identifiers of their own."""
+    tuning = CFG.datasets[first_stage(wildcards).tuned_on]
+    experiments = active_experiments(CFG).values()
+    shown = [e for e in experiments if wildcards.candidates in (e.candidates, *e.first_stages)]
+    names = dict.fromkeys(
+        e.dataset for e in shown if CFG.datasets[e.dataset].queries.path == tuning.queries.path
+    )
+    return [f"results/datasets/{name}/queries.parquet" for name in names]
+
+
+def tuning_label(wildcards):
+    return first_stage(wildcards).label
+
+
+def tuning_dataset(wildcards):
+    return CFG.datasets[first_stage(wildcards).tuned_on].label
+
+
+def tuned_stages(papers):
+    """Tuned first stages that some experiment of these papers shows."""
+    shown = used_first_stages(CFG.of_papers(papers))
+    return [name for name in shown if name in CFG.first_stages and CFG.first_stages[name].tuned_on]
+
+
+def measured_names(wildcards):
+    """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
+    experiments = [e for e in active_experiments(CFG).values() if e.dataset == wildcards.dataset]
+    shown = [
+        name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages
+    ]
+    return list(dict.fromkeys([TF_INDEX, *(CFG.first_stages[name].index for name in shown)]))
+
+
+def measured_indexes(wildcards):
+    return [index_of(name, wildcards.dataset) for name in measured_names(wildcards)]
+
+
+def tuning_options(wildcards):
+    stage = first_stage(wildcards)
+    return {
+        "model": stage.model,
+        "dataset": stage.tuned_on,
+        "sweep": dump(stage.sweep or CFG.retrieval.sweep),
+    }

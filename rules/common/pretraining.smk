@@ -1,0 +1,86 @@
+"""Models, and what they are pre-trained on."""
+
+
+def is_given(model):
+    """Whether a model is a re-ranker given by its path, which nothing here trains."""
+    return CFG.models[model].cross_encoder is not None
+
+
+def pretrained(model, seed):
+    return f"results/models/pretrained/{model}/seed-{seed}"
+
+
+def final_model(model, seed):
+    """The model that others start from and that is tested: the last weights, those that a data set has chosen, or a
+    re-ranker that is given by its path."""
+    if is_given(model):
+        return source(CFG.models[model].cross_encoder)
+    if CFG.models[model].select_on is None:
+        return pretrained(model, seed)
+    return f"results/models/selected/{model}/seed-{seed}"
+
+
+def model_start(wildcards):
+    """The model whose weights this one starts from, if it is not the encoder."""
+    start = CFG.models[wildcards.model].start
+    return [] if start == "encoder" else final_model(start, wildcards.seed)
+
+
+def model_groups(wildcards):
+    model = CFG.models[wildcards.model]
+    return [f"results/groups/{model.collection}/{task.objective}.parquet" for task in model.tasks]
+
+
+def model_tokens(wildcards):
+    model = CFG.models[wildcards.model]
+    return tokens_of(CFG.collections[model.collection]) if model.tasks else []
+
+
+def model_training(wildcards):
+    return dump(CFG.training_of(wildcards.model))
+
+
+def model_tasks(wildcards):
+    return [dump(task) for task in CFG.models[wildcards.model].tasks]
+
+
+def model_threads(wildcards):
+    return CFG.training_of(wildcards.model).compute.threads
+
+
+def model_gpus(wildcards):
+    return CFG.training_of(wildcards.model).compute.gpus
+
+
+def training_groups(model):
+    """Ranking groups that a model is trained on: what its training costs, as far as it is known before there are any."""
+    training, tasks = CFG.training_of(model), CFG.models[model].tasks
+    at_once = 1 if training.mixing == "alternate" else len(tasks)
+    # Of epochs, whose steps are not known yet, a paper waits for the others.
+    return (training.steps or inf) * training.batch_groups * at_once if tasks else 0
+
+
+@cache
+def paper_places():
+    """Paper → its place when models are trained: the paper with the least to pre-train first, so that the first tables
+    appear early."""
+    cost = {paper: sum(map(training_groups, used_models(CFG.of_papers([paper])))) for paper in PAPERS}
+    return {paper: place for place, paper in enumerate(sorted(PAPERS, key=cost.get))}
+
+
+@cache
+def model_place(model):
+    """The first place of the papers that need a model."""
+    places = [
+        place for paper, place in paper_places().items() if model in used_models(CFG.of_papers([paper]))
+    ]
+    return min(places, default=len(PAPERS))
+
+
+def training_priority(wildcards):
+    """Within a paper what takes longest starts first, so that short jobs fill the gaps and none is left for the end."""
+    return ranking_priority(wildcards) + 1
+
+
+def ranking_priority(wildcards):
+    return 10 * (len(PAPERS) - model_place(wildcards.model))

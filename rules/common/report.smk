@@ -1,0 +1,105 @@
+"""Tables, figures, reports."""
+
+PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
+
+
+def experiments_of(papers):
+    return list(active_experiments(CFG.of_papers(papers)))
+
+
+def scores_of(papers):
+    return [f"results/scores/{experiment}.csv" for experiment in experiments_of(papers)]
+
+
+def per_query_of(papers):
+    return [f"results/per_query/{experiment}.parquet" for experiment in experiments_of(papers)]
+
+
+def verdicts(papers):
+    return [f"results/verdicts/{paper}.csv" for paper in papers]
+
+
+def trained_models(papers):
+    """(model, seed) of every model with a learning curve behind a cell."""
+    asked = [cell for experiment in experiments_of(papers) for cell in cells(experiment)]
+    pairs = dict.fromkeys((model.partition("@")[0], seed) for _, _, model, _, seed in asked)
+    return [(model, seed) for model, seed in pairs if CFG.models[model].tasks]
+
+
+def training_metrics(papers):
+    return [f"results/metrics/pretrained/{model}/seed-{seed}.jsonl" for model, seed in trained_models(papers)]
+
+
+def sampling_counts(papers):
+    """Sidecars of the shards of ranking groups behind every trained model."""
+    models = [CFG.models[model] for model, _ in trained_models(papers)]
+    pairs = dict.fromkeys((model.collection, task.objective) for model in models for task in model.tasks)
+    return [f"{shard}.meta.json" for pair in pairs for shard in shards_of_groups(*pair)]
+
+
+def published(papers):
+    """The files with the papers' own numbers."""
+    return [PUBLISHED[paper] for paper in papers]
+
+
+def shows_axioms(papers):
+    return any(load_published(PUBLISHED[paper]).axioms for paper in papers)
+
+
+def predictor_scores(papers):
+    """The scores of every preference predictor, for the papers that show them."""
+    predictors = CFG.predictors if shows_axioms(papers) else {}
+    return [f"results/predictors/{predictor}/scores.json" for predictor in predictors]
+
+
+def rank_intervals(papers):
+    """How high pseudo-queries rank their documents, of every collection that has them, for the papers that show it."""
+    if not shows_axioms(papers):
+        return []
+    models = [CFG.models[model] for model, _ in trained_models(papers)]
+    compared = [
+        model for model in models if any("axiom_values" in needed(task.objective) for task in model.tasks)
+    ]
+    users = [*CFG.predictors.values(), *compared, *CFG.diagnoses.values()]
+    return [
+        f"results/axioms/{name}/rank-intervals.json"
+        for name in dict.fromkeys(one.collection for one in users)
+    ]
+
+
+def diagnoses(papers):
+    """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
+    return [f"results/diagnosis/{name}.csv" for name in CFG.diagnoses] if shows_axioms(papers) else []
+
+
+def paper_results(paper):
+    """What the target named after a paper makes; an error where the configuration leaves the paper out."""
+
+    def request(wildcards):
+        if paper not in PAPERS:
+            raise WorkflowError(f"report.papers of the configuration does not name {paper}; add it there")
+        return [f"results/reports/{paper}.html", *tables([paper]), *figures([paper])]
+
+    return request
+
+
+def headline_tables():
+    return formats(["headline"])
+
+
+def tables(papers):
+    """Each paper's headline table and its own tables."""
+    names = [
+        f"{paper}_{table}"
+        for paper in papers
+        for table in ("headline", *load_published(PUBLISHED[paper]).table_names())
+    ]
+    return formats(names)
+
+
+def formats(names):
+    return expand("results/tables/{name}.{format}", name=names, format=["md", "csv", "tex"])
+
+
+def figures(papers):
+    return expand("results/figures/{name}.{format}", name=figure_names(papers), format=["svg", "png"])
