@@ -30,6 +30,9 @@ for paper in PAPERS:
         script:
             "../scripts/make_tables.py"
 
+
+for paper in (paper for paper in PAPERS if FIGURES[paper]):
+
     rule:
         name:
             f"make_figures_{paper}"

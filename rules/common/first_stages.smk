@@ -61,6 +61,12 @@ def structured_options(wildcards):
     }
 
 
+def stage_search_options(wildcards):
+    """What decides a named first stage's search, beside what is its own alone."""
+    depth = first_stage(wildcards).depth
+    return search_options() | ({} if depth is None else {"depth": depth})
+
+
 def first_stage_index(wildcards):
     return index_of(first_stage(wildcards).index, wildcards.dataset)
 

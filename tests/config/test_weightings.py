@@ -25,7 +25,7 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
     given["experiments"]["stages"] = {"dataset": "squad", "models": [], "first_stages": ["roots"]}
     config = parse_config(given)
     assert used_weightings(config) == ["deepct"]
-    assert "squad-train-questions" in used_datasets(config)
+    assert "squad-fit" in used_datasets(config)
     assert longest_sequences(config)["term_weights.deepct.max_length"] == 128
 
 

@@ -60,7 +60,7 @@ class ModelConfig(Section):
     )
 
 
-Paper = Literal["prop", "wikiformer", "php", "ares"]
+Paper = Literal["prop", "wikiformer", "php", "ares", "deepct"]
 """Papers whose tables and figures are made."""
 
 

@@ -143,7 +143,7 @@ class _PaperTable:
         wanted = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
         wanted |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
         found = [regime for regime in wanted if regime in run]
-        return found or list(wanted)[:1]
+        return found or list(wanted)[:1] or [FIRST_STAGE]
 
     def _plans_here(self, row: PublishedRow, dataset: str, candidates: str) -> list[Plan]:
         return [
