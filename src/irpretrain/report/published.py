@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from irpretrain.errors import InputError
 from irpretrain.report.published_axioms import PublishedAxioms
 
+OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
+"""Wins, ties and losses as printed; of a row that is compared with nothing, dashes."""
 PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
 FIRST_STAGE = "first-stage"
 """As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read."""
@@ -97,11 +99,19 @@ class PublishedMark(_Strict):
     rows: list[str] = Field(default_factory=list)
 
 
+class PublishedOutcomes(_Strict):
+    """Wins, ties and losses beside every value of a measure, against the row that a mark speaks of."""
+
+    measure: str
+    mark: str
+
+
 class PublishedRow(_Strict):
     """A row: its label and values as printed, and the model of ours that fills it.
 
     `models` are keys of our configuration (or first stages), of which the first one present is taken; `regimes`
-    begins with the one that the paper reports. A row without values stands for others on other data.
+    begins with the one that the paper reports. A row without values stands for others on other data. `outcomes` are
+    printed wins, ties and losses, one for each column whose values have them.
     """
 
     key: str
@@ -111,6 +121,7 @@ class PublishedRow(_Strict):
     absent: str
     values: list[str] = Field(default_factory=list)
     stands_for: list[str] = Field(default_factory=list)
+    outcomes: list[str] = Field(default_factory=list)
 
     @property
     def is_first_stage(self) -> bool:
@@ -136,6 +147,7 @@ class PublishedTable(_Strict):
     columns: list[PublishedColumn] = Field(min_length=1)
     marks: list[PublishedMark]
     superscripts: dict[str, str] = Field(default_factory=dict)
+    outcomes: PublishedOutcomes | None = None
     rows: list[PublishedRow] = Field(min_length=1)
     remarks: list[str] = Field(default_factory=list)
 
@@ -151,6 +163,7 @@ class PublishedTable(_Strict):
         known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
         for row in self.rows:
             self._check_row(row, known_marks)
+            self._check_outcomes(row)
         return self
 
     def _check_row(self, row: PublishedRow, known_marks: set[str]) -> None:
@@ -162,6 +175,24 @@ class PublishedTable(_Strict):
             value = PublishedValue.parse(printed)
             if value is not None and not set(value.marks) <= known_marks:
                 raise ValueError(f"row {row.key}: {printed!r} has a mark that the table does not explain")
+
+    def _check_outcomes(self, row: PublishedRow) -> None:
+        asked = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
+        if len(row.outcomes) != asked:
+            raise ValueError(f"row {row.key}: {len(row.outcomes)} outcomes for {asked} columns that have them")
+        for printed in row.outcomes:
+            if not OUTCOMES.fullmatch(printed):
+                raise ValueError(f"row {row.key}: {printed!r} is not wins/ties/losses")
+
+    def counts_outcomes(self, measure: str) -> bool:
+        """Whether wins, ties and losses stand beside the values of a measure."""
+        return self.outcomes is not None and self.outcomes.measure == measure
+
+    def printed_outcomes(self, row: str, dataset: str, measure: str) -> str:
+        """Return printed wins, ties and losses beside a value; empty where there are none."""
+        having = [column.dataset for column in self.columns if self.counts_outcomes(column.measure)]
+        found = dict(zip(having, self.row(row).outcomes, strict=False))
+        return found.get(dataset, "") if self.counts_outcomes(measure) else ""
 
     def row(self, key: str) -> PublishedRow:
         """Return the row called `key`."""
