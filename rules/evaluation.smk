@@ -31,6 +31,7 @@ rule evaluate_depths:
         runs=experiment_run_files,
         qrels=experiment_qrels,
     output:
+        per_query="results/depths/{experiment}.parquet",
         scores="results/depths/{experiment}.csv",
         meta="results/depths/{experiment}.csv.meta.json",
     log:

@@ -13,6 +13,7 @@ for paper in PAPERS:
             predictors=predictor_scores([paper]),
             rank_intervals=rank_intervals([paper]),
             diagnoses=diagnoses([paper]),
+            depths=depths([paper]),
         output:
             verdicts=f"results/verdicts/{paper}.csv",
             tables=tables([paper]),
@@ -92,6 +93,7 @@ rule write_paper_report:
         predictors=lambda wildcards: predictor_scores([wildcards.paper]),
         rank_intervals=lambda wildcards: rank_intervals([wildcards.paper]),
         diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
+        depths=lambda wildcards: depths([wildcards.paper]),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/reports/{paper}.html",
@@ -149,6 +151,7 @@ rule write_report:
         predictors=predictor_scores(PAPERS),
         rank_intervals=rank_intervals(PAPERS),
         diagnoses=diagnoses(PAPERS),
+        depths=depths(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/report.html",

@@ -7,12 +7,24 @@ def experiments_of(papers):
     return list(active_experiments(CFG.of_papers(papers)))
 
 
+def scored(papers):
+    """Experiments whose runs are scored as they are; those at several depths have tables of their own."""
+    return [experiment for experiment in experiments_of(papers) if not CFG.experiments[experiment].depths]
+
+
 def scores_of(papers):
-    return [f"results/scores/{experiment}.csv" for experiment in experiments_of(papers)]
+    return [f"results/scores/{experiment}.csv" for experiment in scored(papers)]
 
 
 def per_query_of(papers):
-    return [f"results/per_query/{experiment}.parquet" for experiment in experiments_of(papers)]
+    return [f"results/per_query/{experiment}.parquet" for experiment in scored(papers)]
+
+
+def depths(papers):
+    """What is measured at several depths, for the papers that show it."""
+    experiments = [experiment for experiment in experiments_of(papers) if CFG.experiments[experiment].depths]
+    shown = any(load_published(PUBLISHED[paper]).depths for paper in papers)
+    return [f"results/depths/{experiment}.parquet" for experiment in experiments] if shown else []
 
 
 def verdicts(papers):

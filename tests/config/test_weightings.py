@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def given():
-    return yaml.safe_load((ROOT / "config.yaml").read_text())
+    """The default without DeepCT's own experiments."""
+    return {**yaml.safe_load((ROOT / "config.yaml").read_text()), "report": {"papers": ["prop"]}}
 
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):
@@ -44,5 +45,7 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
 )
 def test_faults_of_weightings_and_first_stages_are_explained(given, section, entries, expected):
     given.setdefault(section, {}).update(entries)
+    if section == "first_stages":
+        given["experiments"]["stages"] = {"dataset": "squad", "first_stages": list(entries)}
     with pytest.raises(ConfigError, match=expected.replace("?", r"\?")):
         parse_config(given)

@@ -73,11 +73,16 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
     for name, weighting in config.term_weights.items():
-        yield from _weighting(config, name, weighting)
+        yield from _weighting_name(config, name, weighting)
+    for name in used_weightings(config):
+        yield from _weighting(config, name, config.term_weights[name])
     if TF_INDEX in config.indexes:
         yield f"indexes.{TF_INDEX}: {TF_INDEX} means the index of term frequencies; call the index something else"
     for name, first_stage in config.first_stages.items():
         yield from _first_stage(config, name, first_stage)
+    for name in used_first_stages(config):
+        if name in config.first_stages:
+            yield from _named_by(config, name, config.first_stages[name])
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
     for name, page in config.attributions.items():
@@ -196,6 +201,17 @@ def used_first_stages(config: Config) -> list[str]:
 def first_stage_names(config: Config) -> list[str]:
     """Return every first stage that an experiment may name."""
     return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
+
+
+def depth_of(config: Config, first_stage: str) -> int:
+    """Return how many candidates a query a first stage retrieves."""
+    stage = config.first_stages.get(first_stage)
+    return config.retrieval.depth if stage is None or stage.depth is None else stage.depth
+
+
+def reranked_depth(config: Config, first_stage: str) -> int:
+    """Return how many of them are re-ranked."""
+    return min(depth_of(config, first_stage), config.reranking.depth or depth_of(config, first_stage))
 
 
 def index_names(config: Config) -> list[str]:
@@ -403,7 +419,7 @@ def _diagnosis(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterato
         yield f"{where}.models: {twice[0]} is listed twice; list each model once"
 
 
-def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+def _weighting_name(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
     where = f"term_weights.{name}"
     if weighting.kind == "passages" and name in (TF_INDEX, *config.indexes):
         taken = "is an index" if name in config.indexes else "means the index of term frequencies"
@@ -415,6 +431,11 @@ def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Itera
             other.same_as is not None or other.model == "tf" or other.kind == "queries"
         ):
             yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
+
+
+def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    """Faults of a weighting in use: what it learns from."""
+    where = f"term_weights.{name}"
     if weighting.dataset is not None:
         yield from _unknown(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
     if weighting.collection is not None:
@@ -426,12 +447,6 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
     if name in (*RESERVED, *config.models):
         taken = "is a model" if name in config.models else "has a meaning of its own"
         yield f"{where}: {name} {taken}; call the first stage something else"
-    yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
-    if stage.query_weights is not None:
-        known = [other for other, weighting in config.term_weights.items() if weighting.kind == "queries"]
-        yield from _unknown(
-            f"{where}.query_weights", [stage.query_weights], known, "term_weights of kind queries"
-        )
     if stage.sweep is not None and stage.tuned_on is None:
         yield f"{where}.sweep: has no use without tuned_on"
     if stage.model == "indri":
@@ -446,6 +461,17 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
             yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
         elif stage.tuned_on is not None:
             yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
+
+
+def _named_by(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    """Faults of a first stage in use: what it names."""
+    where = f"first_stages.{name}"
+    yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
+    if stage.query_weights is not None:
+        known = [other for other, weighting in config.term_weights.items() if weighting.kind == "queries"]
+        yield from _unknown(
+            f"{where}.query_weights", [stage.query_weights], known, "term_weights of kind queries"
+        )
     if stage.tuned_on is not None:
         yield from _unknown(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")
         for other, experiment in active_experiments(config).items():
@@ -490,6 +516,13 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
     yield from _unknown(f"{where}.models", experiment.models, config.models, "models")
     stages = [experiment.candidates, *experiment.first_stages]
     yield from _unknown(f"{where}: first stages", stages, first_stage_names(config), "first_stages")
+    deepest = (reranked_depth if experiment.models else depth_of)(config, experiment.candidates)
+    known = experiment.candidates in first_stage_names(config)
+    if known and max(experiment.depths, default=0) > deepest:
+        yield (
+            f"{where}.depths: {max(experiment.depths)} is more than the {deepest} candidates a query that there are; "
+            f"lower it, or raise first_stages.{experiment.candidates}.depth or reranking.depth"
+        )
     if not experiment.models and not experiment.first_stages:
         yield f"{where}: compares nothing; name models, or first_stages"
     if bool(experiment.models) != bool(experiment.regimes):
