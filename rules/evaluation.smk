@@ -33,7 +33,7 @@ rule evaluate_depths:
     output:
         per_query="results/depths/{experiment}.parquet",
         scores="results/depths/{experiment}.csv",
-        meta="results/depths/{experiment}.csv.meta.json",
+        meta="results/depths/{experiment}.parquet.meta.json",
     log:
         "results/logs/evaluate_depths/{experiment}.log",
     benchmark:

@@ -94,6 +94,9 @@ rule write_paper_report:
         rank_intervals=lambda wildcards: rank_intervals([wildcards.paper]),
         diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
         depths=lambda wildcards: depths([wildcards.paper]),
+        sweeps=lambda wildcards: sweeps([wildcards.paper]),
+        pictures=lambda wildcards: sweep_figures([wildcards.paper]),
+        costs=lambda wildcards: index_costs([wildcards.paper]),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/reports/{paper}.html",
@@ -152,6 +155,9 @@ rule write_report:
         rank_intervals=rank_intervals(PAPERS),
         diagnoses=diagnoses(PAPERS),
         depths=depths(PAPERS),
+        sweeps=sweeps(PAPERS),
+        pictures=sweep_figures(PAPERS),
+        costs=index_costs(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/report.html",

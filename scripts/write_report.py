@@ -23,5 +23,7 @@ with stage(snakemake) as done:
                 list(snakemake.input.diagnoses),
             ),
             depths=list(snakemake.input.depths),
+            sweeps=list(snakemake.input.sweeps),
+            costs=list(snakemake.input.costs),
         )
     )

@@ -84,6 +84,22 @@ def diagnoses(papers):
     return [f"results/diagnosis/{name}.csv" for name in CFG.diagnoses] if shows_axioms(papers) else []
 
 
+def sweeps(papers):
+    """What tuned first stages were tuned to."""
+    return [f"results/tuning/{stage}.json" for stage in tuned_stages(papers)]
+
+
+def sweep_figures(papers):
+    return [f"results/figures/sweep-{stage}.svg" for stage in tuned_stages(papers)]
+
+
+def index_costs(papers):
+    """Sizes and query times of indexes, where experiments of these papers compare first stages over several."""
+    compared = [e for e in map(CFG.experiments.get, scored(papers)) if e.first_stages]
+    datasets = dict.fromkeys(experiment.dataset for experiment in compared)
+    return [f"results/index_costs/{name}.json" for name in datasets if len(indexes_searched(name)) > 1]
+
+
 def paper_results(paper):
     """What the target named after a paper makes; an error where the configuration leaves the paper out."""
 
