@@ -40,6 +40,7 @@ PROMISED = (
     "groups/*/*.parquet",
     "runs/**/*.run.gz",
     "tables/*",
+    "depths/*",
     "scores.csv",
     "per_query.parquet",
     "verdicts.csv",
@@ -132,7 +133,7 @@ def test_a_paper_needs_no_other_papers_runs(finished, tmp_path):
     assert "models/pretrained/php/seed-1" in plan
     for other in ("pretrained/prop", "pretrained/wikiformer", "results/report.html", "results/scores.csv"):
         assert other not in plan
-    for paper in ("prop", "wikiformer", "php"):
+    for paper in ("prop", "wikiformer", "php", "deepct"):
         assert (folder / f"results/reports/{paper}.html").exists()
         with open(folder / f"results/tables/{paper}_headline.csv") as handle:
             models = {row["model"].partition("-")[0] for row in csv.DictReader(handle)} - {""}
