@@ -1,6 +1,6 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares), wikitext_audit
+Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), wikitext_audit
 (how dumps are read, beside another parser), attributions (which words scores come from), or any file under results/.
 docs/architecture.md is the map.
 """
@@ -91,6 +91,11 @@ rule php:
 rule ares:
     input:
         paper_results("ares"),
+
+
+rule deepct:
+    input:
+        paper_results("deepct"),
 
 
 rule wikitext_audit:

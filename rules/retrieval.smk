@@ -165,7 +165,7 @@ rule search_first_stage:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=240,
     params:
-        options=search_options(),
+        options=stage_search_options,
         first_stage=first_stage_options,
     script:
         "../scripts/search_first_stage.py"
@@ -212,7 +212,7 @@ rule search_structured:
         mem_mb=memory(8000),
         runtime=480,
     params:
-        options=search_options(),
+        options=stage_search_options,
         first_stage=structured_options,
     script:
         "../scripts/search_structured.py"

@@ -137,6 +137,12 @@ class FirstStageConfig(Section):
     dependence: DependenceConfig | None = Field(
         None, description="Of indri: sequential dependence; null: a bag of words."
     )
+    depth: int | None = Field(
+        None,
+        ge=1,
+        description="Candidates a query; null: `retrieval.depth`.",
+        json_schema_extra={"unit": "documents"},
+    )
     parameters: ParametersConfig = Field(
         default_factory=ParametersConfig, description="Parameters of the model, where they are not tuned."
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
@@ -25,7 +25,29 @@ SUFFIXES = (".json",)
 Unit = Literal["paragraph", "article"]
 
 
-class Options(Section):
+class ArticleOptions(Section):
+    """Which articles of a file are read; the same choice for documents, topics and judgements belongs together."""
+
+    articles: tuple[int, int] | None = Field(
+        None,
+        description="Read only the articles from the first number up to the second, without it, counted from 0: for "
+        "training on some articles and tuning on others; null: all.",
+        json_schema_extra={"unit": "articles"},
+    )
+
+    @field_validator("articles")
+    @classmethod
+    def _check_articles(cls, given: tuple[int, int] | None) -> tuple[int, int] | None:
+        if given is not None and not 0 <= given[0] < given[1]:
+            raise ValueError(f"{list(given)} holds no article; give [first, end] with 0 <= first < end")
+        return given
+
+    def takes(self, article: int) -> bool:
+        """Whether the article at a position of the file is read."""
+        return self.articles is None or self.articles[0] <= article < self.articles[1]
+
+
+class Options(ArticleOptions):
     """Options of the format squad."""
 
     unit: Unit = Field(
@@ -57,7 +79,7 @@ def read(
     path: Path, options: Options, wanted: Wanted = everything
 ) -> Iterator[Document | Skipped | Malformed]:
     """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
-    for article in read_articles(path):
+    for article in read_articles(path, options):
         if isinstance(article, Malformed):
             if wanted(article.position):
                 yield article
@@ -72,8 +94,8 @@ def paragraph_id(article: str, index: int) -> str:
     return f"{article}/{index}"
 
 
-def read_articles(path: Path) -> Iterator[Article | Malformed]:
-    """Yield the articles of one file. The positions of paragraphs run through the whole file."""
+def read_articles(path: Path, options: ArticleOptions) -> Iterator[Article | Malformed]:
+    """Yield the chosen articles of one file. The positions of paragraphs run through the whole file."""
     content = _load(path)
     if isinstance(content, Malformed):
         yield content
@@ -83,7 +105,8 @@ def read_articles(path: Path) -> Iterator[Article | Malformed]:
         article = _article(entry, position, paragraphs)
         if isinstance(article, Article):
             paragraphs += len(article.paragraphs)
-        yield article
+        if options.takes(position):
+            yield article
 
 
 def _load(path: Path) -> list[Any] | Malformed:

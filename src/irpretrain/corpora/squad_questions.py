@@ -9,12 +9,12 @@ from typing import Any
 
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.records import Malformed, Skipped
-from irpretrain.corpora.squad import Article, Paragraph, read_articles
+from irpretrain.corpora.squad import Article, ArticleOptions, Paragraph, read_articles
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question; `position` counts the questions of the file from 0."""
+    """One question; `position` counts the questions of the chosen articles from 0."""
 
     position: int
     query_id: str
@@ -23,10 +23,10 @@ class Question:
     paragraph: int
 
 
-def read_questions(path: Path) -> Iterator[Question | Skipped | Malformed]:
-    """Yield the questions of one file; those that SQuAD 2.0 marks as impossible are skipped."""
+def read_questions(path: Path, options: ArticleOptions) -> Iterator[Question | Skipped | Malformed]:
+    """Yield the questions of the chosen articles; those that SQuAD 2.0 marks as impossible are skipped."""
     position = 0
-    for article in read_articles(path):
+    for article in read_articles(path, options):
         for entry in _entries(article):
             if isinstance(entry, Malformed):
                 yield Malformed(position, entry.reason, entry.detail, entry.line)

@@ -27,6 +27,7 @@ FIGURES = {
         "figure6": "paired-bars",
     },
     "ares": {"figure2": "importance", "figure3": "compared-curves", "diagnosis": "diagnosis"},
+    "deepct": {},
 }
 """Figures of each paper, `results/figures/<paper>_<figure>.{svg,png}`, and how each is drawn."""
 

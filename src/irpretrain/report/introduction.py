@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import used_models
+from irpretrain.config.consistency import depth_of, used_models
 from irpretrain.report.naming import dataset_label, encoder_label, first_stage_labels
 from irpretrain.report.published import Published
 from irpretrain.report.remarks import number_of_queries
@@ -27,7 +27,7 @@ def introduction(config: Config, papers: Sequence[Published], scores: Scores) ->
 def _searched(config: Config, scores: Scores) -> list[str]:
     return [
         f"{number_of_queries(scores, dataset):,} queries of {dataset_label(config, dataset)}, for each the top "
-        f"{config.retrieval.depth} of {first_stage_labels(config)[candidates]}."
+        f"{depth_of(config, candidates)} of {first_stage_labels(config)[candidates]}."
         for dataset, candidates in scores.pairs()
         if candidates in first_stage_labels(config)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import with_starts
+from irpretrain.config.consistency import reranked_depth, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
 from irpretrain.objectives.anchors import AnchorOptions
@@ -55,7 +55,7 @@ def table_notes(
     worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
     return [
         f"Published: {table.protocol} {_marks(table)}.",
-        f"Ours: {interval}. Same marks, {_test(TableTest.of(config.evaluation, table))}."
+        f"Ours: {interval}. Same marks, {test_text(TableTest.of(config.evaluation, table))}."
         if table.marks
         else f"Ours: {interval}.",
         _intervals(config),
@@ -74,7 +74,7 @@ def headline_notes(
     config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
 ) -> list[str]:
     """Return the notes of the headline table."""
-    test = _test(TableTest.of(config.evaluation))
+    test = test_text(TableTest.of(config.evaluation))
     return [
         f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
         f"with a fresh score head (untrained when zero-shot): †; {test}. The last two columns of a group "
@@ -105,7 +105,8 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"each of {', '.join(names[:-1])} and {names[-1]}"
 
 
-def _test(testing: TableTest) -> str:
+def test_text(testing: TableTest) -> str:
+    """Return how differences are tested: level, test, correction."""
     return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, {CORRECTIONS[testing.correction]}"
 
 
@@ -132,8 +133,8 @@ def measures_text(measures: Iterable[str]) -> str:
 
 def candidates_text(config: Config, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
-    depth = min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
-    return f"the top {depth} of {first_stage_labels(config).get(candidates, candidates)} are re-ranked"
+    label = first_stage_labels(config).get(candidates, candidates)
+    return f"the top {reranked_depth(config, candidates)} of {label} are re-ranked"
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
@@ -99,10 +100,10 @@ class Scores:
         return None
 
     def pairs(self) -> list[tuple[str, str]]:
-        """(data set, candidates) of everything that was re-ranked; of the first stages where nothing was."""
+        """(data set, candidates) of everything that was re-ranked; the usual candidates where nothing was."""
         reranked = {(n.dataset, n.candidates) for n in self.names() if n.regime != FIRST_STAGE}
-        lone = {(n.dataset, n.candidates) for n in self.names() if n.dataset not in {d for d, _ in reranked}}
-        return sorted(reranked | lone)
+        lone = {n.dataset for n in self.names()} - {dataset for dataset, _ in reranked}
+        return sorted(reranked | {(dataset, BUILT_IN_FIRST_STAGES[0]) for dataset in lone})
 
     def measures(self, dataset: str) -> list[str]:
         """Measures that were computed on a data set, sorted."""

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from irpretrain.config.base import Section
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
-from irpretrain.corpora.squad import Unit, paragraph_id
+from irpretrain.corpora.squad import ArticleOptions, Unit, paragraph_id
 from irpretrain.corpora.squad_questions import Question, read_questions
 
 
-class Options(Section):
+class Options(ArticleOptions):
     """Options of the format squad."""
 
     unit: Unit = Field("paragraph", description="What a document is; must be the corpus's own choice.")
@@ -21,7 +20,7 @@ class Options(Section):
 
 def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
     """Yield one judgement a question, in the order of the file."""
-    for entry in read_questions(path):
+    for entry in read_questions(path, options):
         if not isinstance(entry, Question):
             yield entry
             continue
