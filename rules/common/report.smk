@@ -72,6 +72,16 @@ def diagnoses(papers):
     return [f"results/diagnosis/{name}.csv" for name in CFG.diagnoses] if shows_axioms(papers) else []
 
 
+def weight_distributions(papers):
+    """The distribution of weights of every collection that has one, for the papers with a figure of them: name → file."""
+    shown = any("weight-curves" in FIGURES[paper].values() for paper in papers)
+    return {name: weight_distribution(name) for name in CFG.weight_distributions} if shown else {}
+
+
+def weight_distribution_files(papers):
+    return list(weight_distributions(papers).values())
+
+
 def paper_results(paper):
     """What the target named after a paper makes; an error where the configuration leaves the paper out."""
 
