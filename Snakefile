@@ -1,7 +1,8 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
 Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), wikitext_audit
-(how dumps are read, beside another parser), attributions (which words scores come from), or any file under results/.
+(how dumps are read, beside another parser), attributions (which words scores come from), weight_distributions and term_weight_pages (how weights
+of words look), or any file under results/.
 docs/architecture.md is the map.
 """
 
@@ -50,6 +51,7 @@ include: "rules/retrieval.smk"
 include: "rules/reranking.smk"
 include: "rules/evaluation.smk"
 include: "rules/attributions.smk"
+include: "rules/weight_views.smk"
 include: "rules/report.smk"
 
 
@@ -106,3 +108,13 @@ rule wikitext_audit:
 rule attributions:
     input:
         attribution_pages,
+
+
+rule weight_distributions:
+    input:
+        distribution_figures,
+
+
+rule term_weight_pages:
+    input:
+        weight_pages,

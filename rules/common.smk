@@ -22,6 +22,7 @@ from irpretrain.corpora.files import list_files
 from irpretrain.corpora.sources import corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import FIGURES, figure_names
+from irpretrain.report.naming import first_stage_labels, index_labels
 from irpretrain.report.published import load_published
 
 RESOURCES = Path(workflow.basedir) / "resources"
@@ -48,6 +49,7 @@ wildcard_constraints:
     terms="all|held",
     weighting=r"[a-z0-9-]+",
     diagnosis=r"[a-z0-9-]+",
+    distribution=r"[a-z0-9-]+",
     page=r"[a-z0-9-]+",
     paper=r"[a-z]+",
     shard=r"\d+",
@@ -85,4 +87,5 @@ include: "common/datasets.smk"
 include: "common/first_stages.smk"
 include: "common/runs.smk"
 include: "common/attributions.smk"
+include: "common/weight_views.smk"
 include: "common/report.smk"

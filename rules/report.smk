@@ -46,6 +46,7 @@ for paper in (paper for paper in PAPERS if FIGURES[paper]):
             predictors=predictor_scores([paper]),
             rank_intervals=rank_intervals([paper]),
             diagnoses=diagnoses([paper]),
+            distributions=weight_distribution_files([paper]),
         output:
             figures=figures([paper]),
             meta=f"{figures([paper])[0]}.meta.json",
@@ -59,6 +60,7 @@ for paper in (paper for paper in PAPERS if FIGURES[paper]):
             runtime=30,
         params:
             config=dump(CFG.of_papers([paper])),
+            distributions=weight_distributions([paper]),
         script:
             "../scripts/make_figures.py"
 

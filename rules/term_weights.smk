@@ -175,7 +175,7 @@ rule count_term_frequencies:
     benchmark:
         "results/benchmarks/count_term_frequencies/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        weighting=weightings("passages", "tf"),
+        weighting=counted_weightings(),
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),

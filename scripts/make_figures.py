@@ -22,5 +22,6 @@ with stage(snakemake) as done:
                 list(snakemake.input.rank_intervals),
                 list(snakemake.input.diagnoses),
             ),
+            snakemake.params.distributions,
         )
     )

@@ -100,6 +100,16 @@ def index_costs(papers):
     return [f"results/index_costs/{name}.json" for name in datasets if len(indexes_searched(name)) > 1]
 
 
+def weight_distributions(papers):
+    """The distribution of weights of every collection that has one, for the papers with a figure of them: name → file."""
+    shown = any("weight-curves" in FIGURES[paper].values() for paper in papers)
+    return {name: weight_distribution(name) for name in CFG.weight_distributions} if shown else {}
+
+
+def weight_distribution_files(papers):
+    return list(weight_distributions(papers).values())
+
+
 def paper_results(paper):
     """What the target named after a paper makes; an error where the configuration leaves the paper out."""
 

@@ -7,6 +7,14 @@ def weightings(kind, *models):
     return "|".join(found) or "(?!)"
 
 
+def counted_weightings():
+    """The same for term frequencies, which weightings of model tf and the tf index both are."""
+    found = [
+        n for n, w in CFG.term_weights.items() if w.kind == "passages" and w.model == "tf" and not w.same_as
+    ]
+    return "|".join([TF_INDEX, *found])
+
+
 def indexed_weightings():
     """The same for weightings whose predicted weights become integers."""
     found = [

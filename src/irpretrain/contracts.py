@@ -7,12 +7,13 @@ own formats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from irpretrain.atomic import atomic_file
@@ -83,6 +84,24 @@ class Contract:
         self.check(path)
         with pq.ParquetFile(path) as file:
             yield from file.iter_batches(batch_size=rows, columns=columns)
+
+    def stream_chosen(
+        self,
+        path: str | Path,
+        wanted: Collection[str],
+        columns: list[str] | None = None,
+        key: str = "document_id",
+        rows: int = ROWS_AS_OBJECTS,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows whose `key` is among `wanted`, at most `rows` at a time; of row groups without any only the
+        key is read."""
+        self.check(path)
+        names = pa.array(sorted(wanted), pa.string())
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                found = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
+                if pc.any(found).as_py():
+                    yield from file.read_row_group(group, columns).filter(found).to_batches(rows)
 
     def count(self, path: str | Path) -> int:
         """Return the number of rows without reading them."""

@@ -12,6 +12,7 @@ from irpretrain.config.consistency import (
     depth_of,
     longest_sequences,
     reranked_depth,
+    used_corpora,
     used_datasets,
     used_weightings,
 )
@@ -28,6 +29,7 @@ def given():
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):
     given["first_stages"] = {"roots": {"label": "BM25", "index": "deepct-root"}}
+    given["weight_distributions"], given["term_weight_pages"] = {}, {}
     assert used_weightings(parse_config(given)) == []
     given["experiments"]["stages"] = {"dataset": "squad", "models": [], "first_stages": ["roots"]}
     config = parse_config(given)
@@ -114,3 +116,36 @@ def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(gi
     stages = ["bow-deepct", "oracle-bm25"]
     given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": stages}
     assert set(used_weightings(parse_config(given))) == {"deepct-query", "oracle"}
+
+
+def test_views_of_weights_name_what_there_is(given):
+    given["weight_distributions"] = {
+        "mine": {"label": "x", "corpora": ["squad-dev", "squid"], "weightings": ["tf", "deepkt", "tf"]}
+    }
+    given["term_weight_pages"] = {
+        "page": {"dataset": "squat", "weightings": ["deepct-query"], "first_stages": ["bm26"]}
+    }
+    with pytest.raises(ConfigError) as caught:
+        parse_config(given)
+    text = str(caught.value)
+    for expected in (
+        "weight_distributions.mine.corpora: 'squid' is not in corpora",
+        "weight_distributions.mine.weightings: 'deepkt' is not in indexes; did you mean deepct?",
+        "weight_distributions.mine.weightings: tf is listed twice; list each once",
+        "term_weight_pages.page.dataset: 'squat' is not in datasets; did you mean squad?",
+        "term_weight_pages.page.weightings: 'deepct-query' is not in indexes",
+        "term_weight_pages.page.first_stages: 'bm26' is not in first_stages; did you mean bm25?",
+    ):
+        assert expected in text
+
+
+def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given):
+    given["first_stages"], given["term_weight_pages"] = {}, {}
+    given["experiments"] = {"zero-shot": given["experiments"]["zero-shot"]}
+    shown = {"label": "x", "corpora": ["squad-fit"], "weightings": ["tf", "deepct-root"]}
+    given["weight_distributions"] = {"mine": shown}
+    config = parse_config(given)
+    assert used_weightings(config) == ["deepct"]
+    assert "squad-fit" in used_corpora(config)
+    given["report"]["papers"] = ["prop"]
+    assert used_weightings(parse_config(given)) == []

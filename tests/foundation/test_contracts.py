@@ -52,6 +52,15 @@ def test_what_is_written_is_read(tmp_path):
     assert pq.read_schema(path).metadata[b"contract"] == b"queries"
 
 
+def test_chosen_rows_are_found_wherever_they_stand(tmp_path):
+    number = contracts.ROWS_PER_GROUP + 5
+    QUERIES.write(tmp_path / "q.parquet", [{"query_id": f"q{i}", "text": f"t{i}"} for i in range(number)])
+    wanted = {"q1", f"q{number - 1}", "q3", "q-none"}
+    batches = list(QUERIES.stream_chosen(tmp_path / "q.parquet", wanted, ["text"], key="query_id", rows=1))
+    assert [batch.to_pydict() for batch in batches] == [{"text": [t]} for t in ("t1", "t3", f"t{number - 1}")]
+    assert list(QUERIES.stream_chosen(tmp_path / "q.parquet", set(), key="query_id")) == []
+
+
 def test_nested_columns_survive(tmp_path):
     row = {
         "part": 0,

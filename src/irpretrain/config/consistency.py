@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from irpretrain.config.root import Config
     from irpretrain.config.term_weights import TermWeightsConfig
     from irpretrain.config.training import PretrainingConfig, TaskConfig
+    from irpretrain.config.weight_views import WeightDistributionConfig
 
 NAMED = (
     "corpora",
@@ -33,6 +34,8 @@ NAMED = (
     "experiments",
     "diagnoses",
     "attributions",
+    "weight_distributions",
+    "term_weight_pages",
 )
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -91,6 +94,21 @@ def cross_faults(config: Config) -> Iterator[str]:
         where = f"attributions.{name}"
         yield from _unknown(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
         yield from _unknown(f"{where}.models", page.models, config.models, "models")
+    for name, distribution in config.weight_distributions.items():
+        where = f"weight_distributions.{name}"
+        yield from _unknown(f"{where}.corpora", distribution.corpora, config.corpora, "corpora")
+        yield from _unknown(f"{where}.weightings", distribution.weightings, index_names(config), "indexes")
+        yield from _twice(f"{where}.corpora", distribution.corpora)
+        yield from _twice(f"{where}.weightings", distribution.weightings)
+    for name, heat_maps in config.term_weight_pages.items():
+        where = f"term_weight_pages.{name}"
+        yield from _unknown(f"{where}.dataset", [heat_maps.dataset], config.datasets, "datasets")
+        yield from _unknown(f"{where}.weightings", heat_maps.weightings, index_names(config), "indexes")
+        yield from _unknown(
+            f"{where}.first_stages", heat_maps.first_stages, first_stage_names(config), "first_stages"
+        )
+        yield from _twice(f"{where}.weightings", heat_maps.weightings)
+        yield from _twice(f"{where}.first_stages", heat_maps.first_stages)
     for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
 
@@ -142,6 +160,11 @@ def wanted_models(config: Config) -> list[str]:
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
     """Return the diagnoses that the report shows: all, where it shows ARES."""
     return config.diagnoses if "ares" in config.report.papers else {}
+
+
+def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
+    """Return the distributions of weights that the report shows: all, where it shows DeepCT."""
+    return config.weight_distributions if "deepct" in config.report.papers else {}
 
 
 def used_predictors(config: Config) -> list[str]:
@@ -223,17 +246,19 @@ def index_names(config: Config) -> list[str]:
 
 
 def used_weightings(config: Config) -> list[str]:
-    """Return the weightings that predict what first stages in use search, or weigh queries by."""
+    """Return the weightings that predict what first stages in use search or weigh queries by, or what the report
+    shows the distributions of."""
     stages = (config.first_stages.get(name) for name in used_first_stages(config))
     found = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
+    found += [name for shown in active_distributions(config).values() for name in shown.weightings]
     named = [(name, config.term_weights[name]) for name in found if name in config.term_weights]
     learned = (weighting.same_as or name for name, weighting in named)
     return [name for name in dict.fromkeys(learned) if name in config.term_weights]
 
 
 def used_corpora(config: Config) -> list[str]:
-    """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, or whose word
-    vectors weigh words."""
+    """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, whose word
+    vectors weigh words, or of whose weights the report shows the distribution."""
     collections = [
         *(config.models[name].collection for name in used_models(config) if config.models[name].tasks),
         *(config.predictors[name].collection for name in used_predictors(config)),
@@ -241,7 +266,9 @@ def used_corpora(config: Config) -> list[str]:
         *(config.term_weights[name].collection for name in used_weightings(config)),
     ]
     trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
-    return list(dict.fromkeys([*trained, *(config.datasets[name].corpus for name in used_datasets(config))]))
+    searched = [config.datasets[name].corpus for name in used_datasets(config)]
+    shown = [corpus for one in active_distributions(config).values() for corpus in one.corpora]
+    return list(dict.fromkeys([*trained, *searched, *shown]))
 
 
 def longest_sequences(config: Config) -> dict[str, int]:
@@ -417,8 +444,7 @@ def _diagnosis(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterato
     where = f"diagnoses.{name}"
     yield from _unknown(f"{where}.models", diagnosis.models, config.models, "models")
     yield from _unknown(f"{where}.collection", [diagnosis.collection], config.collections, "collections")
-    if twice := [model for model in diagnosis.models if diagnosis.models.count(model) > 1]:
-        yield f"{where}.models: {twice[0]} is listed twice; list each model once"
+    yield from _twice(f"{where}.models", diagnosis.models)
 
 
 def _weighting_name(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
@@ -600,6 +626,11 @@ def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str
     yield from _unknown(where, [dataset.train_on], config.datasets, "datasets")
     if dataset.train_on == name:
         yield f"{where}: is the data set itself; leave it out for cross-validation within {name}"
+
+
+def _twice(where: str, names: Sequence[str]) -> Iterator[str]:
+    if twice := [name for name in names if names.count(name) > 1]:
+        yield f"{where}: {twice[0]} is listed twice; list each once"
 
 
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], section: str) -> Iterator[str]:

@@ -24,6 +24,7 @@ from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, Reranking
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
+from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
 
 
 class Config(Section):
@@ -95,6 +96,15 @@ class Config(Section):
     attributions: dict[str, AttributionConfig] = Field(
         default_factory=dict,
         description="Pages of the target `attributions`, by name: which words a document's scores come from.",
+    )
+    weight_distributions: dict[str, WeightDistributionConfig] = Field(
+        default_factory=dict,
+        description="Collections of DeepCT's figure 1, by name: what share of a passage's weight its heaviest terms "
+        "have.",
+    )
+    term_weight_pages: dict[str, TermWeightPageConfig] = Field(
+        default_factory=dict,
+        description="Pages of the target `term_weight_pages`, by name: heat maps of the words of queries' passages.",
     )
     report: ReportConfig = Field(default_factory=ReportConfig, description="Tables, figures and the report.")
 

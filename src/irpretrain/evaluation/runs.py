@@ -16,6 +16,7 @@ import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from irpretrain.atomic import atomic_file
 from irpretrain.errors import InputError
@@ -25,6 +26,22 @@ Ranking = list[tuple[str, float]]
 
 Run = dict[str, Ranking]
 """The ranking of each query, in canonical order."""
+
+
+class Place(NamedTuple):
+    """A document's rank in a ranking, from 1, how many documents that has, and the document's score."""
+
+    rank: int
+    of: int
+    score: float
+
+
+def place_in(ranking: Ranking, document: str) -> Place | None:
+    """Return where a document stands in a ranking; None where it does not."""
+    for number, (name, score) in enumerate(ranking, 1):
+        if name == document:
+            return Place(number, len(ranking), score)
+    return None
 
 
 def rank(scores: Iterable[tuple[str, float]]) -> Ranking:

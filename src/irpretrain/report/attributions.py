@@ -12,7 +12,7 @@ from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.qrels import read_qrels
-from irpretrain.evaluation.runs import Run, read_run
+from irpretrain.evaluation.runs import Place, Run, place_in, read_run
 from irpretrain.progress import progress
 from irpretrain.report.attributed_words import (
     Word,
@@ -113,7 +113,7 @@ def write_attributions(
                 )
             )
     views = [
-        model_view(model, attribution, place_in(run, case))
+        model_view(model, attribution, place_of(run, case))
         for model, attribution, run in zip(named, found, runs or [{}] * len(named), strict=True)
     ]
     page = environment().get_template("attributions.html.j2").render(
@@ -121,7 +121,7 @@ def write_attributions(
         case=case,
         options=options,
         grade=judged.get(case.query or "", {}).get(case.document),
-        first_stage=place_in(read_run(first_stage), case),
+        first_stage=place_of(read_run(first_stage), case),
         views=views,
         occurrences=occurrences(views),
         tolerable=TOLERABLE,
@@ -137,15 +137,12 @@ def write_attributions(
     }
 
 
-def place_in(run: Run, case: Case) -> tuple[int, int] | None:
-    """Return the document's rank in the query's ranking and how many documents that has; None where it is not there."""
-    ranking = [document for document, _ in run.get(case.query or "", ())]
-    return (ranking.index(case.document) + 1, len(ranking)) if case.document in ranking else None
+def place_of(run: Run, case: Case) -> Place | None:
+    """Return where the document stands in the query's ranking."""
+    return place_in(run.get(case.query or "", []), case.document)
 
 
-def model_view(
-    model: AttributedModel, attribution: Attribution, place: tuple[int, int] | None
-) -> dict[str, Any]:
+def model_view(model: AttributedModel, attribution: Attribution, place: Place | None) -> dict[str, Any]:
     """Return what the page shows of a model; its colours are normalised by its own strongest word."""
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = strongest([*query, *document])

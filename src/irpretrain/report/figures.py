@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ FIGURES = {
         "figure6": "paired-bars",
     },
     "ares": {"figure2": "importance", "figure3": "compared-curves", "diagnosis": "diagnosis"},
-    "deepct": {},
+    "deepct": {"figure1": "weight-curves"},
 }
 """Figures of each paper, `results/figures/<paper>_<figure>.{svg,png}`, and how each is drawn."""
 
@@ -46,6 +46,7 @@ def make_figures(
     group_sidecars: Sequence[str | Path],
     output_directory: str | Path,
     axioms: AxiomFiles | None = None,
+    distributions: Mapping[str, str | Path] | None = None,
 ) -> dict[str, Any]:
     """Draw every figure of `papers`; return how many.
 
@@ -59,6 +60,7 @@ def make_figures(
             `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`.
         output_directory: where `<paper>_<figure>.svg` and `.png` go.
         axioms: what was measured of axioms, for the papers that show it.
+        distributions: key of `weight_distributions` → its file, for the papers that show them.
     """
     from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
     from irpretrain.report.canvas import save
@@ -71,6 +73,7 @@ def make_figures(
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
     from irpretrain.report.scores import Scores
     from irpretrain.report.series import series_figure
+    from irpretrain.report.weight_curves import weight_curves
 
     results = Scores.read(per_query, scores)
     counts = sample_counts(group_sidecars)
@@ -85,6 +88,7 @@ def make_figures(
         "paired-bars": lambda published, name: paired_bars(published, name, config, results),
         "importance": lambda published, name: importance_bars(published, name, config, measured.predictors),
         "diagnosis": lambda published, name: diagnosis_dots(published, config, measured.diagnoses),
+        "weight-curves": lambda published, name: weight_curves(published, name, config, distributions or {}),
         "set-sizes": lambda published, name: set_size_figure(counts, published.name),
         "words-outside": lambda published, name: words_figure(counts, published.name),
     }

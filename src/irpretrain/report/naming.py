@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.retrieval import TF_INDEX
 
 FIRST_STAGES = {"bm25": "BM25", "ql": "QL"}
 """Those that every configuration has; `first_stage_labels` has them all."""
@@ -23,6 +24,16 @@ def regime_label(regime: str) -> str:
 def first_stage_labels(config: Config) -> dict[str, str]:
     """Return every first stage's name in tables, those built in first."""
     return {**FIRST_STAGES, **{name: stage.label for name, stage in config.first_stages.items()}}
+
+
+def index_labels(config: Config) -> dict[str, str]:
+    """Return the name of everything that weighs the words of passages; an index without a label keeps its key."""
+    weightings = {
+        name: weighting.label
+        for name, weighting in config.term_weights.items()
+        if weighting.kind == "passages"
+    }
+    return {TF_INDEX: TF_INDEX, **{name: name for name in config.indexes}, **weightings}
 
 
 def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDATES) -> str:

@@ -7,9 +7,11 @@ index are their formulas with weights for frequencies, and frequencies as weight
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from irpretrain.config.retrieval import QueryWords, RetrievalConfig
 from irpretrain.contracts import TERM_VECTORS
@@ -59,9 +61,9 @@ def index_weights(
     with folder_beside(output, "input") as source:
         with InputFiles(source) as files:
             for path in vectors:
-                for document, terms in progress(
-                    _analysed(path, analyser, counts), "write weights for Lucene", "documents"
-                ):
+                batches = TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE)
+                analysed = analysed_weights(batches, path, analyser, counts)
+                for document, terms in progress(analysed, "write weights for Lucene", "documents"):
                     check_identifier(path, document)
                     _check_length(path, document, terms)
                     if terms:
@@ -84,11 +86,22 @@ def index_weights(
     return counts
 
 
-def _analysed(
-    path: str | Path, analyser: Analyser, counts: dict[str, int]
+def analysed_weights(
+    batches: Iterable[pa.RecordBatch], path: str | Path, analyser: Analyser, counts: dict[str, int]
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield each document of a TERM_VECTORS table with its analysed terms → weight, sorted by term."""
-    for batch in TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE):
+    """Yield each document of some rows of a TERM_VECTORS table with its weights as an index holds them: analysed term →
+    sum of the weights of its words, sorted by term.
+
+    Args:
+        batches: the rows; columns document_id and terms.
+        path: their table, for messages.
+        analyser: of the tf index.
+        counts: `words` and `words_without_terms` (stop words) are added up in it.
+
+    Raises:
+        InputError: a weight is below 1.
+    """
+    for batch in batches:
         terms = batch.column("terms")
         flat = terms.flatten()
         words, weights = flat.field("term"), flat.field("weight")

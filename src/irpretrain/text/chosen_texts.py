@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError
@@ -33,18 +29,12 @@ def stream_chosen(
         InputError: at the end, where the corpus lacks a document.
     """
     columns = list(dict.fromkeys(["document_id", *options.fields]))
-    missing, names = set(wanted), pa.array(sorted(wanted), pa.string())
+    missing = set(wanted)
     for path in documents:
-        DOCUMENTS.check(path)
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                found = pc.is_in(file.read_row_group(group, ["document_id"]).column(0), value_set=names)
-                if not pc.any(found).as_py():
-                    continue
-                for batch in file.read_row_group(group, columns).filter(found).to_batches(TEXTS_AT_ONCE):
-                    identifiers = batch.column("document_id").to_pylist()
-                    missing.difference_update(identifiers)
-                    yield identifiers, texts_of(batch, options)
+        for batch in DOCUMENTS.stream_chosen(path, wanted, columns, rows=TEXTS_AT_ONCE):
+            identifiers = batch.column("document_id").to_pylist()
+            missing.difference_update(identifiers)
+            yield identifiers, texts_of(batch, options)
     if missing:
         raise InputError(
             Path(documents[0]).parent,

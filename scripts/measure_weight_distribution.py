@@ -1,0 +1,14 @@
+"""Average the share of a passage's weight that its heaviest terms have."""
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.retrieval.weight_distribution import measure_distribution
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        measure_distribution(
+            snakemake.params.weightings,
+            RetrievalConfig(**snakemake.params.options),
+            snakemake.output.shares,
+        )
+    )

@@ -1,0 +1,23 @@
+"""Show what weightings give the words of queries' passages."""
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.config.weight_views import TermWeightPageConfig
+from irpretrain.report.term_weight_pages import write_term_weight_page
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        write_term_weight_page(
+            snakemake.wildcards.page,
+            TermWeightPageConfig(**snakemake.params.options),
+            snakemake.params.weightings,
+            snakemake.params.stages,
+            list(snakemake.input.documents),
+            snakemake.input.queries,
+            snakemake.input.qrels,
+            TextConfig(**snakemake.params.text),
+            RetrievalConfig(**snakemake.params.retrieval),
+            snakemake.output.page,
+        )
+    )

@@ -1,0 +1,69 @@
+"""Sections `weight_distributions` and `term_weight_pages`: how integer weights of words look (DeepCT, Figure 1 and
+Table 5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from irpretrain.config.base import Section
+
+DocumentId = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, int) else given)]
+WEIGHTINGS = "tf, or keys of `term_weights` of kind passages or of `indexes`"
+
+
+class WeightDistributionConfig(Section):
+    """Some weightings of the passages of a collection; how much of a passage's weight its heaviest terms have."""
+
+    label: str = Field(description="The collection's name in the figure.")
+    corpora: list[str] = Field(min_length=1, description="Keys of `corpora`, which count as one collection.")
+    weightings: list[str] = Field(min_length=1, description=f"{WEIGHTINGS}, in the order of the figure.")
+
+
+class WeightCaseConfig(Section):
+    """A query and the passages that are shown under it."""
+
+    query: str | None = Field(None, coerce_numbers_to_str=True, description="Id of a query of the data set.")
+    text: str | None = Field(
+        None,
+        min_length=1,
+        description="A query of one's own in place of one of the data set; needs `documents`.",
+    )
+    documents: list[DocumentId] = Field(
+        default_factory=list,
+        description="Ids of documents; empty: the relevant one that the page's first first stage ranks highest, and "
+        "the highest one that is not judged relevant.",
+    )
+
+    @model_validator(mode="after")
+    def _check_case(self) -> Self:
+        if (self.text is None) == (self.query is None):
+            raise ValueError("give either query or text")
+        if self.text is not None and not self.documents:
+            raise ValueError("text is a query without judgements, so documents must be given")
+        return self
+
+
+class TermWeightPageConfig(Section):
+    """A page for `snakemake term_weight_pages`; docs/methods/term-weight-pages.md says what it shows."""
+
+    dataset: str = Field(description="Key of `datasets`; its corpus holds the documents.")
+    weightings: list[str] = Field(min_length=1, description=f"{WEIGHTINGS}, in the order of the page.")
+    first_stages: list[str] = Field(
+        ["bm25"],
+        min_length=1,
+        description="bm25, ql or keys of `first_stages`, in whose runs documents have the ranks that are shown; the "
+        "first also chooses documents that are left out.",
+    )
+    cases: list[WeightCaseConfig] = Field(
+        default_factory=list,
+        description="Queries and documents; empty: the page chooses `queries` cases.",
+    )
+    queries: int = Field(
+        3,
+        ge=1,
+        description="Cases of a page that names none: those whose relevant document lies furthest apart in the runs of "
+        "the first stages.",
+        json_schema_extra={"unit": "queries"},
+    )

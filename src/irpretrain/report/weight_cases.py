@@ -1,0 +1,88 @@
+"""Which queries and passages a page of term weights shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from irpretrain.config.weight_views import TermWeightPageConfig, WeightCaseConfig
+from irpretrain.errors import ConfigError
+from irpretrain.evaluation.qrels import Qrels, relevant
+from irpretrain.evaluation.runs import Run
+from irpretrain.report.attribution_case import spreads
+
+
+class WeightCase(NamedTuple):
+    """A query (its id is None for one of the user's own) and some documents."""
+
+    query: str | None
+    text: str
+    documents: tuple[str, ...]
+
+
+def choose_cases(
+    name: str, options: TermWeightPageConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
+) -> list[WeightCase]:
+    """Return the cases that the configuration names, or those on which the first stages disagree most.
+
+    Where no case is named: of each query the relevant document that every run holds and whose best and worst ranks lie
+    furthest apart, with the first run's highest document that is not judged relevant; of all queries those with the
+    furthest; of equal ones the first by query id, then by document id.
+
+    Args:
+        name: of the page, for messages.
+        options: its section.
+        texts: query → text.
+        qrels: judgements.
+        runs: of the page's first stages.
+
+    Raises:
+        ConfigError: a query is not in the data set, or there are no documents to show.
+    """
+    where = f"term_weight_pages.{name}"
+    if options.cases:
+        return [_given(where, options.dataset, case, texts, qrels, runs[0]) for case in options.cases]
+    found = sorted(
+        min((-spread, query, document) for document, spread in apart)
+        for query in texts
+        if (apart := spreads(query, qrels, runs)) and _irrelevant(query, qrels, runs[0])
+    )
+    if not found:
+        raise ConfigError(
+            f"{where}: no query has a relevant document in the runs of all first_stages beside one that is not "
+            "relevant; name cases"
+        )
+    return [
+        WeightCase(query, texts[query], (document, *_irrelevant(query, qrels, runs[0])))
+        for _, query, document in found[: options.queries]
+    ]
+
+
+def _given(
+    where: str, dataset: str, case: WeightCaseConfig, texts: Mapping[str, str], qrels: Qrels, run: Run
+) -> WeightCase:
+    """The case that the configuration names, with documents of the run where it names none."""
+    if case.query is None:
+        return WeightCase(None, str(case.text), tuple(case.documents))
+    if case.query not in texts:
+        raise ConfigError(f"{where}.cases: {case.query!r} is not among the queries of {dataset}")
+    documents = case.documents or [*_relevant(case.query, qrels, run), *_irrelevant(case.query, qrels, run)]
+    if not documents:
+        raise ConfigError(
+            f"{where}.cases: query {case.query!r} has neither a relevant document nor any that the first of "
+            "first_stages finds; name documents"
+        )
+    return WeightCase(case.query, texts[case.query], tuple(documents))
+
+
+def _relevant(query: str, qrels: Qrels, run: Run) -> list[str]:
+    """The relevant document that the run ranks highest, or the first by id where it ranks none."""
+    wanted = relevant(qrels.get(query, {}))
+    ranked = [document for document, _ in run.get(query, ()) if document in wanted]
+    return (ranked or sorted(wanted))[:1]
+
+
+def _irrelevant(query: str, qrels: Qrels, run: Run) -> list[str]:
+    """The highest document of the run that is not judged relevant."""
+    wanted = relevant(qrels.get(query, {}))
+    return [document for document, _ in run.get(query, ()) if document not in wanted][:1]

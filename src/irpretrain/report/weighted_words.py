@@ -1,0 +1,142 @@
+"""Weights of an index's terms → words of the passage as it stands with their shares, as a page shows them.
+
+Words are those of `irpretrain.text.words`, with their places in the text as written; a word has the weight of the terms
+that the index's analyser makes of it. Words of one stem share a term, and each occurrence shows all of its weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from irpretrain.report.attributed_words import colour
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.text.word_spans import word_spans
+from irpretrain.text.words import WordKind, find_words
+
+FULL = 0.5
+"""Share of a passage's weight from which a word has the deepest shade (the paper's scale ends at "> 50 %")."""
+LEVELS = 6
+"""Lines under words: of tenths of the passage's weight, the last one of all from a half on."""
+
+
+class PassageWord(NamedTuple):
+    """A word of a passage.
+
+    Attributes:
+        before: the characters between the word before it and this one.
+        text: the word as written.
+        terms: different terms of the index that it counts for; none for a stop word.
+        asked: whether one of them is a term of the query.
+    """
+
+    before: str
+    text: str
+    terms: tuple[str, ...]
+    asked: bool
+
+
+class Passage(NamedTuple):
+    """The words of a passage and the characters after the last."""
+
+    words: tuple[PassageWord, ...]
+    rest: str
+
+
+@dataclass(frozen=True)
+class ShadedWord:
+    """A word as it is shown under one weighting: its weight, its share of the passage's, and how the two look."""
+
+    word: PassageWord
+    weight: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """Its part of the passage's weight."""
+        return self.weight / self.total if self.total else 0.0
+
+    @property
+    def level(self) -> int:
+        """0 for no weight, then 1 for less than a tenth, 2 for less than two tenths … 6 for a half or more."""
+        return 1 + min(LEVELS - 1, 10 * self.weight // self.total) if self.weight else 0
+
+    @property
+    def colour(self) -> str:
+        """Its background."""
+        return colour(self.share, FULL)
+
+    @property
+    def title(self) -> str:
+        """Its numbers in words."""
+        terms = self.word.terms
+        counted = f" as {' + '.join(terms)}" if terms and terms != (self.word.text.lower(),) else ""
+        return f"{self.word.text}{counted}: {percent(self.share)}, weight {self.weight:,} of {self.total:,}"
+
+
+class TermRow(NamedTuple):
+    """A term of the passage or of its weights: the words of the text that stand for it (none for a term that was added
+    to it), and its weight under each weighting."""
+
+    term: str
+    words: tuple[str, ...]
+    asked: bool
+    weights: tuple[int, ...]
+
+
+def percent(share: float) -> str:
+    """Return "12.3 %"; the space does not break."""
+    return f"{100 * share:.1f}\u00a0%"
+
+
+def query_terms(query: str, kind: WordKind, analyser: Analyser) -> frozenset[str]:
+    """Return the different terms of a query, which is cut into words as documents are."""
+    return frozenset(analyser.terms([" ".join(find_words(query, kind))])[0])
+
+
+def read_passage(text: str, kind: WordKind, analyser: Analyser, asked: frozenset[str]) -> Passage:
+    """Cut a passage into its words.
+
+    Args:
+        text: as it stands.
+        kind: what a word is.
+        analyser: of the index.
+        asked: terms of the query.
+    """
+    spans = word_spans(text, kind)
+    analyser.learn(spans.words)
+    words, end = list[PassageWord](), 0
+    for word, first, last in zip(spans.words, spans.starts.tolist(), spans.ends.tolist(), strict=True):
+        terms = tuple(dict.fromkeys(analyser.terms_of_word(word)))
+        words.append(PassageWord(text[end:first], text[first:last], terms, not asked.isdisjoint(terms)))
+        end = last
+    return Passage(tuple(words), text[end:])
+
+
+def shade(passage: Passage, weights: Mapping[str, int]) -> list[ShadedWord]:
+    """Return every word with what one weighting gives its terms; `weights` is term → weight."""
+    total = sum(weights.values())
+    return [
+        ShadedWord(word, sum(weights.get(term, 0) for term in word.terms), total) for word in passage.words
+    ]
+
+
+def term_rows(
+    passage: Passage, weightings: Sequence[Mapping[str, int]], asked: frozenset[str]
+) -> list[TermRow]:
+    """Return every term in the order of the text, then those that are not in it by the alphabet."""
+    written: dict[str, dict[str, None]] = {}
+    for word in passage.words:
+        for term in word.terms:
+            written.setdefault(term, {})[word.text.lower()] = None
+    added = sorted({term for weights in weightings for term in weights} - written.keys())
+    return [
+        TermRow(
+            term,
+            tuple(written.get(term, ())),
+            term in asked,
+            tuple(weights.get(term, 0) for weights in weightings),
+        )
+        for term in (*written, *added)
+    ]

@@ -1,0 +1,364 @@
+"""Pages of term weights: shares of five-word passages by hand, cases, hostile and foreign text, and the page itself."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import chromium
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.config.weight_views import TermWeightPageConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES, TERM_VECTORS
+from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.evaluation.runs import write_run
+from irpretrain.report.term_weight_pages import write_term_weight_page
+from irpretrain.report.weight_cases import WeightCase, choose_cases
+from irpretrain.report.weighted_words import (
+    PassageWord,
+    ShadedWord,
+    query_terms,
+    read_passage,
+    shade,
+    term_rows,
+)
+from irpretrain.retrieval.analysis import Analyser
+
+HOSTILE = (
+    "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"
+)
+TEXT = TextConfig(words="alphanumeric")
+OPTIONS = RetrievalConfig(threads=1, memory_mb=256)
+
+
+@pytest.fixture(scope="module")
+def analyser() -> Analyser:
+    return Analyser.of(OPTIONS)
+
+
+# Words and their shares
+
+
+def shades(
+    analyser: Analyser, text: str, query: str, weights: dict[str, int]
+) -> list[tuple[str, str, int, bool]]:
+    """Word, share in per cent, level, whether it is in the query."""
+    asked = query_terms(query, "alphanumeric", analyser)
+    passage = read_passage(text, "alphanumeric", analyser, asked)
+    shaded = shade(passage, weights)
+    return [(s.word.text, f"{100 * s.share:.4g}", s.level, s.word.asked) for s in shaded]
+
+
+def test_words_have_the_shares_of_their_terms(analyser: Analyser) -> None:
+    found = shades(analyser, "The Zoo has two zoos!", "what do zoos serve", {"zoo": 6, "two": 2})
+    assert found == [
+        ("The", "0", 0, False), ("Zoo", "75", 6, True), ("has", "0", 0, False), ("two", "25", 3, False),
+        ("zoos", "75", 6, True),
+    ]  # fmt: skip
+
+
+def test_a_word_that_the_index_cuts_further_has_all_its_terms(analyser: Analyser) -> None:
+    found = shades(analyser, "東京 zoo", "京", {"東": 1, "京": 4, "zoo": 5})
+    assert found == [("東京", "50", 6, True), ("zoo", "50", 6, False)]
+
+
+def test_a_passage_without_weights_is_not_shaded(analyser: Analyser) -> None:
+    assert shades(analyser, "red fox", "fox", {}) == [("red", "0", 0, False), ("fox", "0", 0, True)]
+
+
+@pytest.mark.parametrize(
+    ("weight", "level"),
+    [(0, 0), (1, 1), (99, 1), (100, 2), (299, 3), (300, 4), (499, 5), (500, 6), (1000, 6)],
+)
+def test_levels_are_tenths(weight: int, level: int) -> None:
+    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 1000).level == level
+
+
+@pytest.mark.parametrize(
+    ("weight", "shown"),
+    [
+        (0, "transparent"),
+        (1, "rgba(214,39,40,0.150)"),
+        (4, "rgba(214,39,40,0.600)"),
+        (9, "rgba(214,39,40,0.750)"),
+    ],
+)
+def test_shades_deepen_to_a_half(weight: int, shown: str) -> None:
+    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 10).colour == shown
+
+
+def test_titles_name_term_and_numbers() -> None:
+    word = ShadedWord(PassageWord("", "Zoos", ("zoo",), True), 1200, 9600)
+    assert word.title == "Zoos as zoo: 12.5\u00a0%, weight 1,200 of 9,600"
+    assert (
+        ShadedWord(PassageWord("", "Fox", ("fox",), False), 1, 3).title == "Fox: 33.3\u00a0%, weight 1 of 3"
+    )
+
+
+def test_rows_are_all_terms_and_those_that_were_added(analyser: Analyser) -> None:
+    passage = read_passage("Zoos of the zoo, red", "alphanumeric", analyser, frozenset({"zoo"}))
+    rows = term_rows(passage, [{"zoo": 2, "ape": 1}, {"red": 3, "cat": 1}], frozenset({"zoo"}))
+    assert [tuple(row) for row in rows] == [
+        ("zoo", ("zoos", "zoo"), True, (2, 0)), ("red", ("red",), False, (0, 3)),
+        ("ape", (), False, (1, 0)), ("cat", (), False, (0, 1)),
+    ]  # fmt: skip
+
+
+@given(st.text(max_size=40))
+def test_a_passage_keeps_every_character(text: str) -> None:
+    passage = read_passage(text, "alphanumeric", Analyser.of(OPTIONS), frozenset())
+    assert "".join(word.before + word.text for word in passage.words) + passage.rest == text
+
+
+# Cases
+
+
+def run(*rankings: str) -> dict[str, list[tuple[str, float]]]:
+    """A run from "q1 d1 d2", documents best first."""
+    return {line.split()[0]: [(d, 9.0 - i) for i, d in enumerate(line.split()[1:])] for line in rankings}
+
+
+TEXTS = {"q2": "two", "q1": "one", "q3": "three"}
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "a": 2}, "q3": {"z": 1, "y": 1}}
+RUNS = [run("q1 b a c", "q2 c a b", "q3 a"), run("q1 a b c", "q2 b a c", "q3 a")]
+
+
+def cases(**options: Any) -> list[WeightCase]:
+    page = TermWeightPageConfig(dataset="tiny", weightings=["tf"], **options)
+    return choose_cases("page", page, TEXTS, QRELS, RUNS)
+
+
+def test_a_page_chooses_what_first_stages_disagree_on() -> None:
+    # Differences of rank: q1 a 1; q2 c 2, a 0; no run finds a relevant document of q3.
+    assert cases() == [WeightCase("q2", "two", ("c", "b")), WeightCase("q1", "one", ("a", "b"))]
+    assert cases(queries=1) == [WeightCase("q2", "two", ("c", "b"))]
+
+
+def test_documents_that_are_left_out_are_the_highest_relevant_and_the_highest_other() -> None:
+    assert cases(cases=[{"query": "q2"}, {"query": "q1", "documents": ["c", 7]}, {"query": "q3"}]) == [
+        WeightCase("q2", "two", ("c", "b")),
+        WeightCase("q1", "one", ("c", "7")),
+        WeightCase("q3", "three", ("y", "a")),
+    ]
+    assert cases(cases=[{"text": "my own", "documents": ["a"]}]) == [WeightCase(None, "my own", ("a",))]
+
+
+def test_cases_that_cannot_be_shown_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"term_weight_pages\.page\.cases: 'q9' is not among the queries of tiny"
+    ):
+        cases(cases=[{"query": "q9"}])
+    page = TermWeightPageConfig(dataset="tiny", weightings=["tf"])
+    with pytest.raises(ConfigError, match="no query has a relevant document in the runs of all first_stages"):
+        choose_cases("page", page, TEXTS, QRELS, [{}])
+    page = TermWeightPageConfig(dataset="tiny", weightings=["tf"], cases=[{"query": "q1"}])
+    with pytest.raises(ConfigError, match="query 'q1' has neither a relevant document"):
+        choose_cases("page", page, TEXTS, {}, [{}])
+
+
+def test_what_contradicts_itself_is_refused() -> None:
+    for case, message in (
+        ({"query": "q", "text": "x"}, "give either query or text"),
+        ({}, "give either query or text"),
+        ({"text": "x"}, "documents must be given"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TermWeightPageConfig(dataset="tiny", weightings=["tf"], cases=[case])
+
+
+# The page
+
+BODIES = {
+    "a": "Amateur vocalist Susan Boyle sings",
+    "b": f"a troll writes susan {HOSTILE} boyle",
+    "ar": "القاهرة عاصمة مصر",
+    "none": "of the",
+}
+LEARNED = {
+    "a": {"susan": 40, "boyle": 50, "vocalist": 10},
+    "b": {"troll": 95, "susan": 2, "boyle": 3},
+    "ar": {"القاهرة": 30, "مصر": 10},
+    "none": {},
+}
+
+
+def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> Path:
+    rows = [
+        {
+            "part": 0,
+            "position": i,
+            "document_id": name,
+            "terms": [{"term": t, "weight": w} for t, w in terms.items()],
+        }
+        for i, (name, terms) in enumerate(vectors.items())
+    ]
+    TERM_VECTORS.write(path, rows)
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    rows = [
+        {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
+        for i, (name, body) in enumerate(BODIES.items())
+    ]
+    DOCUMENTS.write(tmp_path / "documents-0.parquet", rows[:1])
+    DOCUMENTS.write(tmp_path / "documents-1.parquet", rows[1:])
+    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "q1", "text": f"who is susan boyle {HOSTILE}"}])
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    write_run(tmp_path / "tf.gz", run("q1 b a ar"), "x")
+    write_run(tmp_path / "deepct.gz", run("q1 a"), "x")
+    write_vectors(tmp_path / "deepct-0.parquet", {"a": LEARNED["a"]})
+    write_vectors(tmp_path / "deepct-1.parquet", {name: LEARNED[name] for name in ("b", "ar", "none")})
+    counted = {name: dict.fromkeys(body.lower().split()[:5], 1) for name, body in BODIES.items()}
+    counted["b"] = {"troll": 1, "writes": 1, "susan": 1, "boyle": 1, "extra": 1}
+    write_vectors(tmp_path / "tf-0.parquet", counted)
+    return tmp_path
+
+
+def write(project: Path, output: str = "page.html", **options: Any) -> dict[str, Any]:
+    weightings = [
+        {"key": "tf", "label": "tf", "vectors": [project / "tf-0.parquet"]},
+        {
+            "key": "deepct",
+            "label": f"DeepCT {HOSTILE}",
+            "vectors": [project / f"deepct-{shard}.parquet" for shard in range(2)],
+        },
+    ]
+    stages = [
+        {"key": name, "label": f"{name}, BM25", "run": project / f"{name}.gz"} for name in ("tf", "deepct")
+    ]
+    page = TermWeightPageConfig(dataset="tiny", weightings=["tf", "deepct"], **options)
+    return write_term_weight_page(
+        "page", page, weightings, stages, [project / f"documents-{shard}.parquet" for shard in range(2)],
+        project / "queries.parquet", project / "qrels.txt", TEXT, OPTIONS, project / output,
+    )  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and all text of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    @property
+    def shaded(self) -> list[dict[str, str | None]]:
+        """The words with a weight."""
+        return [
+            attributes for tag, attributes in self.elements if tag == "span" and "data-numbers" in attributes
+        ]
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.texts).split())
+
+
+ALL = [
+    {"query": "q1", "documents": ["a", "b"]},
+    {"text": "عاصمة مصر", "documents": ["ar", "none"]},
+]
+
+
+def test_a_page_shows_ranks_weights_and_shares(project: Path) -> None:
+    counts = write(project, cases=ALL[:1])
+    assert (counts["cases"], counts["passages"], counts["weightings"]) == (1, 2, 2)
+    page = Reader(project / "page.html")
+    assert "3 terms, weight 100; 90.0 % of it on terms of the query" in page.text
+    assert (
+        "5 terms, weight 5; 40.0 % of it on terms of the query, 20.0 % on terms that no word here stands for"
+        in page.text
+    )
+    assert "boyle 50.0 % susan 40.0 % vocalist 10.0 %" in page.text, "the heaviest terms, with numbers"
+    assert "relevant (judged 1)" in page.text
+    assert "not judged, so not relevant" in page.text
+    assert "not found" in page.text, "the second first stage has no b"
+    deepest = [a for a in page.shaded if a["class"] == "s6 asked"]
+    assert [a["data-numbers"] for a in deepest] == ["Boyle as boyl: 50.0\u00a0%, weight 50 of 100"]
+    assert deepest[0]["tabindex"] == "0"
+    troll = [a for a in page.shaded if "troll" in str(a["title"])]
+    assert [a["class"] for a in troll] == ["s3", "s6"], "a fifth by tf, nearly all by DeepCT"
+    assert all(a["title"] == a["data-numbers"] for a in page.shaded)
+    weak = [a for a in page.shaded if a["class"] in ("s1", "s1 asked")]
+    assert {a["tabindex"] for a in weak} == {"-1"}
+
+
+def test_hostile_text_stays_text(project: Path) -> None:
+    write(project, cases=ALL)
+    page = Reader(project / "page.html")
+    assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in page.elements}
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    assert page.text.count(HOSTILE.replace("&amp;", "&amp;")) >= 4, "query, label, and twice the passage"
+    links = [value for _, a in page.elements for key, value in a.items() if key in ("src", "href")]
+    assert links == ["data:,"], "nothing is asked of a network"
+
+
+def test_a_query_of_one_s_own_in_a_script_from_right_to_left(project: Path) -> None:
+    counts = write(project, cases=ALL[1:])
+    assert counts["queries"] == ["عاصمة مصر"]
+    page = Reader(project / "page.html")
+    assert "a query of one's own, without judgements and runs" in page.text
+    assert "2 terms, weight 40; 25.0 % of it on terms of the query" in page.text
+    assert "no term has a weight" in page.text
+    maps = [a for tag, a in page.elements if tag == "p" and a.get("class") == "map"]
+    assert [a["dir"] for a in maps] == ["auto"] * 4
+    assert any(str(a["title"]).startswith("القاهرة: 75.0") for a in page.shaded)
+
+
+def test_same_bytes_twice_and_cases_from_the_runs(project: Path) -> None:
+    for name in ("one.html", "two.html"):
+        assert write(project, name)["queries"] == ["q1"]
+    assert (project / "one.html").read_bytes() == (project / "two.html").read_bytes()
+
+
+def test_documents_that_are_not_there_are_refused(project: Path) -> None:
+    with pytest.raises(InputError, match="1 documents are not in the corpus, such as z"):
+        write(project, cases=[{"query": "q1", "documents": ["z"]}])
+    write_vectors(project / "deepct-1.parquet", {"ar": {}})
+    with pytest.raises(IntegrityError, match="document 'b' of the corpus has no row of weights"):
+        write(project, cases=ALL[:1])
+    assert not (project / "page.html").exists()
+
+
+@pytest.mark.browser
+def test_a_browser_shows_numbers_and_asks_for_nothing(project: Path) -> None:
+    program = chromium.find()
+    if program is None:
+        pytest.skip("there is no Chromium")
+    write(project, cases=ALL)
+    with chromium.Browser(program) as browser:
+        for width, height, mobile in ((1280, 900, False), (390, 844, True)):
+            browser.resize(width, height, mobile)
+            browser.open(project / "page.html")
+            assert browser.evaluate("document.title") == "Term weights: page"
+            assert [url for url in browser.requests() if not url.startswith("file:")] == []
+            assert browser.complaints() == []
+            assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+            columns = (
+                "new Set([...document.querySelectorAll('.maps')[0].children].map(e => e.offsetLeft)).size"
+            )
+            assert browser.evaluate(columns) == (1 if mobile else 2)
+            browser.click(".map .s6")
+            shown = "getComputedStyle(document.activeElement, '::after')"
+            assert "weight 50 of 100" in browser.evaluate(f"{shown}.content")
+            assert browser.evaluate(f"{shown}.position") == "fixed"
+            assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert browser.evaluate("getComputedStyle(document.querySelectorAll('.map')[4]).direction") == "rtl"
+        backgrounds = []
+        for scheme in ("light", "dark"):
+            browser.prefer(scheme)
+            backgrounds.append(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert len(set(backgrounds)) == 2

@@ -1,0 +1,87 @@
+"""DeepCT's figure 1: lines go through the shares, a panel a collection, and what is missing is said."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from small_run import ROOT
+
+from irpretrain.config import Config
+from irpretrain.errors import InputError
+from irpretrain.report.figures import make_figures
+from irpretrain.report.published import load_published
+from irpretrain.report.weight_curves import draw_distribution, weight_curves
+
+DEEPCT = ROOT / "resources" / "published" / "deepct.yaml"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def write(path: Path, **shares: list[float | None]) -> Path:
+    rows = [
+        {"weighting": name, "passages": 2067, "passages_without_terms": 3, "shares": row}
+        for name, row in shares.items()
+    ]
+    path.write_text(json.dumps({"ranks": 10, "weightings": rows}))
+    return path
+
+
+FALLING = [0.4, 0.2, 0.1, *[0.05] * 5, 0.0, 0.0]
+FLAT = [0.05] * 10
+
+
+def texts(path: Path) -> str:
+    return " ".join(" ".join("".join(e.itertext()).split()) for e in ET.parse(path).iter(f"{SVG}text"))
+
+
+def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
+    given = {"squad-dev": write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING, oracle=[None] * 10)}
+    [axis] = weight_curves(load_published(DEEPCT), "figure1", config, given).axes
+    assert [list(line.get_xdata()) for line in axis.lines[:2]] == [list(range(1, 11))] * 2
+    assert list(axis.lines[1].get_ydata()) == pytest.approx([100 * share for share in FALLING])
+    assert len(axis.lines[2].get_xdata()) == 0
+    legend = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert legend[1:] == [
+        "DeepCT: 40.0 % on the heaviest, 3 passages without terms",
+        "oracle: no passage has a term",
+    ]
+    assert axis.get_title() == "SQuAD 1.1 dev, 2,067 passages"
+
+
+def test_the_paper_s_figure_is_the_same_bytes_twice(config: Config, tmp_path: Path) -> None:
+    given = {"squad-dev": write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)}
+    for run in ("one", "two"):
+        assert make_figures([DEEPCT], config, [], [], [], [], tmp_path / run, distributions=given) == {
+            "figures": 1
+        }
+    for name in ("deepct_figure1.svg", "deepct_figure1.png"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    text = texts(tmp_path / "one" / "deepct_figure1.svg")
+    assert "DeepCT, figure 1: Term weight distribution" in text
+    assert "A passage with fewer terms counts 0" in text
+
+
+def test_a_configuration_without_collections_says_so(config: Config, tmp_path: Path) -> None:
+    make_figures([DEEPCT], config, [], [], [], [], tmp_path)
+    assert "No data: the configuration names no collection under weight_distributions" in texts(
+        tmp_path / "deepct_figure1.svg"
+    )
+
+
+def test_any_collection_has_a_figure_of_its_own(tmp_path: Path) -> None:
+    shares = write(tmp_path / "mine.json", tf=FLAT, other=FALLING)
+    counts = draw_distribution(shares, "My passages", {"tf": "tf"}, tmp_path / "weight-distribution-mine.svg")
+    assert counts == {"weightings": 2}
+    text = texts(tmp_path / "weight-distribution-mine.svg")
+    assert "My passages, 2,067 passages" in text
+    assert "other: 40.0 % on the heaviest" in text
+    assert (tmp_path / "weight-distribution-mine.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"weightings": [{"weighting": "a"}]}', '{"ranks": 10}'])
+def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "shares.json").write_text(content)
+    with pytest.raises(InputError, match="these shares of weights cannot be used"):
+        draw_distribution(tmp_path / "shares.json", "x", {}, tmp_path / "x.svg")
