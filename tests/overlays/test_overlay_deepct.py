@@ -1,0 +1,46 @@
+"""The longer training of DeepCT is the default's but for its length and its arithmetic, and is tested fairly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from overlay_layers import ROOT, load
+
+from irpretrain.config import Config
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    return load(ROOT / "configs/deepct-long.yaml")
+
+
+def flat(value: Any, key: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {key: value}
+    return {
+        inner: found
+        for name, part in value.items()
+        for inner, found in flat(part, f"{key}.{name}".lstrip(".")).items()
+    }
+
+
+def test_only_length_and_arithmetic_differ_from_the_default(config):
+    ours, default = (
+        flat(config.term_weights[name].model_dump(exclude={"label"})) for name in ("deepct-long", "deepct")
+    )
+    assert {key for key in ours if ours[key] != default[key]} <= {
+        "training.steps",
+        "training.compute.precision",
+        "inference.compute.precision",
+    }
+    assert ours["training.steps"] > default["training.steps"]
+
+
+def test_what_is_compared_is_tuned_on_the_same_held_out_articles(config):
+    experiment = config.experiments["first-stages-deepct"]
+    tuned = {config.first_stages[name].tuned_on for name in experiment.first_stages if name != "oracle-bm25"}
+    assert tuned == {"squad-held-out"}
+    fit, held_out = (config.corpora[name].options["articles"] for name in ("squad-fit", "squad-held-out"))
+    assert fit[1] <= held_out[0]
+    assert config.datasets[experiment.dataset].sample_queries is None
