@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from irpretrain.config import Config
+from irpretrain.evaluation.measures import needs_no_order
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
@@ -29,7 +30,7 @@ from irpretrain.report.published import (
     PublishedTable,
     PublishedValue,
 )
-from irpretrain.report.remarks import table_notes
+from irpretrain.report.remarks import reranked_documents, table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
 
@@ -272,6 +273,9 @@ class _PaperTable:
         found = next((c for c in ours.comparisons if (c.mark, c.over) == (mark.mark, name)), None)
         run = self._run(baseline, plan.dataset, ours.run.candidates, plan.regime)
         missing = self._reason(baseline, plan.dataset, plan.candidates, run, plan.measure)
+        depth = reranked_documents(self.config)
+        if found and found.difference == 0 and needs_no_order(plan.measure, depth):
+            return nothing_published(f"all {depth} candidates count, so no order of them is better")
         return claim_verdict(mark.mark, name, found, missing or baseline.absent, mark.direction)
 
     def _name(self, row: PublishedRow) -> str:

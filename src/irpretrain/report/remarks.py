@@ -8,7 +8,7 @@ from irpretrain.config import Config
 from irpretrain.config.base import Section
 from irpretrain.config.consistency import with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.evaluation.measures import definition
+from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
@@ -49,7 +49,7 @@ def table_notes(
         measures: measures that the table shows.
     """
     tolerance = published.verdict.tolerance
-    datasets = list(datasets)
+    datasets, measures = list(datasets), list(measures)
     rows = {model for row in table.rows for model in row.models}
     interval = f"mean [{config.evaluation.confidence:.0%} interval]"
     worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
@@ -64,6 +64,7 @@ def table_notes(
         f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),
+        *_order_free(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets, rows),
         *table.remarks,
         *config.report.notes,
@@ -74,7 +75,7 @@ def headline_notes(
     config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
 ) -> list[str]:
     """Return the notes of the headline table."""
-    test = _test(TableTest.of(config.evaluation))
+    test, measures = _test(TableTest.of(config.evaluation)), list(measures)
     return [
         f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
         f"with a fresh score head (untrained when zero-shot): †; {test}. The last two columns of a group "
@@ -82,6 +83,7 @@ def headline_notes(
         _intervals(config),
         *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
         *_datasets(config, scores, datasets),
+        *_order_free(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets),
         *config.report.notes,
     ]
@@ -121,6 +123,18 @@ def _measures(measures: Iterable[str]) -> list[str]:
     return [f"Measures: {text}"] if text else []
 
 
+def _order_free(
+    config: Config, scores: Scores, datasets: Iterable[tuple[str, str]], measures: Iterable[str]
+) -> list[str]:
+    """Which measures of ours re-ranking cannot change, because they look at all candidates."""
+    ours = {measure for dataset, _ in datasets for measure in scores.measures(dataset)}
+    depth = reranked_documents(config)
+    names = [m for m in dict.fromkeys(measures) if m in ours and needs_no_order(m, depth)]
+    if not names:
+        return []
+    return [f"{' and '.join(names)}: all {depth} candidates count, so re-ranking changes nothing here."]
+
+
 def measures_text(measures: Iterable[str]) -> str:
     """Return what each measure means and what its mean divides by; nothing where there is none."""
     distinct = list(dict.fromkeys(measures))
@@ -130,10 +144,15 @@ def measures_text(measures: Iterable[str]) -> str:
     return f"{'. '.join(map(definition, distinct))}. {DIVISOR}.{reciprocal}"
 
 
+def reranked_documents(config: Config) -> int:
+    """Return the most candidates of a query that are re-ranked."""
+    return min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
+
+
 def candidates_text(config: Config, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
-    depth = min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
-    return f"the top {depth} of {first_stage_labels(config).get(candidates, candidates)} are re-ranked"
+    stage = first_stage_labels(config).get(candidates, candidates)
+    return f"the top {reranked_documents(config)} of {stage} are re-ranked"
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:
