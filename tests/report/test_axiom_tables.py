@@ -180,6 +180,7 @@ def test_the_diagnosis_has_models_by_axioms_in_the_papers_order(config: Config, 
     assert stm.not_run == "the axiom prefers neither query of any pair"
     assert table.paper == ""  # its numbers are no verdicts on the paper
     assert "agrees with RANK" in markdown(table)
+    assert "Which way it points: pairs that count, RANK 100, REG 100, STM-2 0." in table.notes
 
 
 def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: Path) -> None:
