@@ -210,7 +210,11 @@ def test_scores_say_what_the_predictor_makes_of_each_axiom_alone(tmp_path: Path)
     assert found["probability_if_alone"]["RANK"] < 0.1
     assert found["auc_of_axiom"]["RANK"] == 0.0
     assert found["probability_if_alone"]["PROX-1"] == 0.5
-    assert "RANK: it prefers the query that RANK does not" in (tmp_path / "predictor" / "card.md").read_text()
+    card = (tmp_path / "predictor" / "card.md").read_text()
+    assert "RANK: it prefers the query that RANK does not" in card
+    assert "Setting IV chooses negative queries by RANK" in card
+    train_predictor(*tables, options(setting="I"), AxiomsConfig(), tmp_path / "any")
+    assert "chooses negative queries by RANK" not in (tmp_path / "any" / "card.md").read_text()
     train_predictor(*tables, options(axioms=["REG"]), AxiomsConfig(), tmp_path / "reg")
     assert scores(tmp_path / "reg")["probability_if_alone"]["REG"] > 0.5
     assert "against an axiom" not in (tmp_path / "reg" / "card.md").read_text()
@@ -263,6 +267,10 @@ def test_the_card_says_what_it_is(tables, tmp_path: Path) -> None:
     assert f"AUC on the test part: {found['auc']:.4f}" in card
     assert "a pseudo-query whose RANK is 5 or less" in card
     assert f"Pairs: {found['pairs']:,} of {found['documents']:,} documents" in card
+    assert "relevant to it.\n" in card
+    train_predictor(*tables, options(judged_terms="held"), AxiomsConfig(), tmp_path / "held")
+    card = (tmp_path / "held" / "card.md").read_text()
+    assert "relevant to it; of their terms, those that the document holds.\n" in card
 
 
 def test_a_damaged_predictor_is_refused(tables, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from irpretrain.evaluation.measures import (
     definition,
     mean,
     mean_of_run,
+    needs_no_order,
     parse_measure,
     per_query,
 )
@@ -139,6 +140,17 @@ def test_aliases_become_one_measure() -> None:
 def test_unusable_measures_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=r"allowed are nDCG, nDCG@k, P@k"):
         parse_measure(name)
+
+
+@pytest.mark.parametrize("name", ["P@20", "R@100", "Success@20"])
+def test_a_measure_of_all_documents_needs_no_order(name: str) -> None:
+    assert needs_no_order(name, 20)
+    assert not needs_no_order(name, 101)
+
+
+@pytest.mark.parametrize("name", ["RR@20", "nDCG@20", "AP"])
+def test_other_measures_need_one(name: str) -> None:
+    assert not needs_no_order(name, 20)
 
 
 def test_definitions_say_what_is_computed() -> None:

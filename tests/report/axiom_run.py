@@ -32,7 +32,7 @@ def predictors(folder: Path, **changes) -> list[Path]:
 
 
 def rank_intervals(folder: Path, collection: str, **changes) -> Path:
-    found = {"queries": 100, "intervals": COUNTS, **changes}
+    found = {"queries": 100, "depth": 50, "intervals": COUNTS, **changes}
     return _write(folder / "results" / "axioms" / collection / "rank-intervals.json", json.dumps(found))
 
 

@@ -68,7 +68,9 @@ def test_a_dot_for_each_model_and_axiom(paper, config: Config, tmp_path: Path) -
     figure = _dots(paper, with_axioms(config), diagnosis(tmp_path, "heads", models))
     (axis,) = figure.axes
     assert axis.get_title() == "Which way it points"
-    assert [tick.get_text() for tick in axis.get_yticklabels()] == ["RANK", "REG", "STM-2"]
+    labels = [tick.get_text() for tick in axis.get_yticklabels()]
+    assert labels == ["RANK (100)", "REG (100)", "STM-2 (0)"]  # pairs on which the axiom has a preference
+    assert "In brackets: these pairs." in _remark(figure)
     drawn = axis.lines[1:]  # the first is chance
     assert axis.lines[0].get_xdata()[0] == 0.5
     assert [list(line.get_xdata()) for line in drawn] == [[0.6, 0.4]] * 9  # STM-2 decides no pair

@@ -8,7 +8,9 @@ import pytest
 from axiom_run import COUNTS, axiom_files, diagnosis, predictor, predictors, rank_intervals, with_axioms
 from small_run import ARES_YAML, flat_rows, write_results
 
+from irpretrain.axioms.diagnosis import diagnose
 from irpretrain.config import Config
+from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.axiom_tables import build_axiom_tables
@@ -150,6 +152,18 @@ def test_rank_intervals_of_the_papers_documents_are_compared(config: Config, tmp
     assert reason == "differs by +0.028; more than 0.01"
 
 
+def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, tmp_path: Path) -> None:
+    counts = {"1": 30, "2": 10, "3-5": 15, "6-10": 5, "11-20": 10, ">20": 30}
+    web = config.model_copy(update={"collections": {**config.collections, "web": ["msmarco-documents"]}})
+    files = [rank_intervals(tmp_path, name, depth=20, intervals=counts) for name in ("pretraining", "web")]
+    table = tables(web, AxiomFiles((), files))["rank_intervals"]
+    assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
+    assert [outcome == NOT_RUN for outcome in outcomes(table, 0)] == [False, False, False, True, True]
+    cells = [row.cells[1] for row in table.panels[0].rows]
+    assert [cell.ours and cell.ours.mean for cell in cells] == [0.4, 0.15, 0.05, None, None]
+    assert cells[3].not_run == "RANK is known up to 20 alone (axioms.rank_depth)"
+
+
 # Diagnoses
 
 
@@ -166,6 +180,29 @@ def test_the_diagnosis_has_models_by_axioms_in_the_papers_order(config: Config, 
     assert stm.not_run == "the axiom prefers neither query of any pair"
     assert table.paper == ""  # its numbers are no verdicts on the paper
     assert "agrees with RANK" in markdown(table)
+    assert "Which way it points: pairs that count, RANK 100, REG 100, STM-2 0." in table.notes
+
+
+def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: Path) -> None:
+    """Written by `axioms.diagnosis.diagnose` as it counts: one pair of three alike, one with equal scores."""
+    pairs = [
+        {"pair": i, "document_id": "d", "first": "a", "second": "b", "preferences": [1] + [0] * 8}
+        for i in range(3)
+    ]
+    scores = [{"pair": i, "first": 0.5, "second": other} for i, other in enumerate((0.5, 0.4, 0.6))]
+    AXIOM_PAIRS.write(tmp_path / "pairs.parquet", pairs)
+    PAIR_SCORES.write(tmp_path / "prop.parquet", scores)
+    diagnose(
+        tmp_path / "pairs.parquet",
+        {"prop": tmp_path / "prop.parquet"},
+        {"prop": "PROP"},
+        tmp_path / "heads.csv",
+    )
+    (found,) = AxiomResults.read(AxiomFiles((), (), [tmp_path / "heads.csv"])).diagnoses
+    agreement = found.get("prop", "RANK")
+    assert (agreement.pairs, agreement.agreeing, agreement.share) == (3, 1.5, 0.5)
+    table = tables(with_axioms(config), AxiomFiles((), (), [tmp_path / "heads.csv"]))["diagnosis"]
+    assert table.panels[0].rows[0].cells[0].ours.mean == 0.5
 
 
 # All of them
@@ -259,7 +296,8 @@ def test_faulty_scores_of_a_predictor(tmp_path: Path, changes: dict, message: st
             {"intervals": {k: v for k, v in COUNTS.items() if k != "2"}},
             "intervals must have the keys 1, 2, 3-5",
         ),
-        ({"intervals": {**COUNTS, "0": 1}}, r"intervals\.0"),
+        ({"intervals": {**COUNTS, "0": 1}}, "intervals must have the keys 1, 2, 3-5"),
+        ({"depth": 20}, "intervals must have the keys 1, 2, 3-5, 6-10, 11-20, >20"),
     ],
 )
 def test_faulty_rank_intervals(tmp_path: Path, changes: dict, message: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
-from small_run import PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
+from small_run import ARES_YAML, PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.report.cells import (
     NOT_RUN,
@@ -381,3 +381,20 @@ def test_a_table_with_harp_says_what_stands_in_for_attention(
     for paper, name in ((PHP_YAML, "table3"), (WIKIFORMER_YAML, "table2"), (WIKIFORMER_YAML, "table3")):
         notes = " ".join(_table(run, paper, name).notes)
         assert (f"HARP weighs words and anchors by {said}" in notes) if said else ("attention" not in notes)
+
+
+def test_a_measure_of_all_candidates_decides_no_claim(config_of, tmp_path: Path) -> None:
+    """P@20 of the same 20 candidates is the same for every re-ranker: neither a failed claim nor a kept one."""
+    config = config_of("untrained", "ares-simple")
+    flat = flat_rows("squad", {"untrained": 0.1, "ares-simple": 0.4}, measures=("RR@10", "P@20"))
+    rows = [row | {"value": 0.05} if row["measure"] == "P@20" else row for row in flat]
+    table = _table((config, write_results(tmp_path, rows)), ARES_YAML, "table6")
+    (panel,) = [panel for panel in table.panels if panel.title == "This configuration: SQuAD 1.1"]
+    (bert,) = [row for row in panel.rows if row.key == "bert"]
+    found = dict(zip([column.label for column in panel.columns], bert.cells, strict=True))
+    assert [verdict.outcome for verdict in found["RR@10"].verdicts] == [REPRODUCED]
+    (verdict,) = found["P@20"].verdicts
+    assert verdict.outcome == NOTHING_PUBLISHED
+    assert verdict.reason == "all 20 candidates count, so no order of them is better"
+    assert "P@20: all 20 candidates count, so re-ranking changes nothing here." in table.notes
+    assert "P@20" not in next(n for n in table.notes if n.startswith("SQuAD 1.1: 20 queries"))

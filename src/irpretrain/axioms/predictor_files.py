@@ -138,7 +138,7 @@ section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} tre
 ## Data
 - Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it{
         f"; only those of RANK {options.setting_iv_rank} or less" if limited else ""
-    }.
+    }{"; of their terms, those that the document holds" if options.judged_terms == "held" else ""}.
 - Worse queries (setting {options.setting}): {negatives}; one for each better query.
   Pseudo-queries are those of the collection `{options.collection}`.
 - Pairs: {scores["pairs"]:,} of {
@@ -159,7 +159,7 @@ AUC on the test part: {_shown(scores["auc"], 4)} (95 % interval by resampling do
 
 Importance is the sum of the gain of an axiom's splits, divided by the largest. "Probability if alone" is that of a
 query that this axiom prefers while all others are indifferent. Shares are those of all pairs.
-{_against(scores)}
+{_against(scores, options)}
 ## How to apply it
     from irpretrain.axioms.predictor import load_predictor
     from irpretrain.axioms.preferences import larger_is_better, preferences
@@ -190,15 +190,19 @@ def _axiom_rows(scores: Mapping[str, Any]) -> str:
     return "\n".join(rows)
 
 
-def _against(scores: Mapping[str, Any]) -> str:
+def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
     """Name the axioms that the predictor contradicts; empty where there are none."""
     turned = [axiom for axiom, probability in scores["probability_if_alone"].items() if probability < 0.5]
     if not turned:
         return ""
     lines = "\n".join(f"- {axiom}: it prefers the query that {axiom} does not." for axiom in turned)
+    by_rank = (
+        f"\nSetting {options.setting} chooses negative queries by RANK, which by itself can make a good RANK a mark of "
+        "them.\n"
+    )
     return (
-        f"\nWhere the other axioms are indifferent, this predictor speaks against an axiom:\n{lines}\n\n"
-        "Settings II to IV choose negative queries by RANK, which by itself can make a good RANK a mark of them.\n"
+        f"\nWhere the other axioms are indifferent, this predictor speaks against an axiom:\n{lines}\n"
+        f"{'' if options.setting == 'I' else by_rank}"
     )
 
 

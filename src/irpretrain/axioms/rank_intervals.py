@@ -42,7 +42,7 @@ def rank_intervals(
     Raises:
         IntegrityError: a rank is negative or beyond the depth, so the tables were made with another one.
     """
-    lasts = sorted({min(last, depth) for last in LAST_RANKS})
+    lasts = last_ranks(depth)
     counts = np.zeros(len(lasts) + 1, np.int64)
     for path in progress(axiom_values, "count ranks", "tables"):
         for batch in AXIOM_VALUES.stream(path, ["rank"]):
@@ -63,6 +63,11 @@ def rank_intervals(
     }
     write_text(output, json.dumps(result, indent=1) + "\n")
     return result
+
+
+def last_ranks(depth: int) -> list[int]:
+    """Return where the intervals end if ranks are known up to `depth`."""
+    return sorted({min(last, depth) for last in LAST_RANKS})
 
 
 def interval_names(lasts: Sequence[int]) -> list[str]:

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.errors import InputError
-from irpretrain.report.published_axioms import RANK_COUNTS, RankCount, Setting
+from irpretrain.report.published_axioms import Setting
 
 Measured = TypeVar("Measured", bound=BaseModel)
 REMEDY = "Delete it and run the workflow again."
@@ -58,23 +59,25 @@ class PredictorScores(_Measured):
 
 
 class RankIntervals(_Measured):
-    """Pseudo-queries of a collection, counted by the rank that BM25 gives their document."""
+    """Pseudo-queries of a collection, counted by the rank that BM25 gives their document, as far as `depth` tells."""
 
     queries: int = Field(ge=1)
-    intervals: dict[RankCount, int]
+    depth: int = Field(ge=1)
+    intervals: dict[str, int]
 
     @model_validator(mode="after")
     def _check(self) -> RankIntervals:
-        if set(self.intervals) != set(RANK_COUNTS):
-            raise ValueError(f"intervals must have the keys {', '.join(RANK_COUNTS)}")
+        names = interval_names(last_ranks(self.depth))
+        if set(self.intervals) != set(names):
+            raise ValueError(f"intervals must have the keys {', '.join(names)}")
         if sum(self.intervals.values()) != self.queries:
             raise ValueError(f"the intervals hold {sum(self.intervals.values())} of {self.queries} queries")
         return self
 
 
 class Agreement(BaseModel):
-    """Of the pairs on which an axiom prefers one query, how many a re-ranker decides alike; share and interval are not
-    numbers where there is no such pair."""
+    """Of the pairs on which an axiom prefers one query, how many a re-ranker decides alike, equal scores being halves.
+    Share and interval are not numbers where there is no such pair."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -82,7 +85,7 @@ class Agreement(BaseModel):
     label: str
     axiom: str
     pairs: int = Field(ge=0)
-    agreeing: int = Field(ge=0)
+    agreeing: float = Field(ge=0)
     share: float
     low: float
     high: float
@@ -90,7 +93,7 @@ class Agreement(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Agreement:
         if self.agreeing > self.pairs:
-            raise ValueError(f"{self.agreeing} agreeing of {self.pairs} pairs")
+            raise ValueError(f"{self.agreeing:g} agreeing of {self.pairs} pairs")
         if self.pairs and not self.low <= self.share <= self.high:
             raise ValueError(f"the share {self.share} is not between {self.low} and {self.high}")
         return self

@@ -9,7 +9,13 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.report.axiom_results import Diagnosis
 from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
-from irpretrain.report.diagnosis_table import NO_DIAGNOSES, TITLE, diagnosed_axioms, diagnosis_label
+from irpretrain.report.diagnosis_table import (
+    NO_DIAGNOSES,
+    TITLE,
+    diagnosed_axioms,
+    diagnosis_label,
+    pairs_of,
+)
 from irpretrain.report.published import Published
 from irpretrain.report.published_axioms import PublishedAxioms
 
@@ -36,7 +42,7 @@ def diagnosis_dots(published: Published, config: Config, diagnoses: Sequence[Dia
             axis.set_title(diagnosis_label(config, diagnosis), fontsize=10)
         remark = (
             "Of the pairs of pseudo-queries on which an axiom prefers one, the share on which the model's score "
-            "prefers it too. Intervals: 95%, Wilson's. Dashed: chance."
+            "prefers it too. In brackets: these pairs. Intervals: 95%, Wilson's. Dashed: chance."
         )
         titled(figure, TITLE, remark)
     return figure
@@ -59,7 +65,8 @@ def _draw(axis: Any, axioms: PublishedAxioms, diagnosis: Diagnosis) -> None:
         shares = [one.share for _, one in known]
         text = textwrap.fill(label, LABEL)
         axis.plot(shares, places, marker, color=colour, markersize=5, linestyle="none", label=text)
-    axis.set_yticks(range(len(names)), names)
+    pairs = pairs_of(diagnosis)
+    axis.set_yticks(range(len(names)), [f"{axiom} ({pairs[axiom]:,})" for axiom in names])
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.set_xlim(-0.015, 1.015)  # a mark at either end is seen whole
     axis.set_xlabel("share of pairs decided as the axiom does")

@@ -16,6 +16,10 @@ from irpretrain.report.verdicts import not_run, nothing_published
 
 TITLE = "Axiom diagnosis of re-rankers"
 NO_DIAGNOSES = "No re-ranker was diagnosed: this configuration has no diagnoses (section diagnoses)."
+MISSING_TERMS = (
+    "PROX-1 and PROX-2 prefer a query whose terms all occur to one that lacks a term; where most pseudo-queries lack "
+    "one, that is most of what they say."
+)
 
 
 def build_diagnosis_table(
@@ -23,7 +27,7 @@ def build_diagnosis_table(
 ) -> Table:
     """Return one panel a diagnosis: models by axioms, shares with intervals."""
     panels = tuple(_panel(axioms, config, diagnosis) for diagnosis in diagnoses)
-    return Table(f"{published.paper}_diagnosis", "", TITLE, panels, tuple(_notes(config, diagnoses)))
+    return Table(f"{published.paper}_diagnosis", "", TITLE, panels, tuple(_notes(axioms, config, diagnoses)))
 
 
 def diagnosis_label(config: Config, diagnosis: Diagnosis) -> str:
@@ -35,6 +39,11 @@ def diagnosis_label(config: Config, diagnosis: Diagnosis) -> str:
 def diagnosed_axioms(axioms: PublishedAxioms, diagnosis: Diagnosis) -> list[str]:
     """Return the axioms of a diagnosis in the paper's order."""
     return in_order(axioms, list(dict.fromkeys(row.axiom for row in diagnosis.agreements)))
+
+
+def pairs_of(diagnosis: Diagnosis) -> dict[str, int]:
+    """Return axiom → pairs on which it has a preference, which are the same for every model."""
+    return {row.axiom: row.pairs for row in diagnosis.agreements}
 
 
 def _panel(axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> Panel:
@@ -71,7 +80,7 @@ def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Cell:
     return Cell(model, diagnosis.name, axiom, "", None, ours, (alone,))
 
 
-def _notes(config: Config, diagnoses: Sequence[Diagnosis]) -> list[str]:
+def _notes(axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]) -> list[str]:
     if not diagnoses:
         return [NO_DIAGNOSES, *config.report.notes]
     return [
@@ -80,13 +89,13 @@ def _notes(config: Config, diagnoses: Sequence[Diagnosis]) -> list[str]:
         "what chance gives.",
         "Axioms agree with each other on many pairs. A share above one half says that the scores agree with an axiom, "
         "not that the model has learnt it.",
-        *(f"{diagnosis_label(config, one)}: {_pairs(one)}." for one in diagnoses),
+        *([MISSING_TERMS] if config.axioms.missing_terms == "worst" else []),
+        *(f"{diagnosis_label(config, one)}: pairs that count, {_pairs(axioms, one)}." for one in diagnoses),
         *config.report.notes,
     ]
 
 
-def _pairs(diagnosis: Diagnosis) -> str:
-    """Return "480 to 600 pairs an axiom"."""
-    counts = [row.pairs for row in diagnosis.agreements]
-    low, high = min(counts), max(counts)
-    return f"{low:,} pairs an axiom" if low == high else f"{low:,} to {high:,} pairs an axiom"
+def _pairs(axioms: PublishedAxioms, diagnosis: Diagnosis) -> str:
+    """Return "RANK 480, REP-QL 600": on how many pairs each axiom has a preference."""
+    counts = pairs_of(diagnosis)
+    return ", ".join(f"{axiom} {counts[axiom]:,}" for axiom in diagnosed_axioms(axioms, diagnosis))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from irpretrain.config import Config
+from irpretrain.config.consistency import reranked_depth
+from irpretrain.evaluation.measures import needs_no_order
 from irpretrain.report.cells import AnyCell, Cell, Column, Ours, Panel, Row, Table, Tally, Verdict
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
@@ -302,6 +304,9 @@ class _PaperTable:
         found = next((c for c in ours.comparisons if (c.mark, c.over) == (mark.mark, name)), None)
         run = self._run(baseline, plan.dataset, ours.run.candidates, plan.regime)
         missing = self._reason(baseline, plan.dataset, plan.candidates, run, plan.measure)
+        depth = reranked_depth(self.config, ours.run.candidates)
+        if found and found.difference == 0 and needs_no_order(plan.measure, depth):
+            return nothing_published(f"all {depth} candidates count, so no order of them is better")
         return claim_verdict(mark.mark, name, found, missing or baseline.absent, mark.direction)
 
     def _name(self, row: PublishedRow) -> str:

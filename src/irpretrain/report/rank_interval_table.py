@@ -79,11 +79,15 @@ class _RankIntervalTable:
         value = _share(interval.percent)
         if self.of_paper is None:
             return self._cell(interval, self.printed.label, value, None, not_run(self.absent))
+        if not _is_known(interval, self.of_paper):
+            return self._cell(interval, self.of_paper.name, value, None, not_run(_unknown(self.of_paper)))
         ours = self._ours(interval, self.of_paper)
         verdict = number_verdict(value, ours, self.published.verdict.tolerance)
         return self._cell(interval, self.of_paper.name, value, ours, verdict)
 
     def _here(self, interval: PublishedInterval, found: RankIntervals) -> Cell:
+        if not _is_known(interval, found):
+            return self._cell(interval, found.name, None, None, not_run(_unknown(found)))
         other = nothing_published("the paper has other documents")
         return self._cell(interval, found.name, None, self._ours(interval, found), other)
 
@@ -126,6 +130,14 @@ class _RankIntervalTable:
     def _described(self, found: RankIntervals) -> str:
         documents = " + ".join(self._corpora(found)) or "its documents"
         return f"{found.name}: {found.queries:,} pseudo-queries of {documents}."
+
+
+def _is_known(interval: PublishedInterval, found: RankIntervals) -> bool:
+    return set(interval.ranks) <= set(found.intervals)
+
+
+def _unknown(found: RankIntervals) -> str:
+    return f"RANK is known up to {found.depth} alone (axioms.rank_depth)"
 
 
 def _ranks(interval: PublishedInterval) -> str:

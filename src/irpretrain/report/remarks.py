@@ -8,7 +8,7 @@ from irpretrain.config import Config
 from irpretrain.config.base import Section
 from irpretrain.config.consistency import reranked_depth, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.evaluation.measures import definition
+from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
@@ -49,7 +49,7 @@ def table_notes(
         measures: measures that the table shows.
     """
     tolerance = published.verdict.tolerance
-    datasets = list(datasets)
+    datasets, measures = list(datasets), list(measures)
     rows = {model for row in table.rows for model in row.models}
     interval = f"mean [{config.evaluation.confidence:.0%} interval]"
     worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
@@ -64,6 +64,7 @@ def table_notes(
         f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),
+        *_order_free(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets, rows),
         *table.remarks,
         *config.report.notes,
@@ -74,7 +75,7 @@ def headline_notes(
     config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
 ) -> list[str]:
     """Return the notes of the headline table."""
-    test = test_text(TableTest.of(config.evaluation))
+    test, measures = test_text(TableTest.of(config.evaluation)), list(measures)
     return [
         f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
         f"with a fresh score head (untrained when zero-shot): †; {test}. The last two columns of a group "
@@ -82,6 +83,7 @@ def headline_notes(
         _intervals(config),
         *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
         *_datasets(config, scores, datasets),
+        *_order_free(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets),
         *config.report.notes,
     ]
@@ -120,6 +122,18 @@ def _intervals(config: Config) -> str:
 def _measures(measures: Iterable[str]) -> list[str]:
     text = measures_text(measures)
     return [f"Measures: {text}"] if text else []
+
+
+def _order_free(
+    config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
+) -> list[str]:
+    """Which measures of ours re-ranking cannot change, because they look at all candidates."""
+    ours = {measure for dataset, _ in datasets for measure in scores.measures(dataset)}
+    depth = max((reranked_depth(config, candidates) for _, candidates in datasets), default=0)
+    names = [m for m in dict.fromkeys(measures) if m in ours and needs_no_order(m, depth)]
+    if not names:
+        return []
+    return [f"{' and '.join(names)}: all {depth} candidates count, so re-ranking changes nothing here."]
 
 
 def measures_text(measures: Iterable[str]) -> str:

@@ -116,7 +116,7 @@ class _SettingsTable:
         )
 
     def _compare(self, scores: PredictorScores, other: PredictorScores, direction: Direction) -> Comparison:
-        """Test the difference of two AUCs, taking their test pairs as independent."""
+        """Test the difference of two AUCs, taking their test parts as independent."""
         difference = scores.auc - other.auc
         errors = [(found.auc_high - found.auc_low) / DEVIATIONS for found in (scores, other)]
         spread = sum(error**2 for error in errors) ** 0.5
@@ -142,12 +142,12 @@ class _SettingsTable:
     def _notes(self) -> list[str]:
         return [
             f"Published: {self.printed.protocol}.",
-            "Ours: AUC over the test pairs [95% interval, bootstrap over test pairs].",
+            "Ours: AUC over the test pairs [95% interval, bootstrap over test documents].",
             f"Verdicts: a printed AUC is compared with ours on {self.printed.label} alone, and reproduced when it lies "
             f"in our interval or within {self.published.verdict.tolerance:g}. On another data set the order is "
             "compared: a setting is worse (↓) or better (↑) than the one before it where the printed AUCs are so; "
             f"reproduced when ours differ in that direction with p ≤ {self.level:g} (normal approximation with the "
-            "errors of the two intervals, test pairs taken as independent).",
+            "errors of the two intervals, the settings taken as independent).",
             *(self._described(group, scores) for group in self.groups for scores in group.members.values()),
             *self.printed.remarks,
             *self.config.report.notes,
