@@ -12,6 +12,7 @@ for paper in PAPERS:
             published=published([paper]),
             predictors=predictor_scores([paper]),
             rank_intervals=rank_intervals([paper]),
+            temperatures=temperatures([paper]),
             diagnoses=diagnoses([paper]),
         output:
             verdicts=f"results/verdicts/{paper}.csv",
@@ -88,6 +89,7 @@ rule write_paper_report:
         published=lambda wildcards: published([wildcards.paper]),
         predictors=lambda wildcards: predictor_scores([wildcards.paper]),
         rank_intervals=lambda wildcards: rank_intervals([wildcards.paper]),
+        temperatures=lambda wildcards: temperatures([wildcards.paper]),
         diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
         manifest=RESOURCES / "embedded.yaml",
     output:
@@ -145,6 +147,7 @@ rule write_report:
         published=published(PAPERS),
         predictors=predictor_scores(PAPERS),
         rank_intervals=rank_intervals(PAPERS),
+        temperatures=temperatures(PAPERS),
         diagnoses=diagnoses(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:

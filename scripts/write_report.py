@@ -21,6 +21,7 @@ with stage(snakemake) as done:
                 list(snakemake.input.predictors),
                 list(snakemake.input.rank_intervals),
                 list(snakemake.input.diagnoses),
+                list(snakemake.input.temperatures),
             ),
         )
     )
