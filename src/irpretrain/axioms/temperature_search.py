@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from irpretrain.config.axioms import CalibrationConfig
 
 FIRST_STEP = 1.25
-"""Bisection ends when the bracket is as narrow; the first step from the best temperature is as large."""
+"""Ratio of the temperatures that are looked at first, around the best one that bisection met."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,10 @@ def search_temperature(
 
     low, high = options.lowest, options.highest
     if look(low).shares[-1] < beyond < look(high).shares[-1]:
-        while high > FIRST_STEP * low:
+        while high > (1 + options.precision) * low:
             middle = look(math.sqrt(low * high))
+            if middle.temperature in (low, high):
+                break
             if middle.shares[-1] < beyond:
                 low = middle.temperature
             else:

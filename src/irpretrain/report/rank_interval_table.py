@@ -148,8 +148,8 @@ class _RankIntervalTable:
         ]
         bound = ", the best being a bound of the search" if chosen.at_bound else ""
         return (
-            f"Temperature {chosen.temperature:g} was chosen among {len(chosen.tried)} by the total variation distance to "
-            f"the printed shares, {chosen.distance:.3f} over {chosen.queries:,} pseudo-queries of "
+            f"Temperature {chosen.temperature:g} was chosen among {len(chosen.tried)} by the total variation distance "
+            f"to the printed shares, {chosen.distance:.3f} over {chosen.queries:,} pseudo-queries of "
             f"{chosen.documents:,} documents{bound}; over all it is {sum(differences) / 2:.3f}."
         )
 
