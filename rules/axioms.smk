@@ -70,10 +70,38 @@ rule make_word_vectors:
         "../scripts/make_word_vectors.py"
 
 
+rule calibrate_temperature:
+    """The temperature at which a collection's pseudo-queries rank their documents most like the paper's."""
+    input:
+        words=collection_words,
+        statistics="results/statistics/{collection}/words.parquet",
+        postings="results/postings/{collection}",
+    output:
+        temperature="results/pseudo_queries/{collection}/temperature.json",
+        meta="results/pseudo_queries/{collection}/temperature.json.meta.json",
+    log:
+        "results/logs/pseudo_queries/{collection}-temperature.log",
+    benchmark:
+        "results/benchmarks/calibrate_temperature/{collection}.tsv"
+    priority: PREPARATION
+    threads: CFG.axioms.threads
+    resources:
+        mem_mb=memory(CFG.axioms.memory_mb + 1000),
+        runtime=120,
+    params:
+        options=calibration_options(),
+        axioms=ranking_options(),
+        shares=printed_rank_shares,
+        seed=CFG.seed,
+    script:
+        "../scripts/calibrate_temperature.py"
+
+
 rule sample_pseudo_queries:
     input:
         words="results/words/{collection}/{corpus}-{shard}",
         statistics="results/statistics/{collection}/words.parquet",
+        temperature=calibrated_temperature,
     output:
         queries="results/pseudo_queries/{collection}/{corpus}-{shard}.parquet",
         meta="results/pseudo_queries/{collection}/{corpus}-{shard}.parquet.meta.json",

@@ -12,6 +12,7 @@ for paper in PAPERS:
             published=published([paper]),
             predictors=predictor_scores([paper]),
             rank_intervals=rank_intervals([paper]),
+            temperatures=temperatures([paper]),
             diagnoses=diagnoses([paper]),
             depths=depths([paper]),
         output:
@@ -94,6 +95,7 @@ rule write_paper_report:
         published=lambda wildcards: published([wildcards.paper]),
         predictors=lambda wildcards: predictor_scores([wildcards.paper]),
         rank_intervals=lambda wildcards: rank_intervals([wildcards.paper]),
+        temperatures=lambda wildcards: temperatures([wildcards.paper]),
         diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
         depths=lambda wildcards: depths([wildcards.paper]),
         sweeps=lambda wildcards: sweeps([wildcards.paper]),
@@ -155,6 +157,7 @@ rule write_report:
         published=published(PAPERS),
         predictors=predictor_scores(PAPERS),
         rank_intervals=rank_intervals(PAPERS),
+        temperatures=temperatures(PAPERS),
         diagnoses=diagnoses(PAPERS),
         depths=depths(PAPERS),
         sweeps=sweeps(PAPERS),

@@ -20,6 +20,7 @@ with stage(snakemake) as done:
                 list(snakemake.input.predictors),
                 list(snakemake.input.rank_intervals),
                 list(snakemake.input.diagnoses),
+                list(snakemake.input.temperatures),
             ),
             list(snakemake.input.depths),
         )

@@ -12,5 +12,6 @@ with stage(snakemake) as done:
             PseudoQueriesConfig(**snakemake.params.options),
             snakemake.params.seed,
             snakemake.output.queries,
+            snakemake.input.temperature or None,
         )
     )

@@ -21,6 +21,7 @@ with stage(snakemake) as done:
                 list(snakemake.input.predictors),
                 list(snakemake.input.rank_intervals),
                 list(snakemake.input.diagnoses),
+                list(snakemake.input.temperatures),
             ),
             depths=list(snakemake.input.depths),
             sweeps=list(snakemake.input.sweeps),

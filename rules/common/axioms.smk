@@ -32,6 +32,11 @@ def rank_options():
     return {**dump(CFG.axioms.bm25), "lengths": CFG.axioms.rank_lengths}
 
 
+def ranking_options():
+    """What decides the values of RANK alone."""
+    return CFG.axioms.model_dump(mode="json", include={"stemming", "stop_list", "bm25", "rank_lengths"})
+
+
 def axiom_options():
     """What decides the values of axioms; threads and memory do not."""
     return CFG.axioms.model_dump(mode="json", exclude={"threads", "memory_mb"})
@@ -44,7 +49,30 @@ def given_vectors():
 
 
 def pseudo_query_options(wildcards):
-    return dump(CFG.pseudo_queries.of(wildcards.collection))
+    """How a collection's pseudo-queries are drawn; how their temperature is found is another matter."""
+    own = CFG.pseudo_queries.of(wildcards.collection)
+    return own.model_dump(mode="json", exclude={"calibration"})
+
+
+def calibration_options():
+    """How the temperature of a collection's pseudo-queries is found; it draws numbers of queries of its own."""
+    given = {"temperature", "temperatures", "per_document"}
+    return CFG.pseudo_queries.model_dump(mode="json", exclude=given)
+
+
+def is_calibrated(collection):
+    return CFG.pseudo_queries.of(collection).temperature == "calibrated"
+
+
+def calibrated_temperature(wildcards):
+    """The temperature that is found for a collection, where the configuration gives no number."""
+    path = f"results/pseudo_queries/{wildcards.collection}/temperature.json"
+    return path if is_calibrated(wildcards.collection) else []
+
+
+def printed_rank_shares(wildcards):
+    """In which intervals the ranks of ARES's own pseudo-queries lie, as printed."""
+    return load_published(PUBLISHED["ares"]).axioms.rank_intervals.shares
 
 
 def predictor_options(wildcards):

@@ -64,8 +64,8 @@ def predictor_scores(papers):
     return [f"results/predictors/{predictor}/scores.json" for predictor in predictors]
 
 
-def rank_intervals(papers):
-    """How high pseudo-queries rank their documents, of every collection that has them, for the papers that show it."""
+def sampled_collections(papers):
+    """Every collection that has pseudo-queries, for the papers that show them."""
     if not shows_axioms(papers):
         return []
     models = [CFG.models[model] for model, _ in trained_models(papers)]
@@ -73,10 +73,18 @@ def rank_intervals(papers):
         model for model in models if any("axiom_values" in needed(task.objective) for task in model.tasks)
     ]
     users = [*CFG.predictors.values(), *compared, *CFG.diagnoses.values()]
-    return [
-        f"results/axioms/{name}/rank-intervals.json"
-        for name in dict.fromkeys(one.collection for one in users)
-    ]
+    return list(dict.fromkeys(one.collection for one in users))
+
+
+def rank_intervals(papers):
+    """How high pseudo-queries rank their documents."""
+    return [f"results/axioms/{name}/rank-intervals.json" for name in sampled_collections(papers)]
+
+
+def temperatures(papers):
+    """How the temperatures that are not given were chosen."""
+    calibrated = filter(is_calibrated, sampled_collections(papers))
+    return [f"results/pseudo_queries/{name}/temperature.json" for name in calibrated]
 
 
 def diagnoses(papers):

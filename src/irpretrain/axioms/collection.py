@@ -72,17 +72,28 @@ def open_collection(
     Raises:
         IntegrityError: a part is damaged, or the parts are not of the same collection and options.
     """
+    terms, lists = open_terms(statistics, postings, options, resources)
+    rows = WordVectors.open(vectors, words=len(terms.numbers)).rows
+    return Collection(terms, np.append(lists.document_frequencies(), 0), lists, rows, options, threads)
+
+
+def open_terms(
+    statistics: str | Path, postings: str | Path, options: AxiomsConfig, resources: str | Path | None = None
+) -> tuple[Terms, Postings]:
+    """Open a collection's terms and postings, which is what RANK needs.
+
+    Raises:
+        IntegrityError: the postings are damaged, or not of the same collection and options.
+    """
     from irpretrain.retrieval.postings import Postings
 
     terms = read_terms(statistics, options.stop_list, options.stemming, resources)
     lists = Postings.open(postings)
-    frequencies = lists.document_frequencies()
-    if len(frequencies) != len(terms.names) or len(lists) != terms.collection_documents:
+    if lists.terms != len(terms.names) or len(lists) != terms.collection_documents:
         raise IntegrityError(
             postings,
-            f"these postings are of {len(frequencies):,} terms and {len(lists):,} documents, the statistics of "
+            f"these postings are of {lists.terms:,} terms and {len(lists):,} documents, the statistics of "
             f"{len(terms.names):,} and {terms.collection_documents:,}: collection, stop list or stemming differ",
             remedy="Delete the postings and run the workflow again.",
         )
-    rows = WordVectors.open(vectors, words=len(terms.numbers)).rows
-    return Collection(terms, np.append(frequencies, 0), lists, rows, options, threads)
+    return terms, lists

@@ -53,9 +53,7 @@ def rank_intervals(
                     f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK was to be known up to {depth}",
                     remedy="Delete it and run the workflow again.",
                 )
-            # 0 stands for beyond the depth.
-            places = np.where(ranks == 0, len(lasts), np.searchsorted(lasts, ranks))
-            counts += np.bincount(places, minlength=len(counts))
+            counts += count_in_intervals(ranks, lasts)
     result = {
         "queries": int(counts.sum()),
         "depth": depth,
@@ -70,6 +68,12 @@ def last_ranks(depth: int) -> list[int]:
     return sorted({min(last, depth) for last in LAST_RANKS})
 
 
+def count_in_intervals(ranks: np.ndarray, lasts: Sequence[int]) -> np.ndarray:
+    """Return how many ranks lie in each interval and beyond (int64 [intervals + 1]); 0 is beyond the depth."""
+    places = np.where(ranks == 0, len(lasts), np.searchsorted(lasts, ranks))
+    return np.bincount(places, minlength=len(lasts) + 1)
+
+
 def interval_names(lasts: Sequence[int]) -> list[str]:
     """Return the names of the intervals that end at these ranks, and of what is beyond."""
     firsts = [1, *(last + 1 for last in lasts)]
@@ -77,3 +81,15 @@ def interval_names(lasts: Sequence[int]) -> list[str]:
         str(last) if first == last else f"{first}-{last}" for first, last in zip(firsts, lasts, strict=False)
     ]
     return [*inner, f">{lasts[-1]}"]
+
+
+def last_ranks(names: Sequence[str]) -> list[int]:
+    """Return where intervals with these names end, the inverse of `interval_names`.
+
+    Raises:
+        ValueError: they are not the names of all ranks from 1 on.
+    """
+    lasts = [int(name.rpartition("-")[2]) for name in names[:-1]]
+    if not lasts or interval_names(lasts) != list(names):
+        raise ValueError(f"{', '.join(names)} are no intervals of all ranks, such as 1-2, 3-5, >5")
+    return lasts

@@ -26,6 +26,41 @@ AXIOMS: tuple[Axiom, ...] = (
 )
 
 
+Temperature = Annotated[float, Field(ge=1e-9)] | Literal["calibrated"]
+
+
+class CalibrationConfig(Section):
+    """How the temperature `calibrated` is found: by the ranks of documents under their pseudo-queries
+    (docs/methods/ares.md)."""
+
+    documents: int = Field(
+        1000,
+        ge=1,
+        description="Documents drawn at random by the seed; a larger sample contains a smaller one.",
+        json_schema_extra={"unit": "documents"},
+    )
+    per_document: int = Field(
+        4,
+        ge=1,
+        description="Pseudo-queries of each at every temperature that is tried: the first of those that it would have.",
+        json_schema_extra={"unit": "queries"},
+    )
+    lowest: float = Field(1e-4, ge=1e-9, description="Smallest temperature that is tried.")
+    highest: float = Field(1.0, ge=1e-9, description="Largest temperature that is tried.")
+    precision: float = Field(
+        0.01,
+        gt=0,
+        le=1,
+        description="The search ends when its steps are smaller, relative to the temperature.",
+    )
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> CalibrationConfig:
+        if not self.lowest < self.highest < math.inf:
+            raise ValueError(f"lowest: {self.lowest} is not below highest, which is {self.highest}")
+        return self
+
+
 class PseudoQueriesConfig(Section):
     """Pseudo-queries from the contrastive term distribution (ARES, section 4.1)."""
 
@@ -47,20 +82,24 @@ class PseudoQueriesConfig(Section):
         "query: each has its own, and only queries of equal length make pairs.",
     )
     support: Literal["document", "collection"] = Field(
-        "document",
+        "collection",
         description="Words that can be drawn: the document's own, or the whole vocabulary, as equation 6 has it, which "
         "needs a temperature that fits the collection (docs/methods/ares.md).",
     )
-    temperature: float = Field(
-        1.0,
-        ge=1e-9,
+    temperature: Temperature = Field(
+        "calibrated",
         description="γ is divided by it before the softmax of equation 6. Smaller values prefer the words with the "
-        "largest divergence; with support collection, 1 draws from the whole vocabulary almost uniformly.",
+        "largest divergence; with support collection, 1 draws from the whole vocabulary almost uniformly. calibrated: "
+        "for each collection the one at which pseudo-queries rank their documents most like the paper's "
+        "(`calibration`).",
     )
-    temperatures: dict[str, Annotated[float, Field(ge=1e-9)] | None] = Field(
+    temperatures: dict[str, Temperature | None] = Field(
         default_factory=dict,
         description="Temperatures of single collections by their keys: how high pseudo-queries rank their documents "
         "depends on how long these are, and how many. null: that of all.",
+    )
+    calibration: CalibrationConfig = Field(
+        default_factory=CalibrationConfig, description="How the temperature `calibrated` is found."
     )
     repeats: bool = Field(False, description="Whether a word may occur twice in a query, which is a set.")
     mu: float | Literal["mean-document-length"] = Field(
@@ -83,6 +122,10 @@ class PseudoQueriesConfig(Section):
         own = self.temperatures.get(collection)
         temperature = self.temperature if own is None else own
         return self.model_copy(update={"temperature": temperature, "temperatures": {}})
+
+    def at(self, temperature: float) -> PseudoQueriesConfig:
+        """Return the same options with this temperature."""
+        return self.model_copy(update={"temperature": temperature})
 
     @model_validator(mode="after")
     def _check_mu(self) -> PseudoQueriesConfig:

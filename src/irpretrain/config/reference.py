@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -112,6 +112,8 @@ def _type(annotation: Any) -> str:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return ", ".join(f"`{value}`" for value in arguments)
+    if origin is Annotated:
+        return _type(arguments[0])
     if annotation is type(None):
         return "null"
     if origin in (dict, list, tuple):

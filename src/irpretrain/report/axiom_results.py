@@ -24,15 +24,17 @@ DIAGNOSIS_COLUMNS = ("model", "label", "axiom", "pairs", "agreeing", "share", "l
 @dataclass(frozen=True)
 class AxiomFiles:
     """Files of a run: `results/predictors/<predictor>/scores.json`, `results/axioms/<collection>/rank-intervals.json`,
-    `results/diagnosis/<name>.csv`."""
+    `results/diagnosis/<name>.csv`, `results/pseudo_queries/<collection>/temperature.json`."""
 
     predictors: Sequence[str | Path] = ()
     rank_intervals: Sequence[str | Path] = ()
     diagnoses: Sequence[str | Path] = ()
+    temperatures: Sequence[str | Path] = ()
 
     def paths(self) -> list[str]:
         """Return all of them."""
-        return [str(path) for path in (*self.predictors, *self.rank_intervals, *self.diagnoses)]
+        kinds = (self.predictors, self.rank_intervals, self.diagnoses, self.temperatures)
+        return [str(path) for paths in kinds for path in paths]
 
 
 class _Measured(BaseModel):
@@ -73,6 +75,18 @@ class RankIntervals(_Measured):
         if sum(self.intervals.values()) != self.queries:
             raise ValueError(f"the intervals hold {sum(self.intervals.values())} of {self.queries} queries")
         return self
+
+
+class CalibratedTemperature(_Measured):
+    """The temperature that was chosen for a collection's pseudo-queries, and how far from the paper's shares it leaves
+    those of the sample (total variation distance)."""
+
+    temperature: float = Field(gt=0)
+    distance: float = Field(ge=0, le=1)
+    at_bound: bool
+    documents: int = Field(ge=1)
+    queries: int = Field(ge=1)
+    tried: list[Any] = Field(min_length=1)
 
 
 class Agreement(BaseModel):
@@ -124,6 +138,7 @@ class AxiomResults:
     predictors: tuple[PredictorScores, ...] = ()
     rank_intervals: tuple[RankIntervals, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
+    temperatures: tuple[CalibratedTemperature, ...] = ()
 
     @classmethod
     def read(cls, files: AxiomFiles) -> AxiomResults:
@@ -132,6 +147,7 @@ class AxiomResults:
             tuple(_read(PredictorScores, path, _json(path)) for path in files.predictors),
             tuple(_read(RankIntervals, path, _json(path)) for path in files.rank_intervals),
             tuple(_diagnosis(path) for path in files.diagnoses),
+            tuple(_read(CalibratedTemperature, path, _json(path)) for path in files.temperatures),
         )
 
 

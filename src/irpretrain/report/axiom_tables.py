@@ -20,6 +20,8 @@ def build_axiom_tables(published: Published, config: Config, results: AxiomResul
         f"table{axioms.predictors.number}": build_settings_table(
             published, axioms, config, results.predictors
         ),
-        "rank_intervals": build_rank_interval_table(published, axioms, config, results.rank_intervals),
+        "rank_intervals": build_rank_interval_table(
+            published, axioms, config, results.rank_intervals, results.temperatures
+        ),
         "diagnosis": build_diagnosis_table(published, axioms, config, results.diagnoses),
     }

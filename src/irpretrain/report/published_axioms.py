@@ -50,6 +50,12 @@ class PublishedInterval(_Strict):
     ranks: list[RankCount] = Field(min_length=1)
     percent: Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+$")]
 
+    @property
+    def name(self) -> str:
+        """The counts in one: "1-2", "3-5", ">50"."""
+        first, last = self.ranks[0].partition("-")[0], self.ranks[-1].rpartition("-")[2]
+        return first if first == last else f"{first}-{last}"
+
 
 class PublishedRankIntervals(_Strict):
     """Shares of pseudo-queries by the rank that they give their document.
@@ -75,6 +81,11 @@ class PublishedRankIntervals(_Strict):
         if sorted(covered) != sorted(RANK_COUNTS):
             raise ValueError(f"the intervals must cover each of {', '.join(RANK_COUNTS)} once")
         return self
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The printed share of each interval by its name, as fractions of one."""
+        return {interval.name: round(float(interval.percent) / 100, 6) for interval in self.intervals}
 
 
 class PublishedAxioms(_Strict):

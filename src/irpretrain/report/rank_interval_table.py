@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from irpretrain.config import Config
-from irpretrain.report.axiom_results import RankIntervals
+from irpretrain.report.axiom_results import CalibratedTemperature, RankIntervals
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
 from irpretrain.report.published import Published, PublishedValue
 from irpretrain.report.published_axioms import PublishedAxioms, PublishedInterval
@@ -20,23 +20,34 @@ NO_COLLECTIONS = (
 
 
 def build_rank_interval_table(
-    published: Published, axioms: PublishedAxioms, config: Config, collections: Sequence[RankIntervals]
+    published: Published,
+    axioms: PublishedAxioms,
+    config: Config,
+    collections: Sequence[RankIntervals],
+    temperatures: Sequence[CalibratedTemperature] = (),
 ) -> Table:
     """Return the share of pseudo-queries in each interval, printed and ours, for both readings of the printed ones.
 
-    Printed shares are compared with ours on the paper's own documents alone.
+    Printed shares are compared with ours on the paper's own documents alone. Where the temperature of a collection was
+    calibrated, a note says how.
     """
-    return _RankIntervalTable(published, axioms, config, collections).build()
+    return _RankIntervalTable(published, axioms, config, collections, temperatures).build()
 
 
 class _RankIntervalTable:
     def __init__(
-        self, published: Published, axioms: PublishedAxioms, config: Config, found: Sequence[RankIntervals]
+        self,
+        published: Published,
+        axioms: PublishedAxioms,
+        config: Config,
+        found: Sequence[RankIntervals],
+        temperatures: Sequence[CalibratedTemperature],
     ) -> None:
         self.published, self.config, self.found = published, config, found
         self.printed = axioms.rank_intervals
         self.of_paper = next((one for one in found if self._is_the_papers(one)), None)
         self.absent = self.printed.absent if found else NO_COLLECTIONS
+        self.temperatures = {one.name: one for one in temperatures}
 
     def build(self) -> Table:
         panels = [self._panel(self.printed.intervals)]
@@ -129,7 +140,22 @@ class _RankIntervalTable:
 
     def _described(self, found: RankIntervals) -> str:
         documents = " + ".join(self._corpora(found)) or "its documents"
-        return f"{found.name}: {found.queries:,} pseudo-queries of {documents}."
+        counted = f"{found.name}: {found.queries:,} pseudo-queries of {documents}."
+        chosen = self.temperatures.get(found.name)
+        return counted if chosen is None else f"{counted} {self._chosen(found, chosen)}"
+
+    def _chosen(self, found: RankIntervals, chosen: CalibratedTemperature) -> str:
+        """How the temperature was chosen, and the distance of all pseudo-queries, whose shares the table has."""
+        differences = [
+            abs(_share(one.percent).value - sum(found.intervals[rank] for rank in one.ranks) / found.queries)
+            for one in self.printed.intervals
+        ]
+        bound = ", the best being a bound of the search" if chosen.at_bound else ""
+        return (
+            f"Temperature {chosen.temperature:g} was chosen among {len(chosen.tried)} by the total variation distance "
+            f"to the printed shares, {chosen.distance:.3f} over {chosen.queries:,} pseudo-queries of "
+            f"{chosen.documents:,} documents{bound}; over all it is {sum(differences) / 2:.3f}."
+        )
 
 
 def _is_known(interval: PublishedInterval, found: RankIntervals) -> bool:

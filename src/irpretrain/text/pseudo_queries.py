@@ -13,12 +13,13 @@ import pyarrow.compute as pc
 
 from irpretrain.atomic import atomic_file
 from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.progress import progress
 from irpretrain.randomness import stream_key
-from irpretrain.text.contrastive import read_contrastive_model
+from irpretrain.text.contrastive import OUTSIDE, read_contrastive_model
 from irpretrain.text.contrastive_draws import Queries, Rules, Tables, draw_queries
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
+from irpretrain.text.temperature import read_temperature
 from irpretrain.text.weight_classes import no_classes, weight_classes
 from irpretrain.text.word_store import WordStore
 
@@ -38,6 +39,7 @@ def sample_pseudo_queries(
     options: PseudoQueriesConfig,
     seed: int,
     output: str | Path,
+    temperature: str | Path | None = None,
     resources: str | Path | None = None,
 ) -> dict[str, Any]:
     """Draw the pseudo-queries of the documents of one corpus shard.
@@ -49,17 +51,23 @@ def sample_pseudo_queries(
         seed: seed of the random streams, which are named by (seed, "pseudo-queries", document id).
         output: a DOCUMENT_QUERIES table in corpus order. A query is its words in the order drawn, joined by spaces;
             query_id is empty. Documents without a word of the vocabulary have no queries, all others `per_document`.
+        temperature: what `irpretrain.axioms.calibration` found for the collection, where the options ask for it.
         resources: directory that holds `stopwords/`; by default the source tree's.
 
     Returns:
         Counts: documents, documents without words, queries, words, words outside their document, queries that are
         shorter than the length drawn as the document has no more words, lengths observed and (before cutting) expected,
-        size of the vocabulary, mu.
+        size of the vocabulary, mu; and the temperature, where it was calibrated.
 
     Raises:
+        ConfigError: the temperature is to be calibrated, and none was given.
         InputError: the vocabulary is empty.
-        IntegrityError: the word store was made with other statistics.
+        IntegrityError: the word store was made with other statistics, or the file of the temperature is damaged.
     """
+    calibrated: dict[str, float] = {}
+    if options.temperature == "calibrated" and temperature is not None:
+        calibrated = {"temperature": read_temperature(temperature)}
+        options = options.at(calibrated["temperature"])
     store = WordStore.open(words)
     sampler = PseudoQuerySampler(statistics, options, seed, resources)
     if store.vocabulary != len(sampler.tables.number_of):
@@ -74,7 +82,7 @@ def sample_pseudo_queries(
         for documents, queries in sampler.sample(store):
             writer.add(_rows(documents, queries, sampler))
             report.add(documents.num_rows, queries)
-    return report.counts(sampler)
+    return report.counts(sampler) | calibrated
 
 
 class PseudoQuerySampler:
@@ -82,6 +90,7 @@ class PseudoQuerySampler:
 
     Attributes:
         names: the vocabulary.
+        rows: int64 [V], the row of WORD_COUNTS of each word of the vocabulary.
         tables, rules: what the compiled draw takes.
         length_probabilities: float64 [length_most], P(length) for lengths from 1.
     """
@@ -93,28 +102,46 @@ class PseudoQuerySampler:
         seed: int,
         resources: str | Path | None = None,
     ) -> None:
+        """Read what is drawn from.
+
+        Raises:
+            ConfigError: the temperature is not a number.
+            InputError: the vocabulary is empty.
+        """
+        temperature = options.temperature
+        if temperature == "calibrated":
+            raise ConfigError(
+                "pseudo_queries.temperature: calibrated names no number; calibrate the collection first "
+                "(irpretrain.axioms.calibration), or give a number"
+            )
         model = read_contrastive_model(statistics, options, resources)
         self._seed = seed
+        self._whole = options.support == "collection"
         self.names = model.words
+        self.rows = np.flatnonzero(model.number_of != OUTSIDE)
         self.length_probabilities = set_size_probabilities(options.length_mean, options.length_most)
-        information = -np.log(model.background)
-        whole = options.support == "collection"
         self.tables = Tables(
             number_of=model.number_of,
             background=model.background,
-            information=information,
+            information=-np.log(model.background),
             lengths=cumulative(self.length_probabilities),
-            classes=weight_classes(model.background * information, options.temperature)
-            if whole
-            else no_classes(),
+            classes=no_classes(),
         )
         self.rules = Rules(
             mu=model.mu,
-            temperature=options.temperature,
+            temperature=temperature,
             repeats=options.repeats,
             one_length=options.lengths == "document",
             per_document=options.per_document,
         )
+        self.set_temperature(temperature)
+
+    def set_temperature(self, temperature: float) -> None:
+        """Draw at this temperature from now on."""
+        if self._whole:
+            heights = self.tables.background * self.tables.information
+            self.tables = self.tables._replace(classes=weight_classes(heights, temperature))
+        self.rules = self.rules._replace(temperature=temperature)
 
     def sample(self, store: WordStore) -> Iterator[tuple[pa.Table, Queries]]:
         """Yield, batch by batch, documents (document_id, part, position) and their queries."""
@@ -125,9 +152,12 @@ class PseudoQuerySampler:
             documents = store.documents.slice(start, step)
             offsets = store.offsets[start : start + step + 1]
             words = np.array(store.words[offsets[0] : offsets[-1]])
-            identifiers = documents.column("document_id").to_pylist()
-            keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64)
-            yield documents, draw_queries(words, offsets - offsets[0], keys, self.tables, self.rules)
+            yield documents, self.draw(words, offsets - offsets[0], documents.column("document_id"))
+
+    def draw(self, words: np.ndarray, offsets: np.ndarray, document_ids: pa.ChunkedArray) -> Queries:
+        """Return the queries of documents, given by their words (int32, end to end) and offsets (int64)."""
+        keys = [stream_key(self._seed, STAGE, name) for name in document_ids.to_pylist()]
+        return draw_queries(words, offsets, np.array(keys, np.uint64).reshape(-1, 2), self.tables, self.rules)
 
 
 def _rows(documents: pa.Table, queries: Queries, sampler: PseudoQuerySampler) -> pa.Table:

@@ -1,0 +1,132 @@
+"""A collection's temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section 4.1).
+
+The paper prints in which shares pseudo-queries rank their document where, and no temperature. Here pseudo-queries of a
+sample of the documents are drawn at several temperatures and ranked in the whole collection as RANK does it, and the
+temperature is taken whose shares are closest to the printed ones. docs/methods/ares.md has more.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain.atomic import write_text
+from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, last_ranks
+from irpretrain.axioms.rank_sample import RankSample
+from irpretrain.axioms.temperature_search import Trial, best, search_temperature
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.errors import InputError
+from irpretrain.text.pseudo_queries import PseudoQuerySampler
+
+DIGITS = 6
+"""Of shares and distances in the file: all that any number of queries up to a million can tell."""
+
+
+def calibrate_temperature(
+    words: Sequence[str | Path],
+    statistics: str | Path,
+    postings: str | Path,
+    options: PseudoQueriesConfig,
+    axioms: AxiomsConfig,
+    shares: Mapping[str, float],
+    seed: int,
+    output: str | Path,
+    threads: int = 1,
+    resources: str | Path | None = None,
+) -> dict[str, Any]:
+    """Choose the temperature of a collection's pseudo-queries.
+
+    Args:
+        words: the word stores of all shards of the collection.
+        statistics: merged WORD_COUNTS of the collection.
+        postings: the collection's postings, made with the stop list and stemming of `axioms`.
+        options: how pseudo-queries are drawn; `calibration` has sample, bounds and precision. The temperature is not
+            used.
+        axioms: stop list, stemming, BM25 and lengths of RANK.
+        shares: the paper's share (0 to 1) of each interval of ranks, by its name: "1-2", "3-5", …, ">50".
+        seed: of the draws; pseudo-queries are the first of those that the workflow draws with this seed.
+        output: a JSON file: temperature, its distance, whether it is a bound of the search, support, documents and
+            queries of the sample, the paper's shares, and for each temperature tried its shares and distance.
+        threads: of RANK; the bytes do not depend on them.
+        resources: directory that holds `stopwords/`; by default the source tree's.
+
+    Returns:
+        Documents, queries, temperatures tried, and what was chosen.
+
+    Raises:
+        InputError: the collection has no words, or none of the documents drawn has one.
+        IntegrityError: the inputs are damaged, or not of the same collection and options.
+    """
+    chosen = options.calibration
+    one = options.model_copy(update={"temperature": chosen.highest, "per_document": chosen.per_document})
+    sampler = PseudoQuerySampler(statistics, one, seed, resources)
+    sample = RankSample(words, statistics, postings, axioms, chosen.documents, seed, threads, resources)
+    comparison = _Comparison(sample, sampler, shares)
+    trials = search_temperature(comparison.measure, [*shares.values()][-1], chosen)
+    found = best(trials)
+    at_bound = found.temperature in (chosen.lowest, chosen.highest)
+    _tell(f"chosen: {comparison.line(found)}{', a bound of the search' if at_bound else ''}")
+    result = {
+        "temperature": found.temperature,
+        "distance": found.distance,
+        "at_bound": at_bound,
+        "support": options.support,
+        "documents": len(sample.numbers),
+        "queries": comparison.queries,
+    }
+    tried = [
+        {"temperature": one.temperature, "distance": one.distance, "shares": comparison.named(one)}
+        for one in trials
+    ]
+    content = {**result, "paper": dict(shares), "tried": tried}
+    write_text(output, json.dumps(content, indent=1) + "\n")
+    return {**result, "temperatures": len(trials)}
+
+
+class _Comparison:
+    """Compares a sample's ranks with the paper's."""
+
+    def __init__(self, sample: RankSample, sampler: PseudoQuerySampler, shares: Mapping[str, float]) -> None:
+        self._sample, self._sampler = sample, sampler
+        self._names, self._paper = list(shares), list(shares.values())
+        self._lasts = last_ranks(self._names)
+        if self._lasts[-1] > LAST_RANKS[-1]:
+            raise ValueError(f"ranks beyond {LAST_RANKS[-1]} are not told apart")
+        self.queries = 0
+
+    def measure(self, temperature: float) -> Trial:
+        self._sampler.set_temperature(temperature)
+        ranks = self._sample.ranks(self._sampler)
+        self.queries = len(ranks)
+        if not self.queries:
+            raise InputError(
+                "pseudo_queries",
+                f"none of the {len(self._sample.numbers):,} documents drawn, such as "
+                f"{self._sample.document_ids[0].as_py()}, has a word that pseudo-queries are made of",
+                remedy="Raise calibration.documents, lower minimum_count, or give temperature a number.",
+            )
+        trial = self._compared(temperature, count_in_intervals(ranks, self._lasts))
+        _tell(self.line(trial))
+        return trial
+
+    def _compared(self, temperature: float, counts: np.ndarray) -> Trial:
+        shares = [count / self.queries for count in counts.tolist()]
+        distance = sum(abs(ours - theirs) for ours, theirs in zip(shares, self._paper, strict=True)) / 2
+        return Trial(temperature, tuple(round(share, DIGITS) for share in shares), round(distance, DIGITS))
+
+    def named(self, trial: Trial) -> dict[str, float]:
+        return dict(zip(self._names, trial.shares, strict=True))
+
+    def line(self, trial: Trial) -> str:
+        """What a user reads of a trial: shares in per cent, the distance in points."""
+        shares = ", ".join(f"{name}: {100 * share:.1f} %" for name, share in self.named(trial).items())
+        return f"T = {trial.temperature:g}: ranks {shares}; distance {100 * trial.distance:.2f}"
+
+
+def _tell(line: str) -> None:
+    print(f"[calibrate temperature] {line}", file=sys.stderr, flush=True)

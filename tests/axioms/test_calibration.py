@@ -1,0 +1,273 @@
+"""A collection's temperature: ranks as the workflow computes them, whatever the shards; what cannot be calibrated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irpretrain.axioms.calibration import calibrate_temperature
+from irpretrain.axioms.collection import open_terms
+from irpretrain.axioms.rank_intervals import count_in_intervals
+from irpretrain.axioms.rank_sample import RankSample
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.report.published import load_published
+from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.retrieval.document_rank import document_ranks
+from irpretrain.text.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
+from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.terms import read_terms
+from irpretrain.text.word_store import WordStore, write_word_store
+from irpretrain.text.words import find_words
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = TextConfig(words="alphanumeric")
+AXIOMS = AxiomsConfig()
+SHARES = load_published(ROOT / "resources/published/ares.yaml").axioms.rank_intervals.shares
+TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.1, 1.0)
+
+
+class Files:
+    """A collection's word stores, statistics and postings, its documents dealt to some shards."""
+
+    def __init__(self, folder: Path, texts: Sequence[str], shards: int = 1) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder, self.statistics, self.postings = folder, folder / "words.parquet", folder / "postings"
+        rows = [
+            {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
+            for i, text in enumerate(texts)
+        ]
+        documents = [folder / f"documents-{shard}.parquet" for shard in range(shards)]
+        for shard, path in enumerate(documents):
+            DOCUMENTS.write(path, rows[shard::shards])
+        self._prepare(documents)
+
+    def _prepare(self, documents: Sequence[Path]) -> None:
+        counts = [self.folder / f"counts-{path.name}" for path in documents]
+        for path, counted in zip(documents, counts, strict=True):
+            count_words(path, TEXT, counted)
+        merge_counts(counts, self.statistics)
+        self.words = [self.folder / f"store-{path.stem}" for path in documents]
+        for path, store in zip(documents, self.words, strict=True):
+            write_word_store(path, self.statistics, TEXT, store)
+        terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
+        shards = [WordStore.open(store) for store in self.words]
+        write_postings([shards], terms.term_of, len(terms.names), self.postings)
+
+    def sample(self, documents: int = 100, **changes: Any) -> RankSample:
+        return RankSample(self.words, self.statistics, self.postings, AXIOMS, documents, 1, **changes)
+
+    def sampler(self, temperature: float, **given: Any) -> PseudoQuerySampler:
+        return PseudoQuerySampler(self.statistics, PseudoQueriesConfig(temperature=temperature, **given), 1)
+
+    def calibrate(self, name: str = "temperature.json", threads: int = 1, **given: Any) -> dict[str, Any]:
+        calibration = {"documents": 60, "per_document": 2, "precision": 0.1} | given.pop("calibration", {})
+        options = PseudoQueriesConfig(calibration=calibration, **given)
+        output = self.folder / name
+        return calibrate_temperature(
+            self.words, self.statistics, self.postings, options, AXIOMS, SHARES, 1, output, threads
+        )
+
+
+def web(documents: int, words: int = 60) -> list[str]:
+    """Documents of some words that they repeat, between words by Zipf's law; the first two are empty."""
+    random = np.random.default_rng(1)
+    vocabulary = 4000
+    chances = 1 / np.arange(5, vocabulary + 5)
+    texts = ["", "the of"]
+    for _ in range(documents - 2):
+        own = random.choice(vocabulary, 8, p=chances / chances.sum())
+        drawn = np.concatenate(
+            [random.choice(own, words // 3), random.choice(vocabulary, words, p=chances / chances.sum())]
+        )
+        texts.append(" ".join(f"w{word}" for word in drawn))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return Files(tmp_path_factory.mktemp("web"), web(600))
+
+
+# The sample
+
+
+def test_ranks_are_those_of_the_queries_that_the_workflow_draws(files: Files, tmp_path: Path) -> None:
+    """Four queries a document are the first four of ten, and their ranks those of their texts."""
+    output, options = tmp_path / "queries.parquet", PseudoQueriesConfig(temperature=0.03)
+    sample_pseudo_queries(files.words[0], files.statistics, options, 1, output)
+    sample = files.sample()
+    chosen = set(sample.document_ids.to_pylist())
+    rows = [row for row in DOCUMENT_QUERIES.read(output).to_pylist() if row["document_id"] in chosen]
+    queries = [find_words(row["query"], TEXT.words) for row in rows if row["sample"] < 4]
+    numbers = [int(row["document_id"][1:]) for row in rows if row["sample"] < 4]
+    terms, postings = open_terms(files.statistics, files.postings, AXIOMS)
+    found = terms.terms(terms.words([word for query in queries for word in query]))
+    wanted = document_ranks(postings, np.array(numbers), found, np.cumsum([0, *map(len, queries)]), depth=50)
+    ranks = sample.ranks(files.sampler(0.03, per_document=4))
+    assert ranks.tolist() == wanted.tolist()
+    assert len(ranks) == 400
+    assert len(set(ranks.tolist())) > 5
+
+
+def test_only_documents_with_words_are_drawn_and_a_larger_sample_holds_a_smaller_one(files: Files) -> None:
+    small, large, whole = (files.sample(size).document_ids.to_pylist() for size in (50, 100, 10_000))
+    assert len(small) == 50
+    assert set(small) < set(large) < set(whole)
+    assert whole == [f"d{i}" for i in range(2, 600)]
+
+
+@pytest.mark.parametrize("support", ["document", "collection"])
+def test_the_share_beyond_rises_with_the_temperature(files: Files, support: str) -> None:
+    sample, sampler = files.sample(300), files.sampler(1.0, support=support)
+    shares = []
+    for temperature in TEMPERATURES:
+        sampler.set_temperature(temperature)
+        counts = count_in_intervals(sample.ranks(sampler), (50,))
+        shares.append(counts[1] / counts.sum())
+    assert all(low <= high for low, high in pairwise(shares))
+    assert (shares[0] < 0.1, shares[-1] > 0.9) == (True, support == "collection")
+
+
+# Calibration
+
+
+def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_told(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = files.calibrate()
+    written = json.loads((files.folder / "temperature.json").read_text())
+    assert {name: written[name] for name in found if name != "temperatures"} == {
+        name: found[name] for name in found if name != "temperatures"
+    }
+    assert (found["documents"], found["queries"], found["temperatures"]) == (60, 120, len(written["tried"]))
+    assert written["paper"] == SHARES
+    tried = written["tried"]
+    assert [one["temperature"] for one in tried] == sorted({one["temperature"] for one in tried})
+    assert found["distance"] == min(one["distance"] for one in tried) < 0.25
+    assert found["at_bound"] is False
+    for one in tried:
+        assert list(one["shares"]) == ["1-2", "3-5", "6-10", "11-50", ">50"]
+        assert sum(one["shares"].values()) == pytest.approx(1, abs=1e-5)
+        distance = sum(abs(one["shares"][name] - SHARES[name]) for name in SHARES) / 2
+        assert one["distance"] == pytest.approx(distance, abs=1e-5)
+    chosen = next(one for one in tried if one["temperature"] == found["temperature"])
+    ranks = files.sample(60).ranks(files.sampler(found["temperature"], per_document=2))
+    counts = count_in_intervals(ranks, (2, 5, 10, 50))
+    assert list(chosen["shares"].values()) == pytest.approx((counts / 120).tolist(), abs=1e-6)
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == len(tried) + 1
+    assert f"chosen: T = {found['temperature']:g}: ranks 1-2: " in told[-1]
+
+
+def test_queries_are_drawn_at_the_temperature_that_was_found(files: Files) -> None:
+    temperature = files.calibrate()["temperature"]
+    outputs = [files.folder / name for name in ("found.parquet", "given.parquet")]
+    path = files.folder / "temperature.json"
+    counts = sample_pseudo_queries(
+        files.words[0], files.statistics, PseudoQueriesConfig(), 1, outputs[0], path
+    )
+    given = PseudoQueriesConfig(temperature=temperature)
+    sample_pseudo_queries(files.words[0], files.statistics, given, 1, outputs[1])
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    assert counts["temperature"] == temperature
+
+
+def test_a_number_wins_over_what_was_found(files: Files) -> None:
+    files.calibrate()
+    outputs = [files.folder / name for name in ("both.parquet", "number.parquet")]
+    options = PseudoQueriesConfig(temperature=0.5)
+    for output, path in zip(outputs, (files.folder / "temperature.json", None), strict=True):
+        counts = sample_pseudo_queries(files.words[0], files.statistics, options, 1, output, path)
+        assert "temperature" not in counts
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.mark.parametrize("shards", [2, 5])
+def test_neither_shards_nor_threads_matter(tmp_path: Path, shards: int) -> None:
+    texts = web(150, 30)
+    whole, dealt = Files(tmp_path / "whole", texts), Files(tmp_path / "dealt", texts, shards)
+    assert whole.calibrate() == dealt.calibrate(threads=2)
+    paths = [one.folder / "temperature.json" for one in (whole, dealt)]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_with_the_documents_own_words_the_largest_temperature_is_the_closest(files: Files) -> None:
+    found = files.calibrate("document.json", support="document")
+    assert found["at_bound"] == (found["temperature"] in (1e-4, 1.0))
+    assert found["support"] == "document"
+
+
+def test_the_best_at_a_bound_is_told(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    found = files.calibrate("bound.json", calibration={"lowest": 0.1, "highest": 0.4})
+    assert (found["temperature"], found["at_bound"]) == (0.1, True)
+    assert capsys.readouterr().err.splitlines()[-1].endswith("a bound of the search")
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    "texts", [[], ["", "..."], ["the of", "and the"]], ids=["none", "empty", "stop words"]
+)
+def test_a_collection_without_words_is_refused(tmp_path: Path, texts: list[str]) -> None:
+    files = Files(tmp_path / "files", texts)
+    with pytest.raises(InputError, match="there is nothing that pseudo-queries could be made of"):
+        files.calibrate()
+    assert not (tmp_path / "files" / "temperature.json").exists()
+
+
+def test_documents_of_stop_words_alone_have_no_rank(tmp_path: Path) -> None:
+    files = Files(tmp_path / "files", ["the of", "and the"])
+    with pytest.raises(InputError, match="none of the 2 documents has a word outside the stop list"):
+        files.calibrate(stop_list="none")
+
+
+def test_documents_without_a_word_that_queries_are_made_of(tmp_path: Path) -> None:
+    """`bat` is a term that stands once, and only `the` occurs often enough for the vocabulary."""
+    files = Files(tmp_path / "files", ["bat", "the the the"])
+    with pytest.raises(InputError, match="none of the 1 documents drawn, such as d0, has a word"):
+        files.calibrate(stop_list="none", minimum_count=3)
+    assert not (tmp_path / "files" / "temperature.json").exists()
+
+
+def test_postings_of_other_documents_are_refused(files: Files, tmp_path: Path) -> None:
+    files_too = Files(tmp_path / "files", ["bat cat", "cat"])
+    files_too.postings = files.postings
+    with pytest.raises(IntegrityError, match="collection, stop list or stemming differ"):
+        files_too.calibrate()
+
+
+@pytest.mark.parametrize("names", [["1-2", ">5"], [">50"], ["1-2", "3-5"], ["2-5", ">5"], ["1-100", ">100"]])
+def test_shares_of_other_intervals_are_refused(files: Files, names: list[str]) -> None:
+    options = PseudoQueriesConfig(calibration={"documents": 5})
+    shares = dict.fromkeys(names, 0.5)
+    with pytest.raises(ValueError, match="ranks"):
+        calibrate_temperature(
+            files.words, files.statistics, files.postings, options, AXIOMS, shares, 1, files.folder / "x"
+        )
+
+
+def test_nothing_is_drawn_without_a_number(files: Files) -> None:
+    with pytest.raises(ConfigError, match="calibrate the collection first"):
+        sample_pseudo_queries(
+            files.words[0], files.statistics, PseudoQueriesConfig(), 1, files.folder / "queries"
+        )
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"temperature": 0}', '{"temperature": "hot"}', None])
+def test_a_damaged_temperature_is_refused(files: Files, tmp_path: Path, text: str | None) -> None:
+    path, output = tmp_path / "temperature.json", tmp_path / "queries.parquet"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(IntegrityError, match="this is no calibrated temperature"):
+        sample_pseudo_queries(files.words[0], files.statistics, PseudoQueriesConfig(), 1, output, path)
+    assert not output.exists()

@@ -1,0 +1,89 @@
+"""The search for a temperature, over made-up shares whose best temperature is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from irpretrain.axioms.temperature_search import Trial, best, search_temperature
+from irpretrain.config.axioms import CalibrationConfig
+
+BEYOND = 0.4
+
+
+class Made:
+    """Shares that change over a window of temperatures from none beyond to all beyond; counts how often it is asked."""
+
+    def __init__(self, middle: float, width: float, shift: float = 1.0) -> None:
+        self.middle, self.width, self.least = middle, width, middle * shift
+        self.asked: list[float] = []
+
+    def __call__(self, temperature: float) -> Trial:
+        self.asked.append(temperature)
+        place = math.log(temperature / self.middle) / self.width
+        beyond = 0.5 + math.atan(place + math.tan(math.pi * (BEYOND - 0.5))) / math.pi
+        distance = math.tanh(abs(math.log(temperature / self.least)) / self.width)
+        return Trial(temperature, (1 - beyond, beyond), distance)
+
+
+def found(measure: Callable[[float], Trial], **options: float) -> float:
+    return best(search_temperature(measure, BEYOND, CalibrationConfig(**options))).temperature
+
+
+@given(
+    middle=st.floats(2e-4, 0.5),
+    width=st.sampled_from([0.001, 0.03, 0.3, 2.0]),
+    precision=st.sampled_from([0.003, 0.01, 0.1]),
+)
+def test_the_best_temperature_is_found_however_narrow_the_window(
+    middle: float, width: float, precision: float
+) -> None:
+    """Three digits are as good as half a per cent; a window much narrower than the precision cannot be found."""
+    assume(precision <= 10 * width)
+    assert found(Made(middle, width), precision=precision) == pytest.approx(middle, rel=2 * precision + 0.006)
+
+
+@pytest.mark.parametrize("shift", [0.75, 0.9, 1.1, 1.3])
+def test_the_smallest_distance_may_lie_beside_the_right_share_beyond(shift: float) -> None:
+    assert found(Made(0.03, 0.3, shift)) == pytest.approx(0.03 * shift, rel=0.02)
+
+
+@pytest.mark.parametrize(("middle", "wanted"), [(1e-3, 0.01), (0.01, 0.01), (0.2, 0.2), (2.0, 0.2)])
+def test_a_best_temperature_outside_the_bounds_gives_the_bound(middle: float, wanted: float) -> None:
+    assert found(Made(middle, 0.3), lowest=0.01, highest=0.2) == wanted
+
+
+@given(
+    shares=st.lists(st.floats(0, 1), min_size=50, max_size=50),
+    distances=st.lists(st.floats(0, 1), min_size=50, max_size=50),
+)
+def test_noise_cannot_keep_it_from_ending(shares: list[float], distances: list[float]) -> None:
+    asked: list[float] = []
+
+    def measure(temperature: float) -> Trial:
+        place = len(asked)
+        asked.append(temperature)
+        return Trial(temperature, (1 - shares[place], shares[place]), distances[place])
+
+    options = CalibrationConfig()
+    trials = search_temperature(measure, BEYOND, options)
+    assert sorted(asked) == [trial.temperature for trial in trials]
+    assert len(set(asked)) == len(asked) < 25
+    assert all(options.lowest <= temperature <= options.highest for temperature in asked)
+    assert all(float(f"{temperature:.3g}") == temperature for temperature in asked)
+    assert best(trials).distance == min(distances[: len(asked)])
+
+
+def test_of_equal_distances_the_lower_temperature_is_taken() -> None:
+    trials = [Trial(0.2, (1.0,), 0.5), Trial(0.1, (1.0,), 0.5), Trial(0.05, (1.0,), 0.6)]
+    assert best(trials).temperature == 0.1
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(0.1, 0.1), (0.2, 0.1), (0.1, math.inf), (0.1, math.nan)])
+def test_impossible_bounds_are_refused(lowest: float, highest: float) -> None:
+    with pytest.raises(ValueError, match="highest"):
+        CalibrationConfig(lowest=lowest, highest=highest)
