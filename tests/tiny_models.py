@@ -1,4 +1,4 @@
-"""Tiny random models: a BERT encoder, and Hugging Face cross-encoders of some architectures.
+"""Tiny random models: a BERT encoder, encoders and Hugging Face cross-encoders of other architectures.
 
 The imports of torch are inside functions: most tests need no model.
 """
@@ -134,3 +134,90 @@ def write_roberta(directory: Path) -> Path:
     }
     (directory / "tokenizer_config.json").write_text(json.dumps(described))
     return directory
+
+
+def _save_with(model: Any, tokenizer: Any, directory: Path) -> Path:
+    model.save_pretrained(directory)
+    tokenizer.save(str(directory / "tokenizer.json"))
+    return directory
+
+
+def write_electra(directory: Path) -> Path:
+    """Write a random ELECTRA encoder, whose embeddings are narrower than its layers, with the tiny vocabulary."""
+    import torch
+    from transformers import ElectraConfig, ElectraModel
+
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        config = ElectraConfig(
+            **SIZES, embedding_size=16, intermediate_size=64, max_position_embeddings=64,
+            hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        )  # fmt: skip
+        return _save(ElectraModel(config), directory)
+
+
+def byte_level_tokenizer(merges: list[tuple[str, str]], trim: bool = True) -> Any:
+    """RoBERTa's kind of tokenizer: one piece a byte, a space being Ġ, but for what `merges` join."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel
+    from tokenizers.processors import RobertaProcessing
+
+    names = ["<s>", "<pad>", "</s>", "<unk>", *sorted(ByteLevel.alphabet()), *(a + b for a, b in merges)]
+    tokenizer = Tokenizer(BPE({name: i for i, name in enumerate(names)}, merges))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer.add_special_tokens(names[:4])
+    tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0), trim, add_prefix_space=False)
+    return tokenizer
+
+
+def write_byte_level(directory: Path) -> Path:
+    """Write a random RoBERTa encoder with a byte-level tokenizer that knows "word", "cat" and a space before them."""
+    import torch
+    from transformers import RobertaConfig, RobertaModel
+
+    merges = [("w", "o"), ("r", "d"), ("wo", "rd"), ("Ġ", "word"), ("c", "a"), ("ca", "t"), ("Ġ", "cat")]
+    tokenizer = byte_level_tokenizer(merges)
+    with torch.random.fork_rng():
+        torch.manual_seed(6)
+        config = RobertaConfig(
+            **{**SIZES, "vocab_size": tokenizer.get_vocab_size()}, intermediate_size=64,
+            max_position_embeddings=66, type_vocab_size=1, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+            hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        )  # fmt: skip
+        return _save_with(RobertaModel(config), tokenizer, directory)
+
+
+def sentencepiece_tokenizer() -> Any:
+    """SentencePiece's kind of tokenizer: one piece a character, ▁ before a word, but for "▁cat"."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import Unigram
+    from tokenizers.normalizers import NFKC
+    from tokenizers.pre_tokenizers import Metaspace
+    from tokenizers.processors import TemplateProcessing
+
+    pieces = [("<pad>", 0.0), ("<unk>", -20.0), ("[CLS]", 0.0), ("[SEP]", 0.0), ("▁", -2.0), ("▁cat", -1.0)]
+    pieces += [(letter, -3.0) for letter in "abcdefghijklmnopqrstuvwxyz0123456789.!"]
+    tokenizer = Tokenizer(Unigram(pieces, unk_id=1))
+    tokenizer.normalizer = NFKC()
+    tokenizer.pre_tokenizer = Metaspace()
+    tokenizer.add_special_tokens(["<pad>", "<unk>", "[CLS]", "[SEP]"])
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    return tokenizer
+
+
+def write_albert(directory: Path) -> Path:
+    """Write a random ALBERT encoder with a tokenizer of SentencePiece's kind."""
+    import torch
+    from transformers import AlbertConfig, AlbertModel
+
+    tokenizer = sentencepiece_tokenizer()
+    with torch.random.fork_rng():
+        torch.manual_seed(8)
+        config = AlbertConfig(
+            **{**SIZES, "vocab_size": tokenizer.get_vocab_size()}, embedding_size=16, intermediate_size=64,
+            max_position_embeddings=64, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+            classifier_dropout_prob=0.0,
+        )  # fmt: skip
+        return _save_with(AlbertModel(config), tokenizer, directory)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -56,6 +57,19 @@ def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) 
             else:
                 drawn = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
                 parameter.copy_(torch.from_numpy(drawn))
+
+
+def positions(network: Any) -> int | None:
+    """Return the longest sequence that a Hugging Face model has position embeddings for; None where it sets no limit.
+
+    RoBERTa and its kin number positions from one after the padding's id.
+    """
+    number = getattr(network.config, "max_position_embeddings", None)
+    if not isinstance(number, int) or number <= 0:
+        return None
+    embeddings = getattr(network.base_model, "embeddings", None)
+    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    return number if padding is None else number - padding - 1
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.parameters import own_memory, quiet, refuse_missing
+from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
 
@@ -51,21 +51,11 @@ class Reranker(nn.Module):
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""
-        limits = [limit for limit in (self.tokenizer.limit, self._positions()) if limit is not None]
+        limits = [limit for limit in (self.tokenizer.limit, positions(self.network)) if limit is not None]
         if limits and max_length > min(limits):
             raise ConfigError(
                 f"{key}: {max_length} is longer than the re-ranker's {min(limits)} positions; lower it"
             )
-
-    def _positions(self) -> int | None:
-        """Longest sequence by the number of position embeddings; RoBERTa and its kin number them from 1 + padding."""
-        network: Any = self.network
-        positions = getattr(network.config, "max_position_embeddings", None)
-        if not isinstance(positions, int) or positions <= 0:
-            return None
-        embeddings = getattr(network.base_model, "embeddings", None)
-        padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
-        return positions if padding is None else positions - padding - 1
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]."""

@@ -22,6 +22,7 @@ from irpretrain.models.parameters import (
     initialise,
     open_weights,
     own_memory,
+    positions,
     quiet,
     refuse_missing,
 )
@@ -109,11 +110,9 @@ class TermWeightRegressor(nn.Module):
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        positions = getattr(self.classifier.config, "max_position_embeddings", None)
-        if positions is not None and max_length > positions:
-            raise ConfigError(
-                f"{key}: {max_length} is longer than the encoder's {positions} positions; lower it"
-            )
+        most = positions(self.classifier)
+        if most is not None and max_length > most:
+            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape."""

@@ -1,9 +1,9 @@
 """Weights of every word of passages or queries by a trained token regression.
 
-Sequences of a block of texts are sorted by length and padded to the next multiple of LENGTH_STEP, and every batch of
-one length has the same number of rows, filled up with empty ones. So the arithmetic of a sequence has a shape that
-depends on its own length alone, and its weights are the same bytes whatever else is in the block, the shard or the
-corpus (on a CPU; tests/term_weights/test_infer.py).
+Sequences of a block of texts are sorted by length and padded to the next multiple of LENGTH_STEP, or to `max_length`
+where that is less, and every batch of one length has the same number of rows, filled up with empty ones. So the
+arithmetic of a sequence has a shape that depends on its own length alone, and its weights are the same bytes whatever
+else is in the block, the shard or the corpus (on a CPU; tests/term_weights/test_infer.py).
 """
 
 from __future__ import annotations
@@ -203,7 +203,8 @@ class Predictor:
         special = len(self.encoder.prefix) + len(self.encoder.suffix)
         by_length: dict[int, list[Window]] = defaultdict(list)
         for one in sequences:
-            by_length[-(-(one.end - one.start + special) // LENGTH_STEP) * LENGTH_STEP].append(one)
+            padded = -(-(one.end - one.start + special) // LENGTH_STEP) * LENGTH_STEP
+            by_length[min(padded, self.options.max_length)].append(one)
         for length in sorted(by_length, reverse=True):
             rows = max(self.options.inference.batch_tokens // length, 1)
             group = by_length[length]

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from irpretrain.errors import InputError
 from irpretrain.text.word_pieces import tokenizer_backend
+
+WORD_MARK = "▁"
+"""SentencePiece's mark before a word. Where no white space stands there, it is given the word's first character."""
 
 
 class Pieces(NamedTuple):
@@ -19,8 +22,10 @@ class Pieces(NamedTuple):
     Attributes:
         ids: int32 [pieces].
         starts, ends: int32 [pieces]; characters of the text. Neither ever falls; pieces that one character is split
-            into share it.
-        begins: bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark.
+            into share it. A piece that only marks white space has none (byte-level and SentencePiece tokenizers have
+            such pieces).
+        begins: bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark; a
+            mark of white space never does.
     """
 
     ids: np.ndarray
@@ -61,14 +66,22 @@ class EncoderPieces:
 
     def encode(self, texts: Sequence[str]) -> list[Pieces]:
         """Return the word pieces of each text, whole."""
-        return [_pieces(found) for found in self._backend.encode_batch(list(texts), add_special_tokens=False)]
+        found = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        return [_pieces(text, encoding) for text, encoding in zip(texts, found, strict=True)]
 
 
-def _pieces(found: object) -> Pieces:
-    offsets = np.array(found.offsets, np.int32).reshape(-1, 2)  # type: ignore[attr-defined]
-    words = found.word_ids  # type: ignore[attr-defined]
-    before = [None, *words[:-1]] if words else []
-    begins = np.array([a is None or a != b for a, b in zip(words, before, strict=True)], bool)
+def _pieces(text: str, encoding: Encoding) -> Pieces:
+    offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+    solid = [
+        bool((own := text[start:end].strip()) and (token != WORD_MARK or own == WORD_MARK))
+        for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
+    ]
+    begins, before = np.zeros(len(solid), bool), None
+    for place, (word, counts) in enumerate(zip(encoding.word_ids, solid, strict=True)):
+        if counts:
+            begins[place] = word is None or word != before
+            before = word
     # Unicode's canonical order may swap marks of one letter.
-    starts, ends = np.maximum.accumulate(offsets[:, 0]), np.maximum.accumulate(offsets[:, 1])
-    return Pieces(np.array(found.ids, np.int32), starts, ends, begins)  # type: ignore[attr-defined]
+    starts = np.maximum.accumulate(offsets[:, 0])
+    ends = np.maximum.accumulate(np.where(solid, offsets[:, 1], offsets[:, 0]))
+    return Pieces(np.array(encoding.ids, np.int32), starts, ends, begins)
