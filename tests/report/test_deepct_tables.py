@@ -10,6 +10,7 @@ import pytest
 from small_run import DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, write_results
 
 from irpretrain.config import Config
+from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.cells import Cell, Table, Tally
 from irpretrain.report.depth_table import build_depth_tables
@@ -89,6 +90,32 @@ def test_outcomes_are_in_the_csv_file(config, tmp_path: Path) -> None:
         rows = [line for line in csv.DictReader(file) if line["row"] == "deepct-bm25"]
     assert [line["published_outcomes"] for line in rows] == ["2022/3861/1097", "615/1035/210", "", ""]
     assert rows[-1]["outcomes"] == "6/1/1"
+
+
+def test_a_first_stage_of_one_data_set_fills_its_row_there(config) -> None:
+    """Narratives are weighed by a model of narratives, which is a first stage called after them."""
+    theirs = "robust04-narrative"
+    stages = {
+        **config.first_stages,
+        f"bow-deepct-{theirs}": FirstStageConfig(label="BOW-DeepCT-Query, narratives", model="indri"),
+    }
+    config = config.model_copy(
+        update={"first_stages": stages, "datasets": {**config.datasets, theirs: config.datasets[DATASET]}}
+    )
+    own = RunName(theirs, f"bow-deepct-{theirs}", f"bow-deepct-{theirs}", "first-stage")
+    found = Scores(
+        dict(
+            [
+                first_stage("bow-deepct", *[0.5] * 8, measure="AP"),
+                ((own, "AP"), Results((0,), QUERIES, np.array([[0.25] * 8]))),
+            ]
+        )
+    )
+    table = build_table(load_published(DEEPCT_YAML), "table6", config, found)
+    means = [
+        cell.ours.mean for panel in (0, 1) for cell in row(table, panel, "bow-deepct").cells if cell.ours
+    ]
+    assert means == [0.25, 0.5]
 
 
 def depth_scores() -> Scores:

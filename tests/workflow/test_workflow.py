@@ -45,8 +45,8 @@ PROMISED = (
     "per_query.parquet",
     "verdicts.csv",
 )
-"""What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables. What indexes cost is measured, so
-it is in none of them."""
+"""What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables. What
+indexes cost is measured, so it is in none of them."""
 
 
 def promised_bytes(folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import dataset_label, first_stage_labels
-from irpretrain.report.published import Published, PublishedTable
+from irpretrain.report.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.scores import Scores
 
 TESTS = {
@@ -93,11 +93,24 @@ def _marks(table: PublishedTable) -> str:
         return f"Marks: none, {table.test}"
     texts = []
     for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
-        rows = [table.row(m.over) for m in table.marks if (m.mark, m.direction) == mark]
-        over = [row.label for row in rows if row.label]
-        texts.append(f"{mark[0]} {mark[1]} than {_listed(over)}")
+        same = [m for m in table.marks if (m.mark, m.direction) == mark]
+        over = [table.row(m.over).label for m in same if table.row(m.over).label]
+        texts.append(
+            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _listed(over)}"
+        )
     others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
+
+
+def _have_rows_of_their_own(marks: Sequence[PublishedMark]) -> bool:
+    """Whether no row is compared with more than one of them."""
+    rows = [row for mark in marks for row in mark.rows]
+    return all(mark.rows for mark in marks) and len(marks) > 1 and len(set(rows)) == len(rows)
+
+
+def _apart(names: Sequence[str]) -> str:
+    """Return "a or b, each in the rows that belong to it"."""
+    return f"{' or '.join(names)}, each in the rows that belong to it"
 
 
 def _listed(names: Sequence[str]) -> str:
