@@ -14,6 +14,7 @@ from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.cells import Cell, Table, Tally
 from irpretrain.report.depth_table import build_depth_tables
+from irpretrain.report.introduction import introduction
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
@@ -190,3 +191,17 @@ def test_tables_of_a_paper_show_its_own_experiments(config, tmp_path: Path) -> N
     assert other in titles["headline"]
     assert titles["prop_table2"].endswith(f"This configuration: {own}")
     assert titles["deepct_table2"].endswith(f"This configuration: {other}")
+
+
+def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
+    scores = Scores(
+        dict(
+            [first_stage(name, *[0.5] * 8) for name in ("bm25", "ql", "tf-bm25", "deepct-bm25", "deepct-ql")]
+        )
+    )
+    text = "rankings of up to 100 documents (BM25, QL: 20)"
+    table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
+    assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
+    assert not any("re-ranked" in note for note in table.notes)
+    run = introduction(config.of_papers(["deepct"]), [], scores)[-1]
+    assert f"8 queries of {config.datasets[DATASET].label}, first stages alone, {text}." in run

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import reranked_depth, with_starts
+from irpretrain.config.consistency import depth_of, reranked_depth, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
 from irpretrain.objectives.anchors import AnchorOptions
@@ -157,12 +157,27 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]
         queries = number_of_queries(scores, dataset)
         if not queries:
             continue
+        label = dataset_label(config, dataset)
+        if not any(n.regime != FIRST_STAGE and n.dataset == dataset for n in scores.names()):
+            notes.append(f"{label}: {queries:,} queries; {rankings_text(config, scores, dataset)}.")
+            continue
         notes.append(
-            f"{dataset_label(config, dataset)}: {queries:,} queries; {candidates_text(config, candidates)}; models "
-            "are scored on these candidates alone, so a relevant document outside them counts as not found."
+            f"{label}: {queries:,} queries; {candidates_text(config, candidates)}; models are scored on these "
+            "candidates alone, so a relevant document outside them counts as not found."
             + _training_queries(config, scores, dataset)
         )
     return notes
+
+
+def rankings_text(config: Config, scores: Scores, dataset: str) -> str:
+    """Return "rankings of up to 100 documents (BM25, QL: 20)" of a data set on which nothing is re-ranked."""
+    depths: dict[int, list[str]] = {}
+    for name, label in first_stage_labels(config).items():
+        if scores.first_stage(dataset, name):
+            depths.setdefault(depth_of(config, name), []).append(label)
+    usual = max(depths, key=lambda depth: len(depths[depth]))
+    others = [f"{', '.join(labels)}: {depth}" for depth, labels in sorted(depths.items()) if depth != usual]
+    return f"rankings of up to {usual} documents" + (f" ({'; '.join(others)})" if others else "")
 
 
 def _stand_ins(
