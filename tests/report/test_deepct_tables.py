@@ -10,9 +10,11 @@ import pytest
 from small_run import DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, write_results
 
 from irpretrain.config import Config
+from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.cells import Cell, Table, Tally
 from irpretrain.report.depth_table import build_depth_tables
+from irpretrain.report.introduction import introduction
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
@@ -91,6 +93,32 @@ def test_outcomes_are_in_the_csv_file(config, tmp_path: Path) -> None:
     assert rows[-1]["outcomes"] == "6/1/1"
 
 
+def test_a_first_stage_of_one_data_set_fills_its_row_there(config) -> None:
+    """Narratives are weighed by a model of narratives, which is a first stage called after them."""
+    theirs = "robust04-narrative"
+    stages = {
+        **config.first_stages,
+        f"bow-deepct-{theirs}": FirstStageConfig(label="BOW-DeepCT-Query, narratives", model="indri"),
+    }
+    config = config.model_copy(
+        update={"first_stages": stages, "datasets": {**config.datasets, theirs: config.datasets[DATASET]}}
+    )
+    own = RunName(theirs, f"bow-deepct-{theirs}", f"bow-deepct-{theirs}", "first-stage")
+    found = Scores(
+        dict(
+            [
+                first_stage("bow-deepct", *[0.5] * 8, measure="AP"),
+                ((own, "AP"), Results((0,), QUERIES, np.array([[0.25] * 8]))),
+            ]
+        )
+    )
+    table = build_table(load_published(DEEPCT_YAML), "table6", config, found)
+    means = [
+        cell.ours.mean for panel in (0, 2) for cell in row(table, panel, "bow-deepct").cells if cell.ours
+    ]
+    assert means == [0.25, 0.5]
+
+
 def depth_scores() -> Scores:
     """At depth 1 DeepCT finds what tf does not; at depth 2 both find all. The model turns DeepCT's two around."""
     found = []
@@ -163,3 +191,17 @@ def test_tables_of_a_paper_show_its_own_experiments(config, tmp_path: Path) -> N
     assert other in titles["headline"]
     assert titles["prop_table2"].endswith(f"This configuration: {own}")
     assert titles["deepct_table2"].endswith(f"This configuration: {other}")
+
+
+def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
+    scores = Scores(
+        dict(
+            [first_stage(name, *[0.5] * 8) for name in ("bm25", "ql", "tf-bm25", "deepct-bm25", "deepct-ql")]
+        )
+    )
+    text = "rankings of up to 100 documents (BM25, QL: 20)"
+    table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
+    assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
+    assert not any("re-ranked" in note for note in table.notes)
+    run = introduction(config.of_papers(["deepct"]), [], scores)[-1]
+    assert f"8 queries of {config.datasets[DATASET].label}, first stages alone, {text}." in run

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import reranked_depth, with_starts
+from irpretrain.config.consistency import depth_of, reranked_depth, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import dataset_label, first_stage_labels
-from irpretrain.report.published import Published, PublishedTable
+from irpretrain.report.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.scores import Scores
 
 TESTS = {
@@ -95,11 +95,24 @@ def _marks(table: PublishedTable) -> str:
         return f"Marks: none, {table.test}"
     texts = []
     for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
-        rows = [table.row(m.over) for m in table.marks if (m.mark, m.direction) == mark]
-        over = [row.label for row in rows if row.label]
-        texts.append(f"{mark[0]} {mark[1]} than {_listed(over)}")
+        same = [m for m in table.marks if (m.mark, m.direction) == mark]
+        over = [table.row(m.over).label for m in same if table.row(m.over).label]
+        texts.append(
+            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _listed(over)}"
+        )
     others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
+
+
+def _have_rows_of_their_own(marks: Sequence[PublishedMark]) -> bool:
+    """Whether no row is compared with more than one of them."""
+    rows = [row for mark in marks for row in mark.rows]
+    return all(mark.rows for mark in marks) and len(marks) > 1 and len(set(rows)) == len(rows)
+
+
+def _apart(names: Sequence[str]) -> str:
+    """Return "a or b, each in the rows that belong to it"."""
+    return f"{' or '.join(names)}, each in the rows that belong to it"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -158,12 +171,27 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]
         queries = number_of_queries(scores, dataset)
         if not queries:
             continue
+        label = dataset_label(config, dataset)
+        if not any(n.regime != FIRST_STAGE and n.dataset == dataset for n in scores.names()):
+            notes.append(f"{label}: {queries:,} queries; {rankings_text(config, scores, dataset)}.")
+            continue
         notes.append(
-            f"{dataset_label(config, dataset)}: {queries:,} queries; {candidates_text(config, candidates)}; models "
-            "are scored on these candidates alone, so a relevant document outside them counts as not found."
+            f"{label}: {queries:,} queries; {candidates_text(config, candidates)}; models are scored on these "
+            "candidates alone, so a relevant document outside them counts as not found."
             + _training_queries(config, scores, dataset)
         )
     return notes
+
+
+def rankings_text(config: Config, scores: Scores, dataset: str) -> str:
+    """Return "rankings of up to 100 documents (BM25, QL: 20)" of a data set on which nothing is re-ranked."""
+    depths: dict[int, list[str]] = {}
+    for name, label in first_stage_labels(config).items():
+        if scores.first_stage(dataset, name):
+            depths.setdefault(depth_of(config, name), []).append(label)
+    usual = max(depths, key=lambda depth: len(depths[depth]))
+    others = [f"{', '.join(labels)}: {depth}" for depth, labels in sorted(depths.items()) if depth != usual]
+    return f"rankings of up to {usual} documents" + (f" ({'; '.join(others)})" if others else "")
 
 
 def _stand_ins(
