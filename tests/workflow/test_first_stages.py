@@ -22,7 +22,8 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of every first stage on the unseen queries, and of one that weighs the queries."""
     folder = tmp_path_factory.mktemp("stages")
     make_project(folder, shards=2)
-    run_workflow(folder, *(str(run_of(Path("results"), stage)) for stage in STAGES))
+    views = ("term_weight_pages", "weight_distributions")
+    run_workflow(folder, *(str(run_of(Path("results"), stage)) for stage in STAGES), *views)
     return folder / "results"
 
 
@@ -69,3 +70,12 @@ def test_parameters_are_chosen_on_other_queries(searched):
 def test_queries_are_weighted_too(searched):
     assert (searched / "term_weights/deepct-query/queries/tiny-unseen.parquet").is_file()
     assert ranking(searched, "bow-deepct")
+
+
+def test_weights_are_shown_of_passages_and_of_the_collection(searched):
+    page = json.loads((searched / "term_weight_pages/cases.html.meta.json").read_text())["counts"]
+    assert (page["queries"], page["passages"]) == (["u00", "river"], 3)
+    shares = json.loads((searched / "weight_distributions/tiny.json").read_text())["weightings"]
+    assert [row["weighting"] for row in shares] == ["tf", "deepct", "deepct-root", "oracle"]
+    assert shares[0]["passages_without_terms"] == 0
+    assert (searched / "figures/weight-distribution-tiny.svg").is_file()

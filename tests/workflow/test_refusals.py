@@ -127,11 +127,18 @@ def test_refused_before_any_job_starts(project, changes, expected):
     assert not (project / "results").exists()
 
 
-def test_pages_of_attributions_must_be_asked_for(project):
-    configure(project, {"attributions/case": None})
-    done = run_workflow(project, "attributions", "--dry-run", expect=1)
-    expected = "the configuration asks for no page of attributions; add one under attributions"
-    assert expected in done.stdout + done.stderr
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("attributions/case", "no page of attributions; add one under attributions"),
+        ("term_weight_pages/cases", "no page of term weights; add one under term_weight_pages"),
+        ("weight_distributions/tiny", "no distribution of weights; add one under weight_distributions"),
+    ],
+)
+def test_what_only_its_own_target_makes_must_be_asked_for(project, entry, expected):
+    configure(project, {entry: None})
+    done = run_workflow(project, entry.partition("/")[0], "--dry-run", expect=1)
+    assert f"the configuration asks for {expected}" in done.stdout + done.stderr
     assert not (project / "results").exists()
 
 

@@ -226,6 +226,23 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "diagnoses": {"embedded": {"documents": 20}},
         "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"], "steps": 20}},
+        "weight_distributions": {
+            "squad-dev": None,
+            "tiny": {
+                "label": "tiny",
+                "corpora": ["tiny"],
+                "weightings": ["tf", "deepct", "deepct-root", "oracle"],
+            },
+        },
+        "term_weight_pages": {
+            "squad": None,
+            "cases": {
+                "dataset": "tiny-unseen",
+                "weightings": ["tf", "deepct"],
+                "first_stages": ["bm25", "deepct-bm25"],
+                "cases": [{"query": "u00"}, {"text": "river", "documents": ["d00"]}],
+            },
+        },
         **top,
     }
 
