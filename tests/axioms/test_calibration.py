@@ -16,8 +16,11 @@ from irpretrain.axioms.collection import open_terms
 from irpretrain.axioms.rank_intervals import count_in_intervals
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.corpora.embedded import materialise
+from irpretrain.corpora.shards import write_shard
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.report.published import load_published
 from irpretrain.retrieval.build_postings import write_postings
@@ -38,9 +41,13 @@ TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.1, 1.0)
 class Files:
     """A collection's word stores, statistics and postings, its documents dealt to some shards."""
 
-    def __init__(self, folder: Path, texts: Sequence[str], shards: int = 1) -> None:
-        folder.mkdir(exist_ok=True)
+    def __init__(self, folder: Path, documents: Sequence[Path]) -> None:
         self.folder, self.statistics, self.postings = folder, folder / "words.parquet", folder / "postings"
+        self._prepare(documents)
+
+    @classmethod
+    def of(cls, folder: Path, texts: Sequence[str], shards: int = 1) -> Files:
+        folder.mkdir(exist_ok=True)
         rows = [
             {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
             for i, text in enumerate(texts)
@@ -48,7 +55,7 @@ class Files:
         documents = [folder / f"documents-{shard}.parquet" for shard in range(shards)]
         for shard, path in enumerate(documents):
             DOCUMENTS.write(path, rows[shard::shards])
-        self._prepare(documents)
+        return cls(folder, documents)
 
     def _prepare(self, documents: Sequence[Path]) -> None:
         counts = [self.folder / f"counts-{path.name}" for path in documents]
@@ -94,7 +101,7 @@ def web(documents: int, words: int = 60) -> list[str]:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    return Files(tmp_path_factory.mktemp("web"), web(600))
+    return Files.of(tmp_path_factory.mktemp("web"), web(600))
 
 
 # The sample
@@ -194,7 +201,7 @@ def test_a_number_wins_over_what_was_found(files: Files) -> None:
 @pytest.mark.parametrize("shards", [2, 5])
 def test_neither_shards_nor_threads_matter(tmp_path: Path, shards: int) -> None:
     texts = web(150, 30)
-    whole, dealt = Files(tmp_path / "whole", texts), Files(tmp_path / "dealt", texts, shards)
+    whole, dealt = Files.of(tmp_path / "whole", texts), Files.of(tmp_path / "dealt", texts, shards)
     assert whole.calibrate() == dealt.calibrate(threads=2)
     paths = [one.folder / "temperature.json" for one in (whole, dealt)]
     assert paths[0].read_bytes() == paths[1].read_bytes()
@@ -212,6 +219,21 @@ def test_the_best_at_a_bound_is_told(files: Files, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.splitlines()[-1].endswith("a bound of the search")
 
 
+def test_squads_paragraphs_have_the_temperature_of_the_default_configuration(tmp_path: Path) -> None:
+    corpus = CorpusConfig(format="squad", path="embedded:squad-train")
+    materialise("squad-train", ROOT / "resources/embedded.yaml", tmp_path / "source")
+    write_shard(
+        corpus, tmp_path / "source", 0, tmp_path / "documents.parquet", tmp_path / "redirects.parquet"
+    )
+    files = Files(tmp_path, [tmp_path / "documents.parquet"])
+    found = files.calibrate(calibration={"documents": 1000, "per_document": 4, "precision": 0.01})
+    assert found["queries"] == 4000
+    assert found["distance"] < 0.1
+    assert found["temperature"] == pytest.approx(0.028, rel=0.05)
+    tried = json.loads((tmp_path / "temperature.json").read_text())["tried"]
+    assert all(low["shares"][">50"] <= high["shares"][">50"] + 0.01 for low, high in pairwise(tried))
+
+
 # What cannot be
 
 
@@ -219,28 +241,28 @@ def test_the_best_at_a_bound_is_told(files: Files, capsys: pytest.CaptureFixture
     "texts", [[], ["", "..."], ["the of", "and the"]], ids=["none", "empty", "stop words"]
 )
 def test_a_collection_without_words_is_refused(tmp_path: Path, texts: list[str]) -> None:
-    files = Files(tmp_path / "files", texts)
+    files = Files.of(tmp_path / "files", texts)
     with pytest.raises(InputError, match="there is nothing that pseudo-queries could be made of"):
         files.calibrate()
     assert not (tmp_path / "files" / "temperature.json").exists()
 
 
 def test_documents_of_stop_words_alone_have_no_rank(tmp_path: Path) -> None:
-    files = Files(tmp_path / "files", ["the of", "and the"])
+    files = Files.of(tmp_path / "files", ["the of", "and the"])
     with pytest.raises(InputError, match="none of the 2 documents has a word outside the stop list"):
         files.calibrate(stop_list="none")
 
 
 def test_documents_without_a_word_that_queries_are_made_of(tmp_path: Path) -> None:
     """`bat` is a term that stands once, and only `the` occurs often enough for the vocabulary."""
-    files = Files(tmp_path / "files", ["bat", "the the the"])
+    files = Files.of(tmp_path / "files", ["bat", "the the the"])
     with pytest.raises(InputError, match="none of the 1 documents drawn, such as d0, has a word"):
         files.calibrate(stop_list="none", minimum_count=3)
     assert not (tmp_path / "files" / "temperature.json").exists()
 
 
 def test_postings_of_other_documents_are_refused(files: Files, tmp_path: Path) -> None:
-    files_too = Files(tmp_path / "files", ["bat cat", "cat"])
+    files_too = Files.of(tmp_path / "files", ["bat cat", "cat"])
     files_too.postings = files.postings
     with pytest.raises(IntegrityError, match="collection, stop list or stemming differ"):
         files_too.calibrate()

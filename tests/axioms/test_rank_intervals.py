@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from irpretrain.axioms.rank_intervals import rank_intervals
+from irpretrain.axioms.rank_intervals import count_in_intervals, interval_names, last_ranks, rank_intervals
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
 
@@ -59,3 +62,21 @@ def test_ranks_of_another_depth_are_refused(tmp_path: Path, rank: int) -> None:
     with pytest.raises(IntegrityError, match="RANK was to be known up to 50"):
         rank_intervals([write(tmp_path / "a", [1, rank])], tmp_path / "ranks.json")
     assert not (tmp_path / "ranks.json").exists()
+
+
+def test_ranks_are_counted_by_interval() -> None:
+    assert count_in_intervals(np.array([1, 2, 3, 5, 6, 0, 0, 50, 51]), (2, 5, 50)).tolist() == [2, 2, 2, 3]
+    assert count_in_intervals(np.array([], np.int32), (2, 5)).tolist() == [0, 0, 0]
+
+
+@given(st.lists(st.integers(1, 99), min_size=1, unique=True).map(sorted))
+def test_names_say_where_intervals_end(lasts: list[int]) -> None:
+    assert last_ranks(interval_names(lasts)) == lasts
+
+
+@pytest.mark.parametrize(
+    "names", [[], [">5"], ["1-2"], ["2-3", ">3"], ["1", "3-5", ">5"], ["1-2", "3-5", ">6"]]
+)
+def test_names_that_leave_ranks_out_are_refused(names: list[str]) -> None:
+    with pytest.raises(ValueError, match="no intervals of all ranks"):
+        last_ranks(names)

@@ -544,6 +544,24 @@ def test_temperatures_of_pseudo_queries_belong_to_collections(given):
     assert options.of("articles") == PseudoQueriesConfig(temperature=0.5)
 
 
+def test_temperatures_that_are_not_given_are_calibrated(given):
+    options = PseudoQueriesConfig(temperatures={"passages": 0.1, "articles": None})
+    assert [options.of(name).temperature for name in ("passages", "articles", "others")] == [
+        0.1,
+        "calibrated",
+        "calibrated",
+    ]
+    alone = PseudoQueriesConfig(temperature=0.5, temperatures={"passages": "calibrated"})
+    assert [alone.of(name).temperature for name in ("passages", "others")] == ["calibrated", 0.5]
+    assert alone.at(0.1).temperature == 0.1
+    assert PseudoQueriesConfig().support == "collection"
+    given["pseudo_queries"] = {"temperature": "hot", "calibration": {"lowest": 2.0}}
+    text = message(given)
+    assert "pseudo_queries.temperature" in text
+    assert "'calibrated'; given was 'hot'" in text
+    assert "pseudo_queries.calibration: lowest: 2.0 is not below highest, which is 1.0" in text
+
+
 def test_data_of_predictors_are_used_where_they_are_shown(given):
     config = parse_config(given)
     assert "squad-questions" in used_datasets(config)

@@ -17,6 +17,9 @@ from irpretrain.corpora.embedded import PREFIX, installed_path, read_manifest
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
+CALIBRATED = {"results/pseudo_queries/pretraining-msmarco/temperature.json"}
+"""What is found at the paper's scale; on the embedded data the temperatures are given."""
+
 
 def lay_out(config: Config, folder: Path) -> None:
     """Put an empty file wherever the configuration names one, and a real encoder where it names that."""
@@ -79,4 +82,6 @@ def test_it_gives_a_plan(overlay, tmp_path):
         assert told == jobs(config, planned)
     for model in used_models(config):
         assert any(path.startswith(f"results/models/pretrained/{model}/") for path in planned), model
+    calibrated = {path for path in planned if path.endswith("/temperature.json")}
+    assert calibrated == (CALIBRATED if overlay.stem == "ares-paper" else set())
     assert "results/report.html" in planned

@@ -5,7 +5,16 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
-from axiom_run import COUNTS, axiom_files, diagnosis, predictor, predictors, rank_intervals, with_axioms
+from axiom_run import (
+    COUNTS,
+    axiom_files,
+    diagnosis,
+    predictor,
+    predictors,
+    rank_intervals,
+    temperature,
+    with_axioms,
+)
 from small_run import ARES_YAML, flat_rows, write_results
 
 from irpretrain.axioms.diagnosis import diagnose
@@ -162,6 +171,30 @@ def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, t
     cells = [row.cells[1] for row in table.panels[0].rows]
     assert [cell.ours and cell.ours.mean for cell in cells] == [0.4, 0.15, 0.05, None, None]
     assert cells[3].not_run == "RANK is known up to 20 alone (axioms.rank_depth)"
+
+
+def test_a_calibrated_temperature_is_told_with_the_distance_it_leaves(config: Config, tmp_path: Path) -> None:
+    """Ours are 0.4, 0.15, 0.05, 0.1 and 0.3; the differences to the printed shares add up to 0.249."""
+    ranks = [rank_intervals(tmp_path, name) for name in ("pretraining", "target", "articles")]
+    chosen = [temperature(tmp_path, "pretraining"), temperature(tmp_path, "target", at_bound=True)]
+    notes = tables(config, AxiomFiles((), ranks, (), chosen))["rank_intervals"].notes
+    first, second, third = (
+        next(note for note in notes if note.startswith(f"{name}: "))
+        for name in ("pretraining", "target", "articles")
+    )
+    assert (
+        ". Temperature 0.03 was chosen among 3 by the total variation distance to the printed shares, 0.070 over 200 "
+        "pseudo-queries of 50 documents; over all it is 0.12"
+    ) in first
+    assert "50 documents, the best being a bound of the search; over all" in second
+    assert "Temperature" not in third
+
+
+@pytest.mark.parametrize("changes", [{"temperature": 0}, {"distance": 2}, {"tried": []}, {"queries": 0}])
+def test_faulty_temperatures(tmp_path: Path, changes: dict) -> None:
+    path = temperature(tmp_path, "pretraining", **changes)
+    with pytest.raises(InputError, match=next(iter(changes))):
+        AxiomResults.read(AxiomFiles((), (), (), [path]))
 
 
 # Diagnoses

@@ -33,7 +33,7 @@ OTHERS = ["banana cherry elder elder", "banana fig fig grape", "cherry banana gr
 
 
 def options(**given: Any) -> PseudoQueriesConfig:
-    return PseudoQueriesConfig(**{"stop_list": "none", "temperature": 1.0, **given})
+    return PseudoQueriesConfig(**{"stop_list": "none", "support": "document", "temperature": 1.0, **given})
 
 
 def write_documents(path: Path, texts: Sequence[str], numbers: Sequence[int] | None = None) -> Path:
