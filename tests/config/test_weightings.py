@@ -119,6 +119,7 @@ def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(gi
 
 
 def test_views_of_weights_name_what_there_is(given):
+    given["report"]["papers"] = ["deepct"]
     given["weight_distributions"] = {
         "mine": {"label": "x", "corpora": ["squad-dev", "squid"], "weightings": ["tf", "deepkt", "tf"]}
     }
@@ -144,6 +145,7 @@ def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given)
     given["experiments"] = {"zero-shot": given["experiments"]["zero-shot"]}
     shown = {"label": "x", "corpora": ["squad-fit"], "weightings": ["tf", "deepct-root"]}
     given["weight_distributions"] = {"mine": shown}
+    given["report"]["papers"] = ["deepct"]
     config = parse_config(given)
     assert used_weightings(config) == ["deepct"]
     assert "squad-fit" in used_corpora(config)
