@@ -470,6 +470,21 @@ def test_missing_and_broken_files(tmp_path):
         load_config(broken)
 
 
+def test_overlays_are_laid_as_snakemake_does(tmp_path):
+    from snakemake.utils import update_config
+
+    layers = [tmp_path / "removes.yaml", tmp_path / "makes.yaml"]
+    layers[0].write_text("term_weights: {deepct: null}\n")
+    layers[1].write_text("term_weights: {deepct: {scale: 50}}\n")
+    laid, given = {}, yaml.safe_load((ROOT / "config.yaml").read_text())
+    for layer in layers:
+        update_config(laid, yaml.safe_load(layer.read_text()))
+    update_config(given, laid)
+    ours = load_config(ROOT / "config.yaml", *layers)
+    assert ours == parse_config(given)
+    assert (ours.term_weights["deepct"].scale, ours.term_weights["deepct"].training.steps) == (50, 100)
+
+
 def test_the_generated_reference_is_up_to_date():
     assert (ROOT / "docs/config.md").read_text() == config_reference(), "run: make docs"
     assert (ROOT / "docs/config.schema.json").read_text() == config_schema(), "run: make docs"

@@ -32,7 +32,8 @@ def sweeps(tmp_path: Path) -> list[Path]:
         "at_edge": ["b"],
     }
     (results / "tuning/deepct-bm25.json").write_text(json.dumps(found))
-    (results / "figures/sweep-deepct-bm25.svg").write_text("<svg/>")
+    for name in ("sweep-deepct-bm25", "deepct_figure1"):
+        (results / f"figures/{name}.svg").write_text("<svg/>")
     return [results / "tuning/deepct-bm25.json"]
 
 

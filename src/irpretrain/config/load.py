@@ -15,12 +15,17 @@ from irpretrain.errors import ConfigError
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def load_config(*paths: str | Path) -> Any:
-    """Read YAML files, later ones over earlier ones, and return the checked `Config`."""
-    merged: dict[str, Any] = {}
-    for path in paths:
-        merged = deep_merge(merged, _read_yaml(Path(path)))
-    return parse_config(merged, " + ".join(str(p) for p in paths))
+def load_config(base: str | Path, *overlays: str | Path) -> Any:
+    """Read YAML files and return the checked `Config`: overlays, later ones over earlier ones, and all over the base.
+
+    In this order, which is Snakemake's of `--configfile`, an entry that one overlay removes and a later one makes anew
+    keeps what the base says of it.
+    """
+    laid: dict[str, Any] = {}
+    for path in overlays:
+        laid = deep_merge(laid, _read_yaml(Path(path)))
+    merged = deep_merge(_read_yaml(Path(base)), laid)
+    return parse_config(merged, " + ".join(str(path) for path in (base, *overlays)))
 
 
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
