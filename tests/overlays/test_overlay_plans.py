@@ -12,7 +12,7 @@ import pytest
 from overlay_layers import OVERLAYS, ROOT, layers, load
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import used_corpora, used_datasets, used_models
+from irpretrain.config.consistency import given_models, used_corpora, used_datasets, used_models
 from irpretrain.corpora.embedded import PREFIX, installed_path, read_manifest
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
@@ -37,9 +37,11 @@ def lay_out(config: Config, folder: Path) -> None:
         else:
             path.mkdir(exist_ok=True)
             (path / "part.jsonl").touch()
-    if not config.encoder.path.startswith(PREFIX):
-        encoder = read_manifest(ROOT / "resources/embedded.yaml").asset("minilm")
-        (folder / config.encoder.path).symlink_to(installed_path(encoder))
+    encoder = installed_path(read_manifest(ROOT / "resources/embedded.yaml").asset("minilm"))
+    given = [config.models[name].cross_encoder or "" for name in given_models(config)]
+    for path in (config.encoder.path, *given):
+        if not path.startswith(PREFIX):
+            (folder / path).symlink_to(encoder)
 
 
 def told_jobs(overlay: Path) -> list[int]:
@@ -80,7 +82,7 @@ def test_it_gives_a_plan(overlay, tmp_path):
     planned = {line.split("\t")[0] for line in done.stdout.splitlines()}
     if told := told_jobs(overlay):
         assert told == jobs(config, planned)
-    for model in used_models(config):
+    for model in set(used_models(config)) - set(given_models(config)):
         assert any(path.startswith(f"results/models/pretrained/{model}/") for path in planned), model
     calibrated = {path for path in planned if path.endswith("/temperature.json")}
     assert calibrated == (CALIBRATED if overlay.stem == "ares-paper" else set())
