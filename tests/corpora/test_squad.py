@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from irpretrain.corpora import squad
 from irpretrain.corpora.embedded import materialise
@@ -66,6 +67,28 @@ def test_questions_and_their_paragraphs(tmp_path):
     assert judged[2] == Judgement(2, "q3", "Super_Bowl_50/2", 1)
     by_article = list(squad_qrels.read(path, squad_qrels.Options(unit="article")))
     assert [j.document_id for j in by_article] == ["Super_Bowl_50"] * 3 + ["Kievan_Rus%27"]
+
+
+def test_a_choice_of_articles_is_that_of_their_questions_too(tmp_path):
+    path = write(tmp_path / "s", CONTENT)
+    second = {"articles": (1, 9)}
+    assert [d.document_id for d in squad.read(path, squad.Options(**second))] == ["Kievan_Rus%27/0"]
+    assert list(squad.read(path, squad.Options(**second))) == list(squad.read(path, squad.Options()))[3:]
+    assert [q.query_id for q in squad_topics.read(path, squad_topics.Options(**second))] == ["q4"]
+    judged = list(squad_qrels.read(path, squad_qrels.Options(**second)))
+    assert [j.document_id for j in judged] == ["Kievan_Rus%27/0"]
+
+
+def test_a_damaged_file_is_reported_whatever_articles_are_chosen(tmp_path):
+    path = tmp_path / "s"
+    path.write_text("{")
+    assert [type(found) for found in squad.read(path, squad.Options(articles=(3, 4)))] == [Malformed]
+
+
+@pytest.mark.parametrize("articles", [(2, 2), (-1, 3), (3, 1)])
+def test_a_choice_without_an_article_is_refused(articles):
+    with pytest.raises(ValidationError, match="holds no article"):
+        squad.Options(articles=articles)
 
 
 def test_impossible_questions_are_skipped(tmp_path):

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.published import Direction, PublishedValue
 from irpretrain.report.scores import RunName
 
@@ -30,6 +31,7 @@ class Comparison:
         p: two-tailed p-value, corrected as the configuration says.
         significant: whether p is at most the level.
         direction: what the mark says.
+        outcomes: on how many queries ours is better, equal and worse; None for what is not paired over queries.
     """
 
     over: str
@@ -38,6 +40,7 @@ class Comparison:
     p: float
     significant: bool
     direction: Direction = "better"
+    outcomes: Outcomes | None = None
 
     @property
     def holds(self) -> bool:
@@ -105,7 +108,8 @@ class Verdict:
 class Cell:
     """One cell: what the paper prints, what we measured, and what follows; candidates where not the usual BM25.
 
-    `gap` stands where the paper's cell has no number for us: "NA", or "illegible".
+    `gap` stands where the paper's cell has no number for us: "NA", or "illegible". `printed_outcomes` are the paper's
+    wins, ties and losses, where it prints them beside the value.
     """
 
     row: str
@@ -117,6 +121,7 @@ class Cell:
     verdicts: tuple[Verdict, ...]
     candidates: str = ""
     gap: str = ""
+    printed_outcomes: str = ""
 
     @property
     def printed(self) -> str:
@@ -138,6 +143,23 @@ class Contrast:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """A cell that shows on how many queries a value is better than its baseline's, equal, and worse: as the paper
+    prints it, and ours; None where nothing was compared."""
+
+    printed: str
+    outcomes: Outcomes | None
+
+    @property
+    def ours(self) -> str:
+        """Ours as the paper would print it: 2022/3861/1097."""
+        return outcomes_text(self.outcomes)
+
+
+AnyCell = Cell | Contrast | Tally
+
+
+@dataclass(frozen=True)
 class Column:
     """A column: its group (data set, regime) and its own heading (measure)."""
 
@@ -152,7 +174,7 @@ class Row:
     key: str
     label: str
     filled_by: str
-    cells: tuple[Cell | Contrast, ...]
+    cells: tuple[AnyCell, ...]
 
 
 @dataclass(frozen=True)
@@ -231,6 +253,17 @@ def p_text(p: float) -> str:
 def difference_text(difference: float) -> str:
     """Return a difference as text, +0.231; one that rounds to nothing is +0.000 whatever its sign."""
     return f"{round(difference, 3) + 0.0:+.3f}"
+
+
+def outcomes_text(outcomes: Outcomes | None) -> str:
+    """Return wins, ties and losses as text, 2022/3861/1097; nothing where there are none."""
+    return "" if outcomes is None else "/".join(map(str, outcomes))
+
+
+def tally_text(tally: Tally) -> str:
+    """Return wins, ties and losses as text: 2022/3861/1097 · ours 310/1400/290; a dash where there are none."""
+    ours = f"ours {tally.ours}" if tally.ours and tally.printed else tally.ours
+    return " · ".join(part for part in (tally.printed, ours) if part) or "–"
 
 
 def contrast_text(contrast: Contrast) -> str:

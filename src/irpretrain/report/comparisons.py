@@ -18,6 +18,7 @@ from irpretrain.evaluation.significance import (
     paired_t_test,
     randomisation_test,
     seed_interval,
+    wins_ties_losses,
 )
 from irpretrain.report.cells import Comparison
 from irpretrain.report.published import Direction, PublishedTable
@@ -72,6 +73,7 @@ def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comp
             p,
             p <= testing.level,
             pairing.direction,
+            wins_ties_losses(pairing.ours.per_query, pairing.baseline.per_query),
         )
         for pairing, p in zip(pairings, p_values, strict=True)
     ]

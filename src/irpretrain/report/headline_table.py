@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irpretrain.config import Config
-from irpretrain.report.cells import Cell, Column, Contrast, Panel, Row, Table
+from irpretrain.report.cells import AnyCell, Cell, Column, Contrast, Panel, Row, Table
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     FIRST_STAGES,
@@ -105,15 +105,15 @@ def _panel(
         ]
     rows = []
     for model, planned in plans.items():
-        cells: list[Cell | Contrast] = []
+        cells: list[AnyCell] = []
         for start in range(0, len(planned), len(measures)):
             cells += _cells(planned[start : start + len(measures)], statistics)
         rows.append(Row(model, model_label(config, model), "", tuple(cells)))
     return Panel(dataset_label(config, *pair), tuple(columns), tuple(rows))
 
 
-def _cells(plans: list[Plan], statistics: Statistics) -> list[Cell | Contrast]:
-    cells: list[Cell | Contrast] = []
+def _cells(plans: list[Plan], statistics: Statistics) -> list[AnyCell]:
+    cells: list[AnyCell] = []
     for plan in plans:
         ours = statistics.ours(plan)
         verdict = not_run(plan.reason) if ours is None else nothing_published("this table is not the paper's")

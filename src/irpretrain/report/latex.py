@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 
 from irpretrain.atomic import write_text
-from irpretrain.report.cells import Cell, Contrast, Ours, Panel, Table, difference_text, p_text
+from irpretrain.report.cells import AnyCell, Contrast, Ours, Panel, Table, Tally, difference_text, p_text
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -93,10 +93,12 @@ def _label(label: str) -> str:
     return escape(label)
 
 
-def _cell(table: Table, cell: Cell | Contrast) -> str:
+def _cell(table: Table, cell: AnyCell) -> str:
     if isinstance(cell, Contrast):
         found = cell.comparison
         return _stack(difference_text(found.difference), escape(p_text(found.p))) if found else "--"
+    if isinstance(cell, Tally):
+        return " / ".join(text for text in (cell.printed, cell.ours) if text) or "--"
     published = _value(cell.published.number, cell.published.marks) if cell.published else cell.gap
     if cell.ours is None:
         reason = rf"({table.reasons()[cell.not_run]})" if cell.not_run else ""

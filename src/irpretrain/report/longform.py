@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from irpretrain.atomic import atomic_file
-from irpretrain.report.cells import Cell, Table
+from irpretrain.report.cells import Cell, Table, outcomes_text
 
 CELL_COLUMNS = (
     "table",
@@ -34,6 +34,8 @@ CELL_COLUMNS = (
     "over",
     "difference",
     "p",
+    "published_outcomes",
+    "outcomes",
     "verdict",
     "reason",
 )
@@ -44,7 +46,8 @@ VERDICT_COLUMNS = (
 
 
 def write_cells(table: Table, path: str | Path) -> int:
-    """Write one line for each cell; lists within a cell (seeds, baselines) are separated by semicolons."""
+    """Write one line for each cell; lists within a cell (seeds, baselines) are separated by semicolons, wins, ties and
+    losses by slashes."""
     rows = [
         (table.name, panel.title, row.key, row.label, row.filled_by, *_cell(cell))
         for panel in table.panels
@@ -88,6 +91,8 @@ def _cell(cell: Cell) -> tuple[object, ...]:
         ";".join(c.over for c in comparisons),
         ";".join(_number(c.difference) for c in comparisons),
         ";".join(f"{c.p:.3g}" for c in comparisons),
+        cell.printed_outcomes,
+        ";".join(outcomes_text(c.outcomes) for c in comparisons),
         ";".join(v.outcome for v in cell.verdicts),
         ";".join(v.reason for v in cell.verdicts),
     )

@@ -6,7 +6,17 @@ import re
 from pathlib import Path
 
 from irpretrain.atomic import write_text
-from irpretrain.report.cells import Cell, Contrast, Panel, Table, contrast_text, value_text
+from irpretrain.report.cells import (
+    AnyCell,
+    Cell,
+    Contrast,
+    Panel,
+    Table,
+    Tally,
+    contrast_text,
+    tally_text,
+    value_text,
+)
 
 SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
@@ -38,10 +48,12 @@ def escape(text: str) -> str:
     return SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def cell_text(table: Table, cell: Cell | Contrast) -> str:
+def cell_text(table: Table, cell: AnyCell) -> str:
     """Return a cell as plain text: "0.459* · ours 0.412*† [0.373, 0.451]", or "0.459* · not run (a)"."""
     if isinstance(cell, Contrast):
         return contrast_text(cell) or "–"
+    if isinstance(cell, Tally):
+        return tally_text(cell)
     published = cell.printed
     if cell.ours is None:
         ours = f"not run ({table.reasons()[cell.not_run]})" if cell.not_run else "–"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from irpretrain.config import Config
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
+from irpretrain.report.cells import AnyCell, Cell, Column, Ours, Panel, Row, Table, Tally, Verdict
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     USUAL_CANDIDATES,
@@ -95,13 +95,33 @@ class _PaperTable:
         ]
 
     def _paper_panel(self, plans: dict[str, list[Plan]]) -> Panel:
-        columns = tuple(Column(self._group(c), c.measure) for c in self.table.columns)
+        columns = self._columns((self._group(c), c.measure) for c in self.table.columns)
         rows = []
         for row in self.table.rows:
-            cells = tuple(self._cell(row, plan) for plan in plans[row.key])
+            cells = [self._cell(row, plan) for plan in plans[row.key]]
             if row.values or any(cell.ours for cell in cells):
-                rows.append(Row(row.key, self._label(row), self._filled_by(row), cells))
+                rows.append(Row(row.key, self._label(row), self._filled_by(row), self._with_tallies(cells)))
         return Panel("Data sets of the paper", columns, tuple(rows))
+
+    def _columns(self, given: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
+        """(group, measure) of each column, and columns of wins, ties and losses beside their measure's."""
+        found = []
+        for group, measure in given:
+            found.append(Column(group, measure))
+            if self.table.counts_outcomes(measure):
+                found.append(Column(group, f"{measure} W/T/L"))
+        return tuple(found)
+
+    def _with_tallies(self, cells: Iterable[Cell]) -> tuple[AnyCell, ...]:
+        """The cells as `_columns` has them."""
+        found: list[AnyCell] = []
+        for cell in cells:
+            found.append(cell)
+            if self.table.outcomes is not None and self.table.counts_outcomes(cell.measure):
+                compared = cell.ours.comparisons if cell.ours else ()
+                made = (c.outcomes for c in compared if c.mark == self.table.outcomes.mark)
+                found.append(Tally(cell.printed_outcomes, next(made, None)))
+        return tuple(found)
 
     def _group(self, column: PublishedColumn) -> str:
         """The data set, with the candidates where the table has several for it, and the regime where it is given."""
@@ -154,8 +174,8 @@ class _PaperTable:
 
     def _panel_here(self, pair: tuple[str, str], plans: dict[str, list[Plan]]) -> Panel:
         label = dataset_label(self.config, *pair)
-        columns = tuple(
-            Column(f"{label}, {regime_label(regime)}", measure)
+        columns = self._columns(
+            (f"{label}, {regime_label(regime)}", measure)
             for regime in self._regimes(*pair)
             for measure in self._measures(pair[0])
         )
@@ -164,7 +184,7 @@ class _PaperTable:
                 row.key,
                 self._label(row),
                 self._filled_by(row),
-                tuple(self._cell(row, plan) for plan in plans[row.key]),
+                self._with_tallies(self._cell(row, plan) for plan in plans[row.key]),
             )
             for row in self.table.rows
             if row.values or self._model(row) is not None
@@ -173,17 +193,20 @@ class _PaperTable:
 
     # Cells
 
-    def _model(self, row: PublishedRow) -> str | None:
-        return next(
-            (m for m in row.models if m in self.config.models or m in first_stage_labels(self.config)), None
-        )
+    def _model(self, row: PublishedRow, dataset: str = "") -> str | None:
+        """What fills a row: the first of its models that there is. A first stage of one data set alone, as one whose
+        queries are weighed by a model of that data set, is called after it: <model>-<dataset>."""
+        stages = first_stage_labels(self.config)
+        own = (f"{model}-{dataset}" for model in row.models)
+        known = (model for model in row.models if model in self.config.models or model in stages)
+        return next((model for model in own if model in stages), None) or next(known, None)
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime.
 
         A first stage of ours searches the collection, so none stands where the paper ranks given candidates with it.
         """
-        model = self._model(row)
+        model = self._model(row, dataset)
         if model is None:
             return None
         if model in first_stage_labels(self.config):
@@ -247,8 +270,18 @@ class _PaperTable:
         verdicts = tuple(self._verdicts(row, plan, published, ours))
         candidates = "" if plan.candidates == USUAL_CANDIDATES else plan.candidates
         gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
+        outcomes = self.table.printed_outcomes(row.key, plan.dataset, plan.measure)
         return Cell(
-            plan.row, plan.dataset, plan.measure, plan.regime, published, ours, verdicts, candidates, gap
+            plan.row,
+            plan.dataset,
+            plan.measure,
+            plan.regime,
+            published,
+            ours,
+            verdicts,
+            candidates,
+            gap,
+            outcomes,
         )
 
     def _verdicts(

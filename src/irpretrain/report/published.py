@@ -15,7 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from irpretrain.errors import InputError
 from irpretrain.report.published_axioms import PublishedAxioms
+from irpretrain.report.published_depths import PublishedDepths
 
+OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
+"""Wins, ties and losses as printed; of a row that is compared with nothing, dashes."""
 PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
 FIRST_STAGE = "first-stage"
 """As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read."""
@@ -97,11 +100,19 @@ class PublishedMark(_Strict):
     rows: list[str] = Field(default_factory=list)
 
 
+class PublishedOutcomes(_Strict):
+    """Wins, ties and losses beside every value of a measure, against the row that a mark speaks of."""
+
+    measure: str
+    mark: str
+
+
 class PublishedRow(_Strict):
     """A row: its label and values as printed, and the model of ours that fills it.
 
     `models` are keys of our configuration (or first stages), of which the first one present is taken; `regimes`
-    begins with the one that the paper reports. A row without values stands for others on other data.
+    begins with the one that the paper reports. A row without values stands for others on other data. `outcomes` are
+    printed wins, ties and losses, one for each column whose values have them.
     """
 
     key: str
@@ -111,6 +122,7 @@ class PublishedRow(_Strict):
     absent: str
     values: list[str] = Field(default_factory=list)
     stands_for: list[str] = Field(default_factory=list)
+    outcomes: list[str] = Field(default_factory=list)
 
     @property
     def is_first_stage(self) -> bool:
@@ -136,6 +148,7 @@ class PublishedTable(_Strict):
     columns: list[PublishedColumn] = Field(min_length=1)
     marks: list[PublishedMark]
     superscripts: dict[str, str] = Field(default_factory=dict)
+    outcomes: PublishedOutcomes | None = None
     rows: list[PublishedRow] = Field(min_length=1)
     remarks: list[str] = Field(default_factory=list)
 
@@ -151,6 +164,7 @@ class PublishedTable(_Strict):
         known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
         for row in self.rows:
             self._check_row(row, known_marks)
+            self._check_outcomes(row)
         return self
 
     def _check_row(self, row: PublishedRow, known_marks: set[str]) -> None:
@@ -162,6 +176,26 @@ class PublishedTable(_Strict):
             value = PublishedValue.parse(printed)
             if value is not None and not set(value.marks) <= known_marks:
                 raise ValueError(f"row {row.key}: {printed!r} has a mark that the table does not explain")
+
+    def _check_outcomes(self, row: PublishedRow) -> None:
+        asked = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
+        if len(row.outcomes) != asked:
+            raise ValueError(
+                f"row {row.key}: {len(row.outcomes)} outcomes for {asked} columns that have them"
+            )
+        for printed in row.outcomes:
+            if not OUTCOMES.fullmatch(printed):
+                raise ValueError(f"row {row.key}: {printed!r} is not wins/ties/losses")
+
+    def counts_outcomes(self, measure: str) -> bool:
+        """Whether wins, ties and losses stand beside the values of a measure."""
+        return self.outcomes is not None and self.outcomes.measure == measure
+
+    def printed_outcomes(self, row: str, dataset: str, measure: str) -> str:
+        """Return printed wins, ties and losses beside a value; empty where there are none."""
+        having = [column.dataset for column in self.columns if self.counts_outcomes(column.measure)]
+        found = dict(zip(having, self.row(row).outcomes, strict=False))
+        return found.get(dataset, "") if self.counts_outcomes(measure) else ""
 
     def row(self, key: str) -> PublishedRow:
         """Return the row called `key`."""
@@ -274,6 +308,7 @@ class Published(_Strict):
     candidates: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, PublishedTable]
     axioms: PublishedAxioms | None = None
+    depths: PublishedDepths | None = None
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -285,13 +320,19 @@ class Published(_Strict):
             strange = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
             if strange:
                 raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
+        if self.depths is not None and self.depths.dataset not in self.datasets:
+            raise ValueError(f"depths: unknown data set {self.depths.dataset}")
         return self
 
     def table_names(self) -> list[str]:
-        """Return the names of the paper's tables in the report's order, those of axioms among them."""
+        """Return the names of the paper's tables in the report's order, those of axioms and depths among them."""
+        numbers = {name: table.number for name, table in self.tables.items()}
+        if self.depths is not None:
+            numbers[f"table{self.depths.number}"] = self.depths.number
+        names = sorted(numbers, key=lambda name: numbers[name])
         if self.axioms is None:
-            return list(self.tables)
-        return [f"table{self.axioms.predictors.number}", "rank_intervals", *self.tables, "diagnosis"]
+            return names
+        return [f"table{self.axioms.predictors.number}", "rank_intervals", *names, "diagnosis"]
 
     def place(self, page: int | None, section: str) -> str:
         """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""

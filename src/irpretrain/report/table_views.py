@@ -14,11 +14,13 @@ from irpretrain.report.cells import (
     NOTHING_PUBLISHED,
     OFF,
     REPRODUCED,
+    AnyCell,
     Cell,
     Contrast,
     Ours,
     Row,
     Table,
+    Tally,
     Verdict,
     difference_text,
     p_text,
@@ -138,7 +140,7 @@ def _split(row: Row) -> tuple[str, str]:
     return label, "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
 
 
-def _cell_view(table: Table, cell: Cell | Contrast, book: CellBook) -> CellView:
+def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
     if isinstance(cell, Contrast):
         found = cell.comparison
         if found is None:
@@ -146,6 +148,9 @@ def _cell_view(table: Table, cell: Cell | Contrast, book: CellBook) -> CellView:
         return CellView(
             f"{found.difference:.6f}", text=difference_text(found.difference), bounds=p_text(found.p)
         )
+    if isinstance(cell, Tally):
+        sort = "" if cell.outcomes is None else str(cell.outcomes.wins - cell.outcomes.losses)
+        return CellView(sort, cell.printed, text=cell.ours or "–")
     if cell.ours is None:
         mark = table.reasons().get(cell.not_run, "")
         sort = f"{cell.published.value:.6f}" if cell.published else ""
