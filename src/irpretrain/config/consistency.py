@@ -101,7 +101,7 @@ def cross_faults(config: Config) -> Iterator[str]:
 
 
 def view_faults(config: Config) -> Iterator[str]:
-    """Yield the faults of `weight_distributions` and `term_weight_pages`; a report without DeepCT does not need them."""
+    """Yield the faults of `weight_distributions` and `term_weight_pages`; no report without DeepCT needs them."""
     for name, distribution in config.weight_distributions.items():
         where = f"weight_distributions.{name}"
         yield from _unknown(f"{where}.corpora", distribution.corpora, config.corpora, "corpora")
