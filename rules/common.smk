@@ -12,6 +12,7 @@ from irpretrain.config.consistency import (
     trained_on,
     used_first_stages,
     used_models,
+    view_faults,
     wanted_models,
     with_starts,
 )

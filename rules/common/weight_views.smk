@@ -32,12 +32,19 @@ def distribution_labels(wildcards):
     return {name: labels[name] for name in CFG.weight_distributions[wildcards.distribution].weightings}
 
 
+def check_views():
+    """Refuse views that name what is not there, which a report without DeepCT does not look at."""
+    if faults := list(view_faults(CFG)):
+        raise WorkflowError("\n".join(faults))
+
+
 def distribution_figures(wildcards):
     """The figure of every collection that the configuration asks for; an error where it asks for none."""
     if not CFG.weight_distributions:
         raise WorkflowError(
             "the configuration asks for no distribution of weights; add one under weight_distributions"
         )
+    check_views()
     return [f"results/figures/weight-distribution-{name}.svg" for name in CFG.weight_distributions]
 
 
@@ -47,6 +54,7 @@ def weight_pages(wildcards):
         raise WorkflowError(
             "the configuration asks for no page of term weights; add one under term_weight_pages"
         )
+    check_views()
     return [f"results/term_weight_pages/{page}.html" for page in CFG.term_weight_pages]
 
 

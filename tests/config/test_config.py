@@ -383,11 +383,11 @@ def test_every_dangling_name_is_listed(given):
         given["corpora"][name] = None
     text = message(given)
     assert "5 faults" in text
-    assert "weight_distributions.squad-dev.corpora: 'squad-dev'" in text
     assert "collections.pretraining: 'squad-train-passages'" in text
     assert "collections.target: 'squad-dev-passages'" in text
     assert "datasets.squad.corpus: 'squad-dev'" in text
     assert "datasets.squad-first-stages.corpus: 'squad-dev'" in text
+    assert "weight_distributions.squad-dev.corpora: 'squad-dev'" in text
 
 
 @pytest.mark.parametrize("name", ["encoder", "bm25", "ql"])

@@ -22,6 +22,7 @@ from irpretrain.report.weight_cases import WeightCase, choose_cases
 from irpretrain.report.weighted_words import (
     PassageWord,
     ShadedWord,
+    legend,
     query_terms,
     read_passage,
     shade,
@@ -50,7 +51,7 @@ def shades(
     """Word, share in per cent, level, whether it is in the query."""
     asked = query_terms(query, "alphanumeric", analyser)
     passage = read_passage(text, "alphanumeric", analyser, asked)
-    shaded = shade(passage, weights)
+    shaded = shade(passage, weights, 0.5)
     return [(s.word.text, f"{100 * s.share:.4g}", s.level, s.word.asked) for s in shaded]
 
 
@@ -75,8 +76,8 @@ def test_a_passage_without_weights_is_not_shaded(analyser: Analyser) -> None:
     ("weight", "level"),
     [(0, 0), (1, 1), (99, 1), (100, 2), (299, 3), (300, 4), (499, 5), (500, 6), (1000, 6)],
 )
-def test_levels_are_tenths(weight: int, level: int) -> None:
-    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 1000).level == level
+def test_levels_are_tenths_up_to_a_half(weight: int, level: int) -> None:
+    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 1000, 0.5).level == level
 
 
 @pytest.mark.parametrize(
@@ -89,14 +90,32 @@ def test_levels_are_tenths(weight: int, level: int) -> None:
     ],
 )
 def test_shades_deepen_to_a_half(weight: int, shown: str) -> None:
-    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 10).colour == shown
+    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 10, 0.5).colour == shown
+
+
+@pytest.mark.parametrize(
+    ("weight", "level"), [(39, 1), (40, 2), (80, 3), (159, 4), (160, 5), (200, 6), (900, 6)]
+)
+def test_levels_are_fifths_of_the_deepest_share(weight: int, level: int) -> None:
+    assert ShadedWord(PassageWord("", "fox", ("fox",), False), weight, 1000, 0.2).level == level
+
+
+def test_the_legend_names_every_level() -> None:
+    names = [name.replace("\u00a0", " ") for *_, name in legend(0.2)]
+    assert names == ["below 4 %", "4–8 %", "8–12 %", "12–16 %", "16–20 %", "20 % and more"]
+    assert [entry[0] for entry in legend(0.5)] == [1, 2, 3, 4, 5, 6]
+    assert [entry[1:3] for entry in legend(0.5)][::5] == [
+        ("transparent", "rgba(214,39,40,0.150)"),
+        ("rgba(214,39,40,0.750)", "rgba(214,39,40,0.750)"),
+    ]
 
 
 def test_titles_name_term_and_numbers() -> None:
-    word = ShadedWord(PassageWord("", "Zoos", ("zoo",), True), 1200, 9600)
+    word = ShadedWord(PassageWord("", "Zoos", ("zoo",), True), 1200, 9600, 0.5)
     assert word.title == "Zoos as zoo: 12.5\u00a0%, weight 1,200 of 9,600"
     assert (
-        ShadedWord(PassageWord("", "Fox", ("fox",), False), 1, 3).title == "Fox: 33.3\u00a0%, weight 1 of 3"
+        ShadedWord(PassageWord("", "Fox", ("fox",), False), 1, 3, 0.5).title
+        == "Fox: 33.3\u00a0%, weight 1 of 3"
     )
 
 
@@ -284,7 +303,7 @@ def test_a_page_shows_ranks_weights_and_shares(project: Path) -> None:
     )
     assert "boyle 50.0 % susan 40.0 % vocalist 10.0 %" in page.text, "the heaviest terms, with numbers"
     assert "relevant (judged 1)" in page.text
-    assert "not judged, so not relevant" in page.text
+    assert page.text.count("not judged") == 2, "in the table and above the passage"
     assert "not found" in page.text, "the second first stage has no b"
     deepest = [a for a in page.shaded if a["class"] == "s6 asked"]
     assert [a["data-numbers"] for a in deepest] == ["Boyle as boyl: 50.0\u00a0%, weight 50 of 100"]

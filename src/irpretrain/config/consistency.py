@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from irpretrain.config.root import Config
     from irpretrain.config.term_weights import TermWeightsConfig
     from irpretrain.config.training import PretrainingConfig, TaskConfig
-    from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
+    from irpretrain.config.weight_views import WeightDistributionConfig
 
 NAMED = (
     "corpora",
@@ -94,12 +94,29 @@ def cross_faults(config: Config) -> Iterator[str]:
         where = f"attributions.{name}"
         yield from _unknown(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
         yield from _unknown(f"{where}.models", page.models, config.models, "models")
-    for name, distribution in active_distributions(config).items():
-        yield from _distribution(config, f"weight_distributions.{name}", distribution)
-    for name, heat_maps in active_heat_maps(config).items():
-        yield from _heat_maps(config, f"term_weight_pages.{name}", heat_maps)
+    if "deepct" in config.report.papers:
+        yield from view_faults(config)
     for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
+
+
+def view_faults(config: Config) -> Iterator[str]:
+    """Yield the faults of `weight_distributions` and `term_weight_pages`; no report without DeepCT needs them."""
+    for name, distribution in config.weight_distributions.items():
+        where = f"weight_distributions.{name}"
+        yield from _unknown(f"{where}.corpora", distribution.corpora, config.corpora, "corpora")
+        yield from _unknown(f"{where}.weightings", distribution.weightings, index_names(config), "indexes")
+        yield from _twice(f"{where}.corpora", distribution.corpora)
+        yield from _twice(f"{where}.weightings", distribution.weightings)
+    for name, heat_maps in config.term_weight_pages.items():
+        where = f"term_weight_pages.{name}"
+        yield from _unknown(f"{where}.dataset", [heat_maps.dataset], config.datasets, "datasets")
+        yield from _unknown(f"{where}.weightings", heat_maps.weightings, index_names(config), "indexes")
+        yield from _unknown(
+            f"{where}.first_stages", heat_maps.first_stages, first_stage_names(config), "first_stages"
+        )
+        yield from _twice(f"{where}.weightings", heat_maps.weightings)
+        yield from _twice(f"{where}.first_stages", heat_maps.first_stages)
 
 
 def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
@@ -154,11 +171,6 @@ def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
 def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
     """Return the distributions of weights that the report shows: all, where it shows DeepCT."""
     return config.weight_distributions if "deepct" in config.report.papers else {}
-
-
-def active_heat_maps(config: Config) -> dict[str, TermWeightPageConfig]:
-    """Return the pages of heat maps, where the report shows DeepCT; elsewhere they need not fit the configuration."""
-    return config.term_weight_pages if "deepct" in config.report.papers else {}
 
 
 def used_predictors(config: Config) -> list[str]:
@@ -283,22 +295,6 @@ def longest_sequences(config: Config) -> dict[str, int]:
         if weighting.model == "regressor" and weighting.encoder is None:
             found[f"term_weights.{name}.max_length"] = weighting.max_length
     return found
-
-
-def _distribution(config: Config, where: str, distribution: WeightDistributionConfig) -> Iterator[str]:
-    yield from _unknown(f"{where}.corpora", distribution.corpora, config.corpora, "corpora")
-    yield from _unknown(f"{where}.weightings", distribution.weightings, index_names(config), "indexes")
-    yield from _twice(f"{where}.corpora", distribution.corpora)
-    yield from _twice(f"{where}.weightings", distribution.weightings)
-
-
-def _heat_maps(config: Config, where: str, heat_maps: TermWeightPageConfig) -> Iterator[str]:
-    yield from _unknown(f"{where}.dataset", [heat_maps.dataset], config.datasets, "datasets")
-    yield from _unknown(f"{where}.weightings", heat_maps.weightings, index_names(config), "indexes")
-    stages = first_stage_names(config)
-    yield from _unknown(f"{where}.first_stages", heat_maps.first_stages, stages, "first_stages")
-    yield from _twice(f"{where}.weightings", heat_maps.weightings)
-    yield from _twice(f"{where}.first_stages", heat_maps.first_stages)
 
 
 def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:

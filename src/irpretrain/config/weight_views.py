@@ -60,6 +60,13 @@ class TermWeightPageConfig(Section):
         default_factory=list,
         description="Queries and documents; empty: the page chooses `queries` cases.",
     )
+    deepest: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="Share of a passage's weight from which a word has the deepest shade (paper: a half). Less shows "
+        "differences within long passages.",
+    )
     queries: int = Field(
         3,
         ge=1,

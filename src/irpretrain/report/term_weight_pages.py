@@ -15,13 +15,11 @@ from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, place_in, read_run
-from irpretrain.report.attributed_words import colour
 from irpretrain.report.templates import environment
 from irpretrain.report.weight_cases import WeightCase, choose_cases
 from irpretrain.report.weighted_words import (
-    FULL,
-    LEVELS,
     Passage,
+    legend,
     percent,
     query_terms,
     read_passage,
@@ -103,7 +101,7 @@ def write_term_weight_page(
     }
     analyser = Analyser.of(retrieval)
     weights = {weighting.key: read_weights(weighting, wanted, analyser) for weighting in shown}
-    source = PageSource(texts, shown, weights, runs, judged, text.words, analyser)
+    source = PageSource(texts, shown, weights, runs, judged, text.words, analyser, options.deepest)
     views = [source.case(case) for case in cases]
     page = environment().get_template("term_weight_pages.html.j2").render(
         title=f"Term weights: {name}",
@@ -111,7 +109,7 @@ def write_term_weight_page(
         weightings=shown,
         stages=named,
         cases=views,
-        legend=_legend(),
+        legend=legend(options.deepest),
         percent=percent,
     )  # fmt: skip
     write_text(output, page)
@@ -159,6 +157,7 @@ class PageSource:
         judged: judgements.
         words: what a word is.
         analyser: of the index.
+        deepest: share with the deepest shade.
     """
 
     texts: Mapping[str, str]
@@ -168,6 +167,7 @@ class PageSource:
     judged: Qrels
     words: WordKind
     analyser: Analyser
+    deepest: float
 
     def case(self, case: WeightCase) -> dict[str, Any]:
         """Return what the page shows of a case."""
@@ -185,14 +185,18 @@ class PageSource:
             "places": [place_in(run.get(case.query or "", []), document) for run in self.runs],
             "words": len(passage.words),
             "rest": passage.rest,
-            "maps": [_map_view(weighting, passage, terms, asked) for weighting, terms in maps],
+            "maps": [_map_view(weighting, passage, terms, asked, self.deepest) for weighting, terms in maps],
             "rows": term_rows(passage, given, asked),
             "totals": [sum(terms.values()) for terms in given],
         }
 
 
 def _map_view(
-    weighting: ShownWeighting, passage: Passage, weights: Mapping[str, int], asked: frozenset[str]
+    weighting: ShownWeighting,
+    passage: Passage,
+    weights: Mapping[str, int],
+    asked: frozenset[str],
+    deepest: float,
 ) -> dict[str, Any]:
     """One heat map, with what is said of it in words."""
     total = sum(weights.values())
@@ -201,7 +205,7 @@ def _map_view(
     return {
         "label": weighting.label,
         "key": weighting.key,
-        "words": shade(passage, weights),
+        "words": shade(passage, weights, deepest),
         "total": total,
         "terms": len(weights),
         "asked": sum(weights.get(term, 0) for term in asked) / total if total else None,
@@ -216,20 +220,5 @@ def _judgement(case: WeightCase, document: str, judged: Qrels) -> str:
         return ""
     grade = judged.get(case.query, {}).get(document)
     if grade is None:
-        return "not judged, so not relevant"
+        return "not judged"
     return f"relevant (judged {grade})" if grade > 0 else f"not relevant (judged {grade})"
-
-
-def _legend() -> list[tuple[int, str, str, str]]:
-    """Level, colours where it begins and ends, and name of each shade."""
-    step = FULL / (LEVELS - 1)
-    bounds = [(level * step, min(FULL, (level + 1) * step)) for level in range(LEVELS)]
-    names = [
-        "below 10\u00a0%",
-        *(f"{10 * n}\u2013{10 * (n + 1)}\u00a0%" for n in range(1, LEVELS - 1)),
-        "50\u00a0% and more",
-    ]
-    return [
-        (level + 1, colour(low, FULL), colour(high, FULL), name)
-        for level, ((low, high), name) in enumerate(zip(bounds, names, strict=True))
-    ]

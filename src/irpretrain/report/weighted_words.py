@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from irpretrain.report.attributed_words import colour
@@ -15,10 +16,8 @@ from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.word_spans import word_spans
 from irpretrain.text.words import WordKind, find_words
 
-FULL = 0.5
-"""Share of a passage's weight from which a word has the deepest shade (the paper's scale ends at "> 50 %")."""
 LEVELS = 6
-"""Lines under words: of tenths of the passage's weight, the last one of all from a half on."""
+"""Kinds of lines under words: one for each fifth of the way to the deepest shade, and one from there on."""
 
 
 class PassageWord(NamedTuple):
@@ -46,11 +45,19 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True)
 class ShadedWord:
-    """A word as it is shown under one weighting: its weight, its share of the passage's, and how the two look."""
+    """A word as it is shown under one weighting.
+
+    Attributes:
+        word: the word.
+        weight: of its terms.
+        total: of the passage.
+        deepest: share from which the shade is the deepest.
+    """
 
     word: PassageWord
     weight: int
     total: int
+    deepest: float
 
     @property
     def share(self) -> float:
@@ -59,13 +66,15 @@ class ShadedWord:
 
     @property
     def level(self) -> int:
-        """0 for no weight, then 1 for less than a tenth, 2 for less than two tenths … 6 for a half or more."""
-        return 1 + min(LEVELS - 1, 10 * self.weight // self.total) if self.weight else 0
+        """0 for no weight, 1 for less than a fifth of `deepest`, 2 for less than two … 6 for `deepest` and more."""
+        if not self.weight:
+            return 0
+        return 1 + min(LEVELS - 1, int((LEVELS - 1) * self.weight / (self.total * self.deepest)))
 
     @property
     def colour(self) -> str:
         """Its background."""
-        return colour(self.share, FULL)
+        return colour(self.share, self.deepest)
 
     @property
     def title(self) -> str:
@@ -114,12 +123,27 @@ def read_passage(text: str, kind: WordKind, analyser: Analyser, asked: frozenset
     return Passage(tuple(words), text[end:])
 
 
-def shade(passage: Passage, weights: Mapping[str, int]) -> list[ShadedWord]:
+def shade(passage: Passage, weights: Mapping[str, int], deepest: float) -> list[ShadedWord]:
     """Return every word with what one weighting gives its terms; `weights` is term → weight."""
     total = sum(weights.values())
     return [
-        ShadedWord(word, sum(weights.get(term, 0) for term in word.terms), total) for word in passage.words
+        ShadedWord(word, sum(weights.get(term, 0) for term in word.terms), total, deepest)
+        for word in passage.words
     ]
+
+
+def legend(deepest: float) -> list[tuple[int, str, str, str]]:
+    """Return level, colours where it begins and ends, and name of each shade."""
+    bounds = [deepest * number / (LEVELS - 1) for number in range(LEVELS)]
+    shares = [f"{100 * bound:.4g}" for bound in bounds]
+    names = [
+        f"below {shares[1]}\u00a0%",
+        *(f"{low}\u2013{high}\u00a0%" for low, high in pairwise(shares[1:])),
+        f"{shares[-1]}\u00a0% and more",
+    ]
+    colours = [colour(bound, deepest) for bound in bounds]
+    ends = [*colours[1:], colours[-1]]
+    return [(number + 1, *shown) for number, shown in enumerate(zip(colours, ends, names, strict=True))]
 
 
 def term_rows(
