@@ -179,7 +179,9 @@ class PublishedTable(_Strict):
     def _check_outcomes(self, row: PublishedRow) -> None:
         asked = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
         if len(row.outcomes) != asked:
-            raise ValueError(f"row {row.key}: {len(row.outcomes)} outcomes for {asked} columns that have them")
+            raise ValueError(
+                f"row {row.key}: {len(row.outcomes)} outcomes for {asked} columns that have them"
+            )
         for printed in row.outcomes:
             if not OUTCOMES.fullmatch(printed):
                 raise ValueError(f"row {row.key}: {printed!r} is not wins/ties/losses")
