@@ -31,8 +31,9 @@ rule evaluate_depths:
         runs=experiment_run_files,
         qrels=experiment_qrels,
     output:
+        per_query="results/depths/{experiment}.parquet",
         scores="results/depths/{experiment}.csv",
-        meta="results/depths/{experiment}.csv.meta.json",
+        meta="results/depths/{experiment}.parquet.meta.json",
     log:
         "results/logs/evaluate_depths/{experiment}.log",
     benchmark:

@@ -13,6 +13,7 @@ for paper in PAPERS:
             predictors=predictor_scores([paper]),
             rank_intervals=rank_intervals([paper]),
             diagnoses=diagnoses([paper]),
+            depths=depths([paper]),
         output:
             verdicts=f"results/verdicts/{paper}.csv",
             tables=tables([paper]),
@@ -92,6 +93,10 @@ rule write_paper_report:
         predictors=lambda wildcards: predictor_scores([wildcards.paper]),
         rank_intervals=lambda wildcards: rank_intervals([wildcards.paper]),
         diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
+        depths=lambda wildcards: depths([wildcards.paper]),
+        sweeps=lambda wildcards: sweeps([wildcards.paper]),
+        pictures=lambda wildcards: sweep_figures([wildcards.paper]),
+        costs=lambda wildcards: index_costs([wildcards.paper]),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/reports/{paper}.html",
@@ -149,6 +154,10 @@ rule write_report:
         predictors=predictor_scores(PAPERS),
         rank_intervals=rank_intervals(PAPERS),
         diagnoses=diagnoses(PAPERS),
+        depths=depths(PAPERS),
+        sweeps=sweeps(PAPERS),
+        pictures=sweep_figures(PAPERS),
+        costs=index_costs(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/report.html",

@@ -10,6 +10,7 @@ with stage(snakemake) as done:
             snakemake.input.qrels,
             snakemake.params.depths,
             snakemake.params.measures,
+            snakemake.output.per_query,
             snakemake.output.scores,
         )
     )

@@ -21,5 +21,6 @@ with stage(snakemake) as done:
                 list(snakemake.input.rank_intervals),
                 list(snakemake.input.diagnoses),
             ),
+            list(snakemake.input.depths),
         )
     )

@@ -22,5 +22,8 @@ with stage(snakemake) as done:
                 list(snakemake.input.rank_intervals),
                 list(snakemake.input.diagnoses),
             ),
+            depths=list(snakemake.input.depths),
+            sweeps=list(snakemake.input.sweeps),
+            costs=list(snakemake.input.costs),
         )
     )

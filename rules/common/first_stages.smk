@@ -116,13 +116,17 @@ def tuned_stages(papers):
     return [name for name in shown if name in CFG.first_stages and CFG.first_stages[name].tuned_on]
 
 
-def measured_names(wildcards):
+def indexes_searched(dataset):
     """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
-    experiments = [e for e in active_experiments(CFG).values() if e.dataset == wildcards.dataset]
+    experiments = [e for e in active_experiments(CFG).values() if e.dataset == dataset]
     shown = [
         name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages
     ]
     return list(dict.fromkeys([TF_INDEX, *(CFG.first_stages[name].index for name in shown)]))
+
+
+def measured_names(wildcards):
+    return indexes_searched(wildcards.dataset)
 
 
 def measured_indexes(wildcards):

@@ -7,12 +7,24 @@ def experiments_of(papers):
     return list(active_experiments(CFG.of_papers(papers)))
 
 
+def scored(papers):
+    """Experiments whose runs are scored as they are; those at several depths have tables of their own."""
+    return [experiment for experiment in experiments_of(papers) if not CFG.experiments[experiment].depths]
+
+
 def scores_of(papers):
-    return [f"results/scores/{experiment}.csv" for experiment in experiments_of(papers)]
+    return [f"results/scores/{experiment}.csv" for experiment in scored(papers)]
 
 
 def per_query_of(papers):
-    return [f"results/per_query/{experiment}.parquet" for experiment in experiments_of(papers)]
+    return [f"results/per_query/{experiment}.parquet" for experiment in scored(papers)]
+
+
+def depths(papers):
+    """What is measured at several depths, for the papers that show it."""
+    experiments = [experiment for experiment in experiments_of(papers) if CFG.experiments[experiment].depths]
+    shown = any(load_published(PUBLISHED[paper]).depths for paper in papers)
+    return [f"results/depths/{experiment}.parquet" for experiment in experiments] if shown else []
 
 
 def verdicts(papers):
@@ -70,6 +82,22 @@ def rank_intervals(papers):
 def diagnoses(papers):
     """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
     return [f"results/diagnosis/{name}.csv" for name in CFG.diagnoses] if shows_axioms(papers) else []
+
+
+def sweeps(papers):
+    """What tuned first stages were tuned to."""
+    return [f"results/tuning/{stage}.json" for stage in tuned_stages(papers)]
+
+
+def sweep_figures(papers):
+    return [f"results/figures/sweep-{stage}.svg" for stage in tuned_stages(papers)]
+
+
+def index_costs(papers):
+    """Sizes and query times of indexes, where experiments of these papers compare first stages over several."""
+    compared = [e for e in map(CFG.experiments.get, scored(papers)) if e.first_stages]
+    datasets = dict.fromkeys(experiment.dataset for experiment in compared)
+    return [f"results/index_costs/{name}.json" for name in datasets if len(indexes_searched(name)) > 1]
 
 
 def paper_results(paper):

@@ -382,10 +382,11 @@ def test_every_dangling_name_is_listed(given):
     for name in ("squad-train-passages", "squad-dev", "squad-dev-passages"):
         given["corpora"][name] = None
     text = message(given)
-    assert "3 faults" in text
+    assert "4 faults" in text
     assert "collections.pretraining: 'squad-train-passages'" in text
     assert "collections.target: 'squad-dev-passages'" in text
     assert "datasets.squad.corpus: 'squad-dev'" in text
+    assert "datasets.squad-first-stages.corpus: 'squad-dev'" in text
 
 
 @pytest.mark.parametrize("name", ["encoder", "bm25", "ql"])

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
 from irpretrain.config import parse_config
 from irpretrain.config.consistency import active_experiments, used_corpora, used_models
+from irpretrain.config.experiments import Paper
 from irpretrain.errors import ConfigError
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
+
+PAPERS = get_args(Paper)
 
 
 def with_papers(*papers: str, **experiments):
@@ -25,7 +29,7 @@ def with_papers(*papers: str, **experiments):
 
 
 def test_a_paper_needs_its_own_experiments_alone() -> None:
-    everything = with_papers("prop", "ares", "wikiformer", "php")
+    everything = with_papers(*PAPERS)
     assert list(active_experiments(everything)) == list(DEFAULT["experiments"])
     php = everything.of_papers(["php"])
     assert php.report.papers == ["php"]
@@ -39,7 +43,7 @@ def test_a_paper_needs_its_own_experiments_alone() -> None:
 
 def test_an_experiment_without_papers_is_for_all() -> None:
     own = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}
-    for paper in ("prop", "ares", "wikiformer", "php"):
+    for paper in PAPERS:
         assert "own" in active_experiments(with_papers(paper, own=own))
     assert "own" in active_experiments(with_papers("php", own={**own, "papers": ["prop", "php"]}))
     assert "own" not in active_experiments(with_papers("php", own={**own, "papers": ["prop"]}))

@@ -8,7 +8,13 @@ import pytest
 import yaml
 
 from irpretrain.config import parse_config
-from irpretrain.config.consistency import longest_sequences, used_datasets, used_weightings
+from irpretrain.config.consistency import (
+    depth_of,
+    longest_sequences,
+    reranked_depth,
+    used_datasets,
+    used_weightings,
+)
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def given():
-    return yaml.safe_load((ROOT / "config.yaml").read_text())
+    """The default without DeepCT's own experiments."""
+    return {**yaml.safe_load((ROOT / "config.yaml").read_text()), "report": {"papers": ["prop"]}}
 
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):
@@ -44,5 +51,66 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
 )
 def test_faults_of_weightings_and_first_stages_are_explained(given, section, entries, expected):
     given.setdefault(section, {}).update(entries)
+    if section == "first_stages":
+        given["experiments"]["stages"] = {"dataset": "squad", "first_stages": list(entries)}
     with pytest.raises(ConfigError, match=expected.replace("?", r"\?")):
         parse_config(given)
+
+
+def test_what_no_experiment_uses_may_name_what_is_not_there(given):
+    given["datasets"]["squad-fit"] = None
+    given["first_stages"]["lost"] = {"label": "lost", "index": "no-such-index", "tuned_on": "no-such-queries"}
+    parse_config(given)
+    given["experiments"]["stages"] = {"dataset": "squad", "first_stages": ["lost", "deepct-bm25"]}
+    with pytest.raises(ConfigError) as error:
+        parse_config(given)
+    for fault in (
+        "first_stages.lost.index: 'no-such-index'",
+        "first_stages.lost.tuned_on: 'no-such-queries'",
+        "term_weights.deepct.dataset: 'squad-fit'",
+    ):
+        assert fault in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "depths", "deepest"),
+    [
+        ({}, [10, 60], 50),  # reranking.depth
+        ({"models": [], "regimes": []}, [10, 101], 100),  # first_stages.tf-bm25.depth
+        ({"candidates": "bm25"}, [21], 20),  # retrieval.depth
+    ],
+)
+def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, depths, deepest):
+    asked = {
+        "dataset": "squad",
+        "candidates": "tf-bm25",
+        "first_stages": ["tf-bm25"],
+        "models": ["untrained"],
+    }
+    given["experiments"]["deep"] = {**asked, "regimes": ["zero-shot"], "depths": depths, **changes}
+    with pytest.raises(
+        ConfigError, match=rf"deep\.depths: {depths[-1]} is more than the {deepest} candidates"
+    ):
+        parse_config(given)
+    given["experiments"]["deep"]["depths"] = [deepest]
+    config = parse_config(given)
+    assert depth_of(config, "tf-bm25") == 100
+    assert depth_of(config, "ql") == given["retrieval"]["depth"]
+    assert reranked_depth(config, "tf-bm25") == given["reranking"]["depth"]
+
+
+def test_tested_queries_teach_no_weights(given):
+    given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": ["deepct-root-bm25"]}
+    with pytest.raises(ConfigError, match=r"tests it on squad-fit, whose queries taught deepct-root"):
+        parse_config(given)
+    given["datasets"]["again"] = {**given["datasets"]["squad-fit"], "sample_queries": 10}
+    given["experiments"]["stages"] = {"dataset": "again", "first_stages": ["deepct-w-bm25", "bow-deepct"]}
+    with pytest.raises(ConfigError, match=r"(?s)whose queries taught deepct-w;.*taught deepct-query"):
+        parse_config(given)
+
+
+def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(given):
+    given["term_weights"]["oracle"]["dataset"] = "squad-fit"
+    stages = ["bow-deepct", "oracle-bm25"]
+    given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": stages}
+    assert set(used_weightings(parse_config(given))) == {"deepct-query", "oracle"}

@@ -10,6 +10,7 @@ import pytest
 from irpretrain.errors import InputError
 from irpretrain.evaluation.depths import evaluate_depths
 from irpretrain.evaluation.runs import write_run
+from irpretrain.report.scores import RunName, Scores
 
 
 def described(folder: Path, model: str, regime: str, runs, candidates: str = "bm25"):
@@ -19,6 +20,10 @@ def described(folder: Path, model: str, regime: str, runs, candidates: str = "bm
         write_run(paths[-1], run, model)
     keys = {"dataset": "d", "candidates": candidates, "model": model, "regime": regime, "seed": 1}
     return {**keys, "paths": paths}
+
+
+def outputs(folder: Path) -> tuple[Path, Path]:
+    return folder / "depths.parquet", folder / "depths.csv"
 
 
 @pytest.fixture
@@ -36,7 +41,7 @@ def test_depths_by_hand(tmp_path: Path, qrels: Path) -> None:
     first = described(tmp_path, "bm25", "first-stage", [candidates])
     folds = [{"q1": [("a", 9.0), ("b", 8.0), ("c", 7.0)]}, {"q2": [("a", 9.0), ("b", 8.0), ("c", 7.0)]}]
     model = described(tmp_path, "net", "full", folds)
-    counts = evaluate_depths([first, model], qrels, [1, 2, 3], ["RR@10"], tmp_path / "depths.csv")
+    counts = evaluate_depths([first, model], qrels, [1, 2, 3], ["RR@10"], *outputs(tmp_path))
     assert counts == {"runs": 2, "rows": 9}
     with open(tmp_path / "depths.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -55,9 +60,16 @@ def test_depths_by_hand(tmp_path: Path, qrels: Path) -> None:
         }
     )
     assert {row["queries"] for row in rows} == {"3"}
+    scores = Scores.read([tmp_path / "depths.parquet"])
+    assert scores.get(RunName("d", "bm25@3", "net", "full"), "RR@10").per_query == pytest.approx(
+        [1, 1 / 3, 0]
+    )
+    assert scores.get(RunName("d", "bm25@2", "bm25", "first-stage"), "R@2").per_query == pytest.approx(
+        [0, 0.5, 0]
+    )
 
 
 def test_candidates_must_be_there(tmp_path: Path, qrels: Path) -> None:
     model = described(tmp_path, "net", "full", [{"q1": [("a", 1.0)]}], "other")
     with pytest.raises(InputError, match="the run of other is not given"):
-        evaluate_depths([model], qrels, [1], ["RR@10"], tmp_path / "depths.csv")
+        evaluate_depths([model], qrels, [1], ["RR@10"], *outputs(tmp_path))

@@ -40,12 +40,14 @@ def load_all(scale: str, folder: Path) -> Config:
 
 
 def runs(config: Config) -> Iterator[RunName]:
-    """Every run that the experiments ask for, first stages included."""
+    """Every run that the experiments ask for, first stages included; those at depths have tables of their own."""
     for experiment in active_experiments(config).values():
+        if experiment.depths:
+            continue
         for model in experiment.models:
             for regime in experiment.regimes:
                 yield RunName(experiment.dataset, experiment.candidates, model, regime)
-        for method in ("bm25", "ql"):
+        for method in ("bm25", "ql", *experiment.first_stages):
             yield RunName(experiment.dataset, method, method, "first-stage")
 
 

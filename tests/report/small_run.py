@@ -16,6 +16,7 @@ PROP_YAML = ROOT / "resources" / "published" / "prop.yaml"
 WIKIFORMER_YAML = PROP_YAML.with_name("wikiformer.yaml")
 PHP_YAML = PROP_YAML.with_name("php.yaml")
 ARES_YAML = PROP_YAML.with_name("ares.yaml")
+DEEPCT_YAML = PROP_YAML.with_name("deepct.yaml")
 QUERIES = 20
 LEVELS = {
     "untrained": 0.2,

@@ -28,7 +28,7 @@ def test_first_stages_are_found_under_their_own_candidates(results) -> None:
 def test_a_data_set_that_nothing_re_ranks_still_counts(tmp_path: Path) -> None:
     rows = [row for row in rows_of("squad") if row["regime"] == "first-stage"]
     _, per_query = write_results(tmp_path, rows)
-    assert Scores.read(per_query).pairs() == [("squad", "bm25"), ("squad", "ql")]
+    assert Scores.read(per_query).pairs() == [("squad", "bm25")]
 
 
 def test_means_of_another_run_are_refused(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ TOPICS = (
 FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known", "long", "high")
 DOCUMENTS, QUERIES = 72, 24
 PHP = ("php-hp-only", "php-shp", "php")
+TUNED = ("tf-bm25", "deepct-bm25")
 ZERO_SHOT = ["untrained", "prop", "prop-rop", "prop-random", "prop-further"]
 
 
@@ -122,6 +123,8 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "enwiki-excerpt": None,
             "squad-train": None,
             "squad-dev": None,
+            "squad-fit": None,
+            "squad-held-out": None,
             "tiny": {"format": "jsonl", "path": "data/documents", "shards": shards},
             "wiki": {"format": "wikipedia-dump", "path": "data/wiki.xml", "shards": shards},
         },
@@ -159,7 +162,9 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "datasets": {
             "squad": None,
             "squad-train": None,
-            "squad-train-questions": None,
+            "squad-fit": None,
+            "squad-held-out": None,
+            "squad-first-stages": None,
             "squad-questions": {
                 "label": "asked",
                 "corpus": "tiny",
@@ -184,35 +189,25 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "term_weights": {
             "deepct": {
-                "dataset": "tiny",
+                "dataset": "squad-questions",
                 "max_length": 32,
                 "windows": {"overlap": 8},
                 "training": {"steps": 6, "batch_size": 4, "checkpoint_every": 2, "log_every": 2},
                 "inference": {"block": 10},
             },
             "deepct-query": {
-                "label": "DeepCT-Query",
-                "kind": "queries",
                 "dataset": "tiny",
                 "max_length": 30,
                 "training": {"steps": 3, "batch_size": 4},
             },
-            "oracle": {"label": "oracle", "model": "oracle", "dataset": "tiny"},
-            "oracle-query": {
-                "label": "oracle",
-                "kind": "queries",
-                "model": "oracle",
-                "dataset": "tiny",
-            },
+            "oracle": {"dataset": "tiny"},
+            "oracle-query": {"dataset": "tiny"},
         },
-        "retrieval": {"depth": 10},
+        "retrieval": {"depth": 10, "sweep": {"k1": [0.9, 10.0], "b": [0.4, 0.9], "smoothing": [0.1, 0.5]}},
         "first_stages": {
-            "deepct-bm25": {"label": "BM25, DeepCT", "index": "deepct"},
+            **{name: {"tuned_on": "squad-questions", "depth": 12} for name in TUNED},
             "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
-            "deepct-tuned": {"label": "BM25, DeepCT, tuned", "index": "deepct", "tuned_on": "tiny"},
             "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
-            "oracle-bm25": {"label": "BM25, oracle", "index": "oracle"},
-            "indri-deepct": {"label": "Indri, DeepCT", "model": "indri", "query_weights": "deepct-query"},
         },
         "reranking": {"max_length": 48, "query_length": 8},
         "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
@@ -224,6 +219,10 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "zero-shot-ares": {"dataset": "tiny"},
             "zero-shot-wikiformer": {"dataset": "tiny", "models": ["untrained", "wikiformer"]},
             "zero-shot-php": {"dataset": "tiny", "models": ["untrained", "php"]},
+            "first-stages-deepct": {"dataset": "tiny-unseen", "first_stages": list(TUNED)},
+            "queries-deepct": {"dataset": "tiny-unseen", "first_stages": ["bow-tf"]},
+            "depths-tf": {"dataset": "tiny", "depths": [2, 12]},
+            "depths-deepct": {"dataset": "tiny", "depths": [2, 12]},
         },
         "diagnoses": {"embedded": {"documents": 20}},
         "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"], "steps": 20}},

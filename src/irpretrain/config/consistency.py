@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
+from irpretrain.config.term_weights import TRAINED
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
@@ -73,11 +74,17 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _folds(name, dataset)
         yield from _train_on(config, name, dataset)
     for name, weighting in config.term_weights.items():
-        yield from _weighting(config, name, weighting)
+        yield from _weighting_name(config, name, weighting)
+    for name in used_weightings(config):
+        yield from _weighting(config, name, config.term_weights[name])
     if TF_INDEX in config.indexes:
         yield f"indexes.{TF_INDEX}: {TF_INDEX} means the index of term frequencies; call the index something else"
     for name, first_stage in config.first_stages.items():
         yield from _first_stage(config, name, first_stage)
+    for name in used_first_stages(config):
+        if name in config.first_stages:
+            yield from _named_by(config, name, config.first_stages[name])
+            yield from _taught(config, name, config.first_stages[name])
     for name, experiment in active_experiments(config).items():
         yield from _experiment(config, name, experiment)
     for name, page in config.attributions.items():
@@ -196,6 +203,17 @@ def used_first_stages(config: Config) -> list[str]:
 def first_stage_names(config: Config) -> list[str]:
     """Return every first stage that an experiment may name."""
     return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
+
+
+def depth_of(config: Config, first_stage: str) -> int:
+    """Return how many candidates a query a first stage retrieves."""
+    stage = config.first_stages.get(first_stage)
+    return config.retrieval.depth if stage is None or stage.depth is None else stage.depth
+
+
+def reranked_depth(config: Config, first_stage: str) -> int:
+    """Return how many of them are re-ranked."""
+    return min(depth_of(config, first_stage), config.reranking.depth or depth_of(config, first_stage))
 
 
 def index_names(config: Config) -> list[str]:
@@ -403,7 +421,7 @@ def _diagnosis(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterato
         yield f"{where}.models: {twice[0]} is listed twice; list each model once"
 
 
-def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+def _weighting_name(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
     where = f"term_weights.{name}"
     if weighting.kind == "passages" and name in (TF_INDEX, *config.indexes):
         taken = "is an index" if name in config.indexes else "means the index of term frequencies"
@@ -415,6 +433,11 @@ def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Itera
             other.same_as is not None or other.model == "tf" or other.kind == "queries"
         ):
             yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
+
+
+def _weighting(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    """Faults of a weighting in use: what it learns from."""
+    where = f"term_weights.{name}"
     if weighting.dataset is not None:
         yield from _unknown(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
     if weighting.collection is not None:
@@ -426,12 +449,6 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
     if name in (*RESERVED, *config.models):
         taken = "is a model" if name in config.models else "has a meaning of its own"
         yield f"{where}: {name} {taken}; call the first stage something else"
-    yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
-    if stage.query_weights is not None:
-        known = [other for other, weighting in config.term_weights.items() if weighting.kind == "queries"]
-        yield from _unknown(
-            f"{where}.query_weights", [stage.query_weights], known, "term_weights of kind queries"
-        )
     if stage.sweep is not None and stage.tuned_on is None:
         yield f"{where}.sweep: has no use without tuned_on"
     if stage.model == "indri":
@@ -446,17 +463,58 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
             yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
         elif stage.tuned_on is not None:
             yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
+
+
+def _named_by(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    """Faults of a first stage in use: what it names."""
+    where = f"first_stages.{name}"
+    yield from _unknown(f"{where}.index", [stage.index], index_names(config), "indexes")
+    if stage.query_weights is not None:
+        known = [other for other, weighting in config.term_weights.items() if weighting.kind == "queries"]
+        yield from _unknown(
+            f"{where}.query_weights", [stage.query_weights], known, "term_weights of kind queries"
+        )
     if stage.tuned_on is not None:
         yield from _unknown(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")
-        for other, experiment in active_experiments(config).items():
-            if stage.tuned_on == experiment.dataset and name in (
-                experiment.candidates,
-                *experiment.first_stages,
-            ):
+        for other, tested in _shown_on(config, name):
+            if stage.tuned_on == tested:
                 yield (
                     f"{where}.tuned_on: experiments.{other} tests on {stage.tuned_on}; test queries must not choose "
                     "parameters, so name a data set with other queries"
                 )
+
+
+def _taught(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    """Faults of a first stage whose weights were learned from queries that test it. What weighs a data set's own
+    queries was trained on its other folds."""
+    for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
+        weighting = config.term_weights.get(weights or "")
+        if weighting is not None and weighting.same_as is not None:
+            weighting = config.term_weights.get(weighting.same_as)
+        if weighting is None or weighting.model not in TRAINED or weighting.dataset not in config.datasets:
+            continue
+        for other, tested in _shown_on(config, name):
+            folds = role == "query_weights" and tested == weighting.dataset
+            if not folds and _same_queries(config, tested, weighting.dataset):
+                yield (
+                    f"first_stages.{name}.{role}: experiments.{other} tests it on {tested}, whose queries taught "
+                    f"{weights}; test queries must not teach, so let it learn from a data set with other queries"
+                )
+
+
+def _shown_on(config: Config, first_stage: str) -> Iterator[tuple[str, str]]:
+    """Yield the experiments that show a first stage, and the data sets that they test on."""
+    for name, experiment in active_experiments(config).items():
+        if first_stage in (experiment.candidates, *experiment.first_stages):
+            yield name, experiment.dataset
+
+
+def _same_queries(config: Config, one: str, other: str) -> bool:
+    """Whether two data sets read the same queries; samples of them may still differ."""
+    if one not in config.datasets:
+        return False
+    first, second = config.datasets[one].queries, config.datasets[other].queries
+    return (first.path, first.options) == (second.path, second.options)
 
 
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
@@ -490,6 +548,13 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
     yield from _unknown(f"{where}.models", experiment.models, config.models, "models")
     stages = [experiment.candidates, *experiment.first_stages]
     yield from _unknown(f"{where}: first stages", stages, first_stage_names(config), "first_stages")
+    deepest = (reranked_depth if experiment.models else depth_of)(config, experiment.candidates)
+    known = experiment.candidates in first_stage_names(config)
+    if known and max(experiment.depths, default=0) > deepest:
+        yield (
+            f"{where}.depths: {max(experiment.depths)} is more than the {deepest} candidates a query that there are; "
+            f"lower it, or raise first_stages.{experiment.candidates}.depth or reranking.depth"
+        )
     if not experiment.models and not experiment.first_stages:
         yield f"{where}: compares nothing; name models, or first_stages"
     if bool(experiment.models) != bool(experiment.regimes):

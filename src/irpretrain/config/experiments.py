@@ -92,7 +92,7 @@ class ExperimentConfig(Section):
     depths: list[Annotated[int, Field(ge=1)]] = Field(
         default_factory=list,
         description="Depths at which recall of the candidates and every re-ranked run, cut to so many candidates, are "
-        "measured (DeepCT, Table 4).",
+        "measured (DeepCT, Table 4). Such an experiment stands in tables of depths alone.",
         json_schema_extra={"unit": "documents"},
     )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(

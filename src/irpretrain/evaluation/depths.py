@@ -7,18 +7,29 @@ over all candidates, cut to the first k of them, is that ranking, and no model r
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import atomic_file
+from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import InputError
-from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.evaluation.measures import mean_of_run
+from irpretrain.evaluation import measures as effectiveness
+from irpretrain.evaluation.evaluate import FIRST_STAGE, KEYS
 from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.evaluation.runs import Run, merge, read_run, top
 
-COLUMNS = ("dataset", "candidates", "model", "regime", "seed", "depth", "measure", "value", "queries")
+COLUMNS = (*KEYS, "depth", "measure", "value", "queries")
+
+
+def at_depth(candidates: str, depth: int) -> str:
+    """Return the name of the first `depth` candidates in PER_QUERY tables: "bm25@20"."""
+    return f"{candidates}@{depth}"
+
+
+def depth_of(candidates: str) -> int:
+    """Return the depth in such a name."""
+    return int(candidates.rpartition("@")[2])
 
 
 def evaluate_depths(
@@ -26,7 +37,8 @@ def evaluate_depths(
     qrels: str | Path,
     depths: Sequence[int],
     measures: Sequence[str],
-    output: str | Path,
+    per_query: str | Path,
+    scores: str | Path,
 ) -> dict[str, int]:
     """Measure first stages and re-ranked runs at each depth.
 
@@ -36,36 +48,46 @@ def evaluate_depths(
         qrels: judgements; a judged query without documents counts 0.
         depths: numbers of candidates.
         measures: of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.
-        output: CSV with `COLUMNS`.
+        per_query: PER_QUERY table, whose candidates are called as `at_depth` does.
+        scores: CSV with `COLUMNS`; means over all judged queries.
 
     Returns:
-        Counts: runs, rows.
+        Counts: runs, rows of the CSV.
 
     Raises:
         InputError: a run was re-ranked from candidates that are not among the runs, or holds others.
     """
     judged = read_qrels(qrels)
-    queries = sorted(judged)
     read = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
     stages = {
         run["model"]: found for run, found in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE
     }
-    rows: list[tuple[Any, ...]] = []
-    for description, run in zip(runs, read, strict=True):
-        if description["candidates"] not in stages:
-            raise InputError(description["paths"][0], f"the run of {description['candidates']} is not given")
-        candidates = stages[description["candidates"]]
-        key = tuple(description[name] for name in COLUMNS[:5])
-        for depth in depths:
-            kept = _within(run, candidates, depth)
-            asked = [*([f"R@{depth}"] if description["regime"] == FIRST_STAGE else []), *measures]
-            rows += [
-                (*key, depth, measure, mean_of_run(kept, judged, measure, queries), len(queries))
-                for measure in asked
-            ]
-    with atomic_file(output) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
-    return {"runs": len(runs), "rows": len(rows)}
+    means: list[tuple[Any, ...]] = []
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for description, run in zip(runs, read, strict=True):
+            key = {name: description[name] for name in KEYS}
+            candidates = _candidates(description, stages)
+            for depth in depths:
+                own = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
+                found = effectiveness.per_query(_within(run, candidates, depth), judged, [*own, *measures])
+                named = {**key, "candidates": at_depth(key["candidates"], depth), "fold": 0}
+                for measure, values in found.items():
+                    means.append((*key.values(), depth, measure, effectiveness.mean(values), len(values)))
+                    for query, value in values.items():
+                        yield {**named, "query_id": query, "measure": measure, "value": value}
+
+    PER_QUERY.write(per_query, rows())
+    with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
+    return {"runs": len(runs), "rows": len(means)}
+
+
+def _candidates(description: Mapping[str, Any], stages: Mapping[str, Run]) -> Run:
+    """The first stage that a run was re-ranked from."""
+    if description["candidates"] not in stages:
+        raise InputError(description["paths"][0], f"the run of {description['candidates']} is not given")
+    return stages[description["candidates"]]
 
 
 def _within(run: Run, candidates: Run, depth: int) -> Run:

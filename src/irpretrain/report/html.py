@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from irpretrain.atomic import write_text
 from irpretrain.config import Config
-from irpretrain.report import run_views
-from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report import first_stage_views, run_views
+from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.cells import OUTCOMES, Table
 from irpretrain.report.figure_views import figure_views, svg_uri
 from irpretrain.report.introduction import introduction
@@ -24,7 +24,7 @@ from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
 from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
-from irpretrain.report.tables import build_tables
+from irpretrain.report.tables import ResultFiles, build_tables
 from irpretrain.report.templates import environment
 from irpretrain.report.verdicts import MEANINGS
 
@@ -43,6 +43,9 @@ def write_report(
     manifest: str | Path,
     output: str | Path,
     axioms: AxiomFiles | None = None,
+    depths: Sequence[str | Path] = (),
+    sweeps: Sequence[str | Path] = (),
+    costs: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write the report.
 
@@ -59,6 +62,9 @@ def write_report(
         manifest: `resources/embedded.yaml`, for the licences.
         output: the HTML file.
         axioms: what was measured of axioms, for the papers that show it.
+        depths: `results/depths/<experiment>.parquet`, likewise.
+        sweeps: `results/tuning/<first stage>.json` of tuned first stages.
+        costs: `results/index_costs/<dataset>.json`.
 
     Returns:
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
@@ -66,10 +72,10 @@ def write_report(
     papers = [load_published(path) for path in published]
     found = Scores.read(per_query, scores)
     axioms = axioms or AxiomFiles()
-    tables = build_tables(papers, config, found, AxiomResults.read(axioms))
+    tables = build_tables(papers, config, ResultFiles(scores, per_query, axioms, depths))
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in figure_views(paper, pictures)]
-    made = [str(path) for path in (*per_query, *verdicts, dag, *axioms.paths())]
+    made = [str(path) for path in (*per_query, *depths, *sweeps, *costs, *verdicts, dag, *axioms.paths())]
     made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
@@ -85,6 +91,8 @@ def write_report(
         verdicts=outcomes,
         meanings=MEANINGS,
         selections=selections(config, lineage, results),
+        tunings=first_stage_views.tunings(config, sweeps),
+        index_costs=first_stage_views.index_costs(config, costs),
         dag=svg_uri(Path(dag)),
         stages=run_views.stages(lineage),
         environments=run_views.environments(lineage),

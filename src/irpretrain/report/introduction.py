@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import used_models
+from irpretrain.config.consistency import depth_of, used_models
 from irpretrain.report.naming import dataset_label, encoder_label, first_stage_labels
 from irpretrain.report.published import Published
-from irpretrain.report.remarks import number_of_queries
-from irpretrain.report.scores import Scores
+from irpretrain.report.remarks import number_of_queries, rankings_text
+from irpretrain.report.scores import FIRST_STAGE, Scores
 
 
 def introduction(config: Config, papers: Sequence[Published], scores: Scores) -> list[str]:
     """Return the introduction's paragraphs."""
     return [
-        "One run of IR-Pretrain, which rebuilds papers on pre-training for ad-hoc retrieval. A first stage finds "
-        "candidates for each query; a cross-encoder, which reads query and document together, puts them into a new "
-        "order. The question is whether pre-training makes that order better: zero-shot, before any judged query has "
-        "been seen, and fine-tuned on judged queries other than those it is tested on.",
+        "One run of IR-Pretrain, which rebuilds papers on pre-training and term weighting for ad-hoc retrieval. A "
+        "first stage finds candidates for each query, by words and their weights; a cross-encoder, which reads query "
+        "and document together, puts them into a new order. The questions are whether learned weights find more, and "
+        "whether pre-training makes the order better: zero-shot, before any judged query has been seen, and "
+        "fine-tuned on judged queries other than those it is tested on.",
         *(paper.summary for paper in papers),
         " ".join(["This run:", *_searched(config, scores), *_trained(config)]),
     ]
@@ -26,11 +27,18 @@ def introduction(config: Config, papers: Sequence[Published], scores: Scores) ->
 
 def _searched(config: Config, scores: Scores) -> list[str]:
     return [
-        f"{number_of_queries(scores, dataset):,} queries of {dataset_label(config, dataset)}, for each the top "
-        f"{config.retrieval.depth} of {first_stage_labels(config)[candidates]}."
+        f"{number_of_queries(scores, dataset):,} queries of {dataset_label(config, dataset)}, "
+        + _found(config, scores, dataset, candidates)
         for dataset, candidates in scores.pairs()
         if candidates in first_stage_labels(config)
     ]
+
+
+def _found(config: Config, scores: Scores, dataset: str, candidates: str) -> str:
+    """What is searched for a data set's queries: candidates to re-rank, or first stages alone."""
+    if any(name.dataset == dataset and name.regime != FIRST_STAGE for name in scores.names()):
+        return f"for each the top {depth_of(config, candidates)} of {first_stage_labels(config)[candidates]}."
+    return f"first stages alone, {rankings_text(config, scores, dataset)}."
 
 
 def _trained(config: Config) -> list[str]:

@@ -193,17 +193,20 @@ class _PaperTable:
 
     # Cells
 
-    def _model(self, row: PublishedRow) -> str | None:
-        return next(
-            (m for m in row.models if m in self.config.models or m in first_stage_labels(self.config)), None
-        )
+    def _model(self, row: PublishedRow, dataset: str = "") -> str | None:
+        """What fills a row: the first of its models that there is. A first stage of one data set alone, as one whose
+        queries are weighed by a model of that data set, is called after it: <model>-<dataset>."""
+        stages = first_stage_labels(self.config)
+        own = (f"{model}-{dataset}" for model in row.models)
+        known = (model for model in row.models if model in self.config.models or model in stages)
+        return next((model for model in own if model in stages), None) or next(known, None)
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime.
 
         A first stage of ours searches the collection, so none stands where the paper ranks given candidates with it.
         """
-        model = self._model(row)
+        model = self._model(row, dataset)
         if model is None:
             return None
         if model in first_stage_labels(self.config):

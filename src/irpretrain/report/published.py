@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from irpretrain.errors import InputError
 from irpretrain.report.published_axioms import PublishedAxioms
+from irpretrain.report.published_depths import PublishedDepths
 
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
 """Wins, ties and losses as printed; of a row that is compared with nothing, dashes."""
@@ -307,6 +308,7 @@ class Published(_Strict):
     candidates: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, PublishedTable]
     axioms: PublishedAxioms | None = None
+    depths: PublishedDepths | None = None
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -318,13 +320,19 @@ class Published(_Strict):
             strange = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
             if strange:
                 raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
+        if self.depths is not None and self.depths.dataset not in self.datasets:
+            raise ValueError(f"depths: unknown data set {self.depths.dataset}")
         return self
 
     def table_names(self) -> list[str]:
-        """Return the names of the paper's tables in the report's order, those of axioms among them."""
+        """Return the names of the paper's tables in the report's order, those of axioms and depths among them."""
+        numbers = {name: table.number for name, table in self.tables.items()}
+        if self.depths is not None:
+            numbers[f"table{self.depths.number}"] = self.depths.number
+        names = sorted(numbers, key=lambda name: numbers[name])
         if self.axioms is None:
-            return list(self.tables)
-        return [f"table{self.axioms.predictors.number}", "rank_intervals", *self.tables, "diagnosis"]
+            return names
+        return [f"table{self.axioms.predictors.number}", "rank_intervals", *names, "diagnosis"]
 
     def place(self, page: int | None, section: str) -> str:
         """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""

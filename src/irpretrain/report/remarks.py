@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import with_starts
+from irpretrain.config.consistency import depth_of, reranked_depth, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import dataset_label, first_stage_labels
-from irpretrain.report.published import Published, PublishedTable
+from irpretrain.report.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.scores import Scores
 
 TESTS = {
@@ -55,7 +55,7 @@ def table_notes(
     worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
     return [
         f"Published: {table.protocol} {_marks(table)}.",
-        f"Ours: {interval}. Same marks, {_test(TableTest.of(config.evaluation, table))}."
+        f"Ours: {interval}. Same marks, {test_text(TableTest.of(config.evaluation, table))}."
         if table.marks
         else f"Ours: {interval}.",
         _intervals(config),
@@ -74,7 +74,7 @@ def headline_notes(
     config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
 ) -> list[str]:
     """Return the notes of the headline table."""
-    test = _test(TableTest.of(config.evaluation))
+    test = test_text(TableTest.of(config.evaluation))
     return [
         f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
         f"with a fresh score head (untrained when zero-shot): †; {test}. The last two columns of a group "
@@ -93,11 +93,24 @@ def _marks(table: PublishedTable) -> str:
         return f"Marks: none, {table.test}"
     texts = []
     for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
-        rows = [table.row(m.over) for m in table.marks if (m.mark, m.direction) == mark]
-        over = [row.label for row in rows if row.label]
-        texts.append(f"{mark[0]} {mark[1]} than {_listed(over)}")
+        same = [m for m in table.marks if (m.mark, m.direction) == mark]
+        over = [table.row(m.over).label for m in same if table.row(m.over).label]
+        texts.append(
+            f"{mark[0]} {mark[1]} than {_apart(over) if _have_rows_of_their_own(same) else _listed(over)}"
+        )
     others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
+
+
+def _have_rows_of_their_own(marks: Sequence[PublishedMark]) -> bool:
+    """Whether no row is compared with more than one of them."""
+    rows = [row for mark in marks for row in mark.rows]
+    return all(mark.rows for mark in marks) and len(marks) > 1 and len(set(rows)) == len(rows)
+
+
+def _apart(names: Sequence[str]) -> str:
+    """Return "a or b, each in the rows that belong to it"."""
+    return f"{' or '.join(names)}, each in the rows that belong to it"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -105,7 +118,8 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"each of {', '.join(names[:-1])} and {names[-1]}"
 
 
-def _test(testing: TableTest) -> str:
+def test_text(testing: TableTest) -> str:
+    """Return how differences are tested: level, test, correction."""
     return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, {CORRECTIONS[testing.correction]}"
 
 
@@ -132,8 +146,8 @@ def measures_text(measures: Iterable[str]) -> str:
 
 def candidates_text(config: Config, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
-    depth = min(d for d in (config.retrieval.depth, config.reranking.depth) if d is not None)
-    return f"the top {depth} of {first_stage_labels(config).get(candidates, candidates)} are re-ranked"
+    label = first_stage_labels(config).get(candidates, candidates)
+    return f"the top {reranked_depth(config, candidates)} of {label} are re-ranked"
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]]) -> list[str]:
@@ -143,12 +157,27 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[tuple[str, str]
         queries = number_of_queries(scores, dataset)
         if not queries:
             continue
+        label = dataset_label(config, dataset)
+        if not any(n.regime != FIRST_STAGE and n.dataset == dataset for n in scores.names()):
+            notes.append(f"{label}: {queries:,} queries; {rankings_text(config, scores, dataset)}.")
+            continue
         notes.append(
-            f"{dataset_label(config, dataset)}: {queries:,} queries; {candidates_text(config, candidates)}; models "
-            "are scored on these candidates alone, so a relevant document outside them counts as not found."
+            f"{label}: {queries:,} queries; {candidates_text(config, candidates)}; models are scored on these "
+            "candidates alone, so a relevant document outside them counts as not found."
             + _training_queries(config, scores, dataset)
         )
     return notes
+
+
+def rankings_text(config: Config, scores: Scores, dataset: str) -> str:
+    """Return "rankings of up to 100 documents (BM25, QL: 20)" of a data set on which nothing is re-ranked."""
+    depths: dict[int, list[str]] = {}
+    for name, label in first_stage_labels(config).items():
+        if scores.first_stage(dataset, name):
+            depths.setdefault(depth_of(config, name), []).append(label)
+    usual = max(depths, key=lambda depth: len(depths[depth]))
+    others = [f"{', '.join(labels)}: {depth}" for depth, labels in sorted(depths.items()) if depth != usual]
+    return f"rankings of up to {usual} documents" + (f" ({'; '.join(others)})" if others else "")
 
 
 def _stand_ins(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +12,52 @@ from irpretrain.errors import ConfigError
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.axiom_tables import build_axiom_tables
 from irpretrain.report.cells import Table
+from irpretrain.report.depth_table import build_depth_tables
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import Published, load_published
 from irpretrain.report.scores import Scores
 
 
-def build_tables(
-    published: Sequence[Published], config: Config, scores: Scores, axioms: AxiomResults | None = None
-) -> list[Table]:
-    """Return the headline table and every table of the papers; a single paper's headline is called after it."""
-    tables = [
-        build_headline(
-            config, scores, f"{published[0].paper}_headline" if len(published) == 1 else "headline"
-        )
-    ]
+@dataclass(frozen=True)
+class ResultFiles:
+    """What a run measured: `results/scores/<experiment>.csv`, whose means are checked against
+    `results/per_query/<experiment>.parquet`; `results/depths/<experiment>.parquet`; and what it measured of axioms."""
+
+    scores: Sequence[str | Path]
+    per_query: Sequence[str | Path]
+    axioms: AxiomFiles = field(default_factory=AxiomFiles)
+    depths: Sequence[str | Path] = ()
+
+    def read(self) -> Scores:
+        """Return the scores of all runs."""
+        return Scores.read(self.per_query, self.scores)
+
+    def of_paper(self, paper: str, config: Config) -> ResultFiles:
+        """Return the files of the experiments that a paper shows, and those called after no experiment."""
+        others = config.experiments.keys() - config.of_papers([paper]).experiments.keys()  # type: ignore[list-item]
+        kept = [
+            [path for path in paths if Path(path).stem not in others]
+            for paths in (self.scores, self.per_query, self.depths)
+        ]
+        return ResultFiles(kept[0], kept[1], self.axioms, kept[2])
+
+
+def build_tables(published: Sequence[Published], config: Config, files: ResultFiles) -> list[Table]:
+    """Return the headline table and every table of the papers, each from its paper's own experiments; a single paper's
+    headline is called after it."""
+    name = f"{published[0].paper}_headline" if len(published) == 1 else "headline"
+    tables = [build_headline(config, files.read(), name)]
     for paper in published:
-        own = build_axiom_tables(paper, config, axioms or AxiomResults())
-        tables += [own.get(name) or build_table(paper, name, config, scores) for name in paper.table_names()]
+        tables += _paper_tables(paper, config, files.of_paper(paper.paper, config))
     return tables
+
+
+def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[Table]:
+    scores = files.read()
+    others = build_axiom_tables(paper, config, AxiomResults.read(files.axioms))
+    others |= build_depth_tables(paper, config, Scores.read(files.depths))
+    return [others.get(name) or build_table(paper, name, config, scores) for name in paper.table_names()]
 
 
 def make_tables(
@@ -40,6 +68,7 @@ def make_tables(
     output_directory: str | Path,
     verdicts: str | Path,
     axioms: AxiomFiles | None = None,
+    depths: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write every table as Markdown, CSV and LaTeX, and the verdicts; return how many there are.
 
@@ -51,13 +80,13 @@ def make_tables(
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
         verdicts: CSV, one line each.
         axioms: what was measured of axioms, for the papers that show it.
+        depths: `results/depths/<experiment>.parquet`, likewise.
     """
     from irpretrain.report.longform import write_verdicts
 
     published = [load_published(path) for path in papers]
     _check_papers(published)
-    measured = AxiomResults.read(axioms or AxiomFiles())
-    tables = build_tables(published, config, Scores.read(per_query, scores), measured)
+    tables = build_tables(published, config, ResultFiles(scores, per_query, axioms or AxiomFiles(), depths))
     for table in tables:
         write_table(table, output_directory)
     counts = write_verdicts(tables, verdicts)

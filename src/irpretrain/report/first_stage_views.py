@@ -1,0 +1,87 @@
+"""What the report's page says of first stages: parameters that were tuned, and what indexes cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.errors import InputError
+from irpretrain.report.figure_views import svg_uri
+from irpretrain.report.naming import dataset_label, first_stage_labels
+from irpretrain.report.sweep_figure import NAMES
+
+RATIOS = ("terms", "postings", "bytes", "median_ms", "mean_ms")
+"""What is also shown as a multiple of the first index's."""
+
+
+def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]]:
+    """Return one line a tuned first stage.
+
+    Args:
+        config: the configuration.
+        sweeps: `results/tuning/<first stage>.json`; the picture is `results/figures/sweep-<first stage>.svg`.
+
+    Raises:
+        InputError: a file is not what tuning writes.
+    """
+    views = []
+    for path in map(Path, sweeps):
+        stage, found = config.first_stages[path.stem], _read(path)
+        chosen = found["parameters"].items()
+        views.append(
+            {
+                "label": first_stage_labels(config)[path.stem],
+                "dataset": dataset_label(config, str(stage.tuned_on)),
+                "queries": found["queries"],
+                "measure": found["measure"],
+                "value": found["value"],
+                "parameters": ", ".join(f"{NAMES[name]} = {value:g}" for name, value in chosen),
+                "at_edge": " and ".join(NAMES[name] for name in found["at_edge"]),
+                "image": svg_uri(path.parents[1] / "figures" / f"sweep-{path.stem}.svg"),
+            }
+        )
+    return views
+
+
+def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, Any]]:
+    """Return, for each data set, one line an index with its sizes and query times, and their ratios to the first's.
+
+    Args:
+        config: the configuration.
+        costs: `results/index_costs/<dataset>.json`.
+
+    Raises:
+        InputError: a file is not what measuring indexes writes.
+    """
+    views = []
+    for path in map(Path, costs):
+        rows = _read(path)
+        first = rows[0]
+        for row in rows:
+            row["ratios"] = {name: _ratio(row, first, name) for name in RATIOS}
+        views.append(
+            {
+                "dataset": dataset_label(config, path.stem),
+                "first": first["index"],
+                "queries": max(row["queries"] for row in rows),
+                "rows": rows,
+            }
+        )
+    return views
+
+
+def _ratio(row: dict[str, Any], first: dict[str, Any], name: str) -> float | None:
+    known = row is not first and row[name] is not None and first[name]
+    return row[name] / first[name] if known else None
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            path, f"cannot be read: {error}", remedy="Delete it and run the workflow again."
+        ) from None

@@ -1,0 +1,116 @@
+"""Every row of DeepCT's tables is filled by the default or an overlay, but for those of other people's systems.
+
+The report finds first stages and models by name, so a misspelt name would leave a hole.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from overlay_layers import QUERIES, ROOT, load, made_scores
+
+from irpretrain.config import Config, load_config
+from irpretrain.config.consistency import active_experiments
+from irpretrain.evaluation.depths import at_depth
+from irpretrain.report.cells import Cell
+from irpretrain.report.depth_table import build_depth_tables
+from irpretrain.report.paper_table import build_table
+from irpretrain.report.published import load_published
+from irpretrain.report.scores import Results, RunName, Scores
+
+PAPER = load_published(ROOT / "resources/published/deepct.yaml")
+ELSEWHERE = {
+    "table2": {"doc2query-bm25", "doc2query-ql", "deepct-e-bm25", "deepct-e-ql"},
+    "table3": {"doc2query-bm25", "letor", "k-nrm", "duet-v2", "conv-knrm", "fasttext-conv-knrm"},
+    "table6": set(),
+}
+"""Rows of systems that these configurations do not have."""
+ABSENT = {"msmarco-passage-eval", "gov2-title", "gov2-description", "gov2-narrative"}
+"""Data sets that no overlay has: hidden judgements, and pages whose positions do not fit in memory."""
+
+
+def few_draws(config: Config) -> Config:
+    few = config.evaluation.model_copy(update={"bootstrap": 100, "permutations": 100})
+    return config.of_papers(["deepct"]).model_copy(update={"evaluation": few})
+
+
+@cache
+def embedded() -> Config:
+    return few_draws(load_config(ROOT / "config.yaml"))
+
+
+@cache
+def overlay(name: str) -> Config:
+    return few_draws(load(ROOT / f"configs/deepct-{name}.yaml"))
+
+
+def filled(config: Config, table: str, place: int | None = None) -> set[tuple[str, str]]:
+    """(row, data set) of a table's cells with a number of ours, in all panels or in one."""
+    made = build_table(PAPER, table, config, made_scores(config)).panels
+    chosen = made if place is None else [made[place]]
+    cells = [cell for panel in chosen for row in panel.rows for cell in row.cells]
+    return {(cell.row, cell.dataset) for cell in cells if isinstance(cell, Cell) and cell.ours}
+
+
+@pytest.mark.parametrize("table", ["table2", "table6"])
+def test_the_default_fills_every_row(table: str) -> None:
+    rows = {row for row, _ in filled(embedded(), table)}
+    assert rows == {row.key for row in PAPER.tables[table].rows} - ELSEWHERE[table]
+
+
+def test_systems_beside_first_stages_are_filled_by_an_overlay() -> None:
+    rows = {row for row, _ in filled(overlay("rerankers"), "table3")}
+    assert rows == {row.key for row in PAPER.tables["table3"].rows} - ELSEWHERE["table3"]
+
+
+@pytest.mark.parametrize("table", ["table2", "table3", "table6"])
+def test_at_the_papers_scale_its_own_cells_are_filled(table: str) -> None:
+    """Each row on each data set of the paper's panel, the first one."""
+    asked = {
+        (row.key, column.dataset)
+        for row in PAPER.tables[table].rows
+        for column in PAPER.tables[table].columns
+        if row.key not in ELSEWHERE[table] and column.dataset not in ABSENT
+    }
+    assert filled(overlay("paper"), table, 0) == asked
+
+
+def depth_scores(config: Config) -> Scores:
+    """As if every experiment at depths had been run."""
+    found = {}
+    for experiment in active_experiments(config).values():
+        for depth in experiment.depths:
+            candidates = at_depth(experiment.candidates, depth)
+            runs = [(experiment.candidates, "first-stage", m) for m in (f"R@{depth}", "RR@10")]
+            runs += [(model, regime, "RR@10") for model in experiment.models for regime in experiment.regimes]
+            for model, regime, measure in runs:
+                run = RunName(experiment.dataset, candidates, model, regime)
+                values = np.linspace(0.1, 0.9, len(QUERIES))[None, :] * len(candidates) / 100
+                found[run, measure] = Results((1,), QUERIES, values)
+    return Scores(found)
+
+
+def holes(config: Config) -> list[list[str]]:
+    """Of each panel of the table of depths, the columns in which a depth has no number."""
+    [table] = build_depth_tables(PAPER, config, depth_scores(config)).values()
+    return [
+        sorted(
+            {
+                column.group
+                for row in panel.rows
+                for column, cell in zip(panel.columns, row.cells, strict=True)
+                if not cell.ours
+            }
+        )
+        for panel in table.panels
+    ]
+
+
+def test_depths_are_filled() -> None:
+    for config in (embedded(), overlay("rerankers")):
+        theirs, here = holes(config)
+        assert theirs
+        assert here == []
+    assert holes(overlay("paper")) == [["Conv-KNRM Re-Ranker, RR@10"]]

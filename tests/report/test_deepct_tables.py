@@ -1,0 +1,207 @@
+"""DeepCT's tables from values that can be checked in one's head."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_run import DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, write_results
+
+from irpretrain.config import Config
+from irpretrain.config.retrieval import FirstStageConfig
+from irpretrain.evaluation.significance import Outcomes
+from irpretrain.report.cells import Cell, Table, Tally
+from irpretrain.report.depth_table import build_depth_tables
+from irpretrain.report.introduction import introduction
+from irpretrain.report.latex import latex
+from irpretrain.report.longform import write_cells
+from irpretrain.report.markdown import markdown
+from irpretrain.report.paper_table import build_table
+from irpretrain.report.published import load_published
+from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.tables import ResultFiles, build_tables
+
+DATASET = "squad-first-stages"
+QUERIES = tuple(f"q{number}" for number in range(8))
+
+
+def first_stage(model: str, *values: float, candidates: str = "", measure: str = "RR@10"):
+    """The results of a first stage: one value a query."""
+    run = RunName(DATASET, candidates or model, model, "first-stage")
+    return (run, measure), Results((0,), QUERIES, np.array([values]))
+
+
+def table2(config: Config) -> Table:
+    """Better than tf on six queries, equal on one, worse on one; TextRank is worse on all."""
+    scores = Scores(
+        dict(
+            [
+                first_stage("tf-bm25", *[0.5] * 8),
+                first_stage("deepct-bm25", 1, 1, 1, 1, 1, 1, 0.5, 0.25),
+                first_stage("textrank-bm25", *[0.25, 0.2] * 4),
+                first_stage("tf-ql", *[0.1] * 8),
+                first_stage("deepct-ql", *[0.1] * 7, 0.2),
+            ]
+        )
+    )
+    return build_table(load_published(DEEPCT_YAML), "table2", config, scores)
+
+
+def row(table: Table, panel: int, key: str):
+    return next(row for row in table.panels[panel].rows if row.key == key)
+
+
+def test_wins_ties_and_losses_by_hand(config) -> None:
+    table = table2(config)
+    [panel] = [place for place, panel in enumerate(table.panels) if "SQuAD" in panel.title]
+    assert [column.label for column in table.panels[panel].columns] == ["RR@10", "RR@10 W/T/L"]
+    found = {r.key: r.cells[1] for r in table.panels[panel].rows}
+    assert found["deepct-bm25"] == Tally("", Outcomes(6, 1, 1))
+    assert found["textrank-bm25"] == Tally("", Outcomes(0, 0, 8))
+    assert found["deepct-ql"] == Tally("", Outcomes(1, 7, 0))  # against QL over the tf index
+    assert found["tf-bm25"] == found["doc2query-bm25"] == Tally("", None)
+
+
+def test_printed_outcomes_stand_beside_their_values(config) -> None:
+    table = table2(config)
+    labels = [column.label for column in table.panels[0].columns]
+    assert labels == ["RR@10", "RR@10 W/T/L", "RR@10", "RR@10 W/T/L", "AP"]
+    assert row(table, 0, "deepct-bm25").cells[1] == Tally("2022/3861/1097", None)
+    assert "2022/3861/1097" in markdown(table)
+    assert "2022/3861/1097" in latex(table)
+    assert "6/1/1" in markdown(table)
+
+
+def test_a_claim_is_tested_against_the_index_of_the_same_retrieval_model(config) -> None:
+    """DeepCT's * says better than tf; † names Doc2Query, which is not there."""
+    table = table2(config)
+    verdicts = {(v.mark, v.against): v for v in row(table, 1, "deepct-bm25").cells[0].verdicts}
+    star = next(v for (mark, _), v in verdicts.items() if mark == "*")
+    assert star.outcome == "reproduced"
+    assert star.against.startswith("tf index, BM25")
+    ql = [v for v in row(table, 1, "deepct-ql").cells[0].verdicts if v.mark == "*"]
+    assert [(v.outcome, v.against[:12]) for v in ql] == [("off", "tf index, QL")]
+
+
+def test_outcomes_are_in_the_csv_file(config, tmp_path: Path) -> None:
+    write_cells(table2(config), tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", encoding="utf-8") as file:
+        rows = [line for line in csv.DictReader(file) if line["row"] == "deepct-bm25"]
+    assert [line["published_outcomes"] for line in rows] == ["2022/3861/1097", "615/1035/210", "", ""]
+    assert rows[-1]["outcomes"] == "6/1/1"
+
+
+def test_a_first_stage_of_one_data_set_fills_its_row_there(config) -> None:
+    """Narratives are weighed by a model of narratives, which is a first stage called after them."""
+    theirs = "robust04-narrative"
+    stages = {
+        **config.first_stages,
+        f"bow-deepct-{theirs}": FirstStageConfig(label="BOW-DeepCT-Query, narratives", model="indri"),
+    }
+    config = config.model_copy(
+        update={"first_stages": stages, "datasets": {**config.datasets, theirs: config.datasets[DATASET]}}
+    )
+    own = RunName(theirs, f"bow-deepct-{theirs}", f"bow-deepct-{theirs}", "first-stage")
+    found = Scores(
+        dict(
+            [
+                first_stage("bow-deepct", *[0.5] * 8, measure="AP"),
+                ((own, "AP"), Results((0,), QUERIES, np.array([[0.25] * 8]))),
+            ]
+        )
+    )
+    table = build_table(load_published(DEEPCT_YAML), "table6", config, found)
+    means = [
+        cell.ours.mean for panel in (0, 2) for cell in row(table, panel, "bow-deepct").cells if cell.ours
+    ]
+    assert means == [0.25, 0.5]
+
+
+def depth_scores() -> Scores:
+    """At depth 1 DeepCT finds what tf does not; at depth 2 both find all. The model turns DeepCT's two around."""
+    found = []
+    for depth, tf, deepct in ((1, 0.0, 1.0), (2, 1.0, 1.0)):
+        zigzag = [0.01 * (number % 2) for number in range(8)]
+        found.append(first_stage("tf-bm25", *[tf] * 8, candidates=f"tf-bm25@{depth}", measure=f"R@{depth}"))
+        found.append(
+            first_stage("deepct-bm25", *[deepct] * 8, candidates=f"deepct-bm25@{depth}", measure=f"R@{depth}")
+        )
+        for stage, value in (("tf-bm25", tf), ("deepct-bm25", deepct / depth)):
+            run = RunName(DATASET, f"{stage}@{depth}", "prop", "zero-shot")
+            found.append(((run, "RR@10"), Results((1,), QUERIES, np.array([[value - z for z in zigzag]]))))
+    return Scores(dict(found))
+
+
+def test_depths_by_hand(config) -> None:
+    [table] = build_depth_tables(load_published(DEEPCT_YAML), config, depth_scores()).values()
+    assert table.name == "deepct_table4"
+    theirs, here = table.panels
+    assert [r.key for r in theirs.rows] == ["10", "20", "50", "100", "200", "500", "1000"]
+    assert [cell.printed for cell in theirs.rows[0].cells] == [
+        "0.40",
+        "0.49",
+        "0.234",
+        "0.270",
+        "0.279",
+        "0.320",
+    ]
+    assert all("not in this configuration" in cell.not_run for r in theirs.rows for cell in r.cells)
+    groups = [group for group, _ in here.groups()]
+    assert groups[0] == "Recall"
+    assert groups[1].startswith("Not re-ranked")
+    assert groups[2].startswith("PROP")
+    assert groups[2].endswith("zero-shot, RR@10")
+    found = {
+        r.key: [cell.ours.mean if isinstance(cell, Cell) and cell.ours else None for cell in r.cells]
+        for r in here.rows
+    }
+    assert found["1"] == [0, 1, None, None, pytest.approx(-0.005), pytest.approx(0.995)]
+    assert found["2"] == [1, 1, None, None, pytest.approx(0.995), pytest.approx(0.495)]
+
+
+def test_what_the_paper_says_of_depths_is_tested(config) -> None:
+    [table] = build_depth_tables(load_published(DEEPCT_YAML), config, depth_scores()).values()
+    outcomes = {r.key: [cell.verdicts[0].outcome for cell in r.cells] for r in table.panels[1].rows}
+    nothing = "no published value"
+    assert outcomes["1"] == [nothing, "reproduced", "not run", "not run", nothing, "reproduced"]
+    assert outcomes["2"] == [nothing, "off", "not run", "not run", nothing, "off"]
+
+
+def test_without_depths_the_paper_stands_alone(config) -> None:
+    [table] = build_depth_tables(load_published(DEEPCT_YAML), config, Scores({})).values()
+    assert len(table.panels) == 1
+    assert "↑" in " ".join(table.notes)
+
+
+def test_tables_of_a_paper_show_its_own_experiments(config, tmp_path: Path) -> None:
+    """In a run of several papers, as in a run of one."""
+    written = {"zero-shot": rows_of("squad"), "first-stages-deepct": flat_rows(DATASET, {})}
+    files: dict[str, list[Path]] = {"scores": [], "per_query": []}
+    for experiment, rows in written.items():
+        (tmp_path / experiment).mkdir()
+        [scores], [per_query] = write_results(tmp_path / experiment, rows)
+        files["scores"].append(scores.rename(tmp_path / f"{experiment}.csv"))
+        files["per_query"].append(per_query.rename(tmp_path / f"{experiment}.parquet"))
+    papers = [load_published(path) for path in (PROP_YAML, DEEPCT_YAML)]
+    tables = {table.name: table for table in build_tables(papers, config, ResultFiles(**files))}
+    titles = {name: " ".join(panel.title for panel in table.panels) for name, table in tables.items()}
+    own, other = config.datasets["squad"].label, config.datasets[DATASET].label
+    assert other in titles["headline"]
+    assert titles["prop_table2"].endswith(f"This configuration: {own}")
+    assert titles["deepct_table2"].endswith(f"This configuration: {other}")
+
+
+def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
+    scores = Scores(
+        dict(
+            [first_stage(name, *[0.5] * 8) for name in ("bm25", "ql", "tf-bm25", "deepct-bm25", "deepct-ql")]
+        )
+    )
+    text = "rankings of up to 100 documents (BM25, QL: 20)"
+    table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
+    assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
+    assert not any("re-ranked" in note for note in table.notes)
+    run = introduction(config.of_papers(["deepct"]), [], scores)[-1]
+    assert f"8 queries of {config.datasets[DATASET].label}, first stages alone, {text}." in run
