@@ -71,6 +71,35 @@ rule weigh_textrank:
         "../scripts/weigh_textrank.py"
 
 
+rule generate_queries:
+    """Queries that a model writes for documents, which are then expanded by them."""
+    input:
+        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        model=generator_inputs,
+    output:
+        queries="results/generated_queries/{index}/{corpus}-{shard}.parquet",
+        meta="results/generated_queries/{index}/{corpus}-{shard}.parquet.meta.json",
+    log:
+        "results/logs/generate_queries/{index}-{corpus}-{shard}.log",
+    benchmark:
+        "results/benchmarks/generate_queries/{index}-{corpus}-{shard}.tsv"
+    wildcard_constraints:
+        index=names_of(indexes_of_type("doc2query")),
+    priority: PREPARATION
+    threads: generator_compute("threads")
+    resources:
+        mem_mb=memory(8000),
+        runtime=2880,
+        gpu=generator_compute("gpus"),
+    params:
+        options=generator_options,
+        model=generator_directory,
+        text=dump(CFG.text),
+        checkpoints="results/checkpoints",
+    script:
+        "../scripts/generate_queries.py"
+
+
 rule expand_documents:
     input:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
@@ -83,13 +112,13 @@ rule expand_documents:
     benchmark:
         "results/benchmarks/expand_documents/{index}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        index=names_of(indexes_of_type("expansion")),
+        index=names_of(indexes_of_type("expansion", "doc2query")),
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=480,
     params:
-        options=index_kind_options,
+        times=expansion_times,
         text=dump(CFG.text),
     script:
         "../scripts/expand_documents.py"

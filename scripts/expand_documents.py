@@ -1,6 +1,5 @@
 """Count the words of a corpus shard together with text that is added to its documents."""
 
-from irpretrain.config.retrieval import ExpansionConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.stage import stage
@@ -10,7 +9,7 @@ with stage(snakemake) as done:
         expand_documents(
             snakemake.input.documents,
             snakemake.input.expansion,
-            ExpansionConfig(**snakemake.params.options),
+            snakemake.params.times,
             TextConfig(**snakemake.params.text),
             snakemake.output.vectors,
         )

@@ -12,7 +12,7 @@ from irpretrain.corpora.registry import FORMATS
 from irpretrain.objectives.registry import OBJECTIVES
 
 ROOT = Path(__file__).resolve().parents[1]
-TRAINING = {"pretrain", "finetune", "rerank", "train_term_weights"}
+TRAINING = {"pretrain", "finetune", "rerank", "train_term_weights", "generate_queries"}
 """Scripts that run a model."""
 HEAVY = ("torch", "transformers")
 

@@ -1,4 +1,4 @@
-"""Tiny random models: a BERT encoder, encoders and Hugging Face cross-encoders of other architectures.
+"""Tiny random models: a BERT encoder; encoders, cross-encoders and generators of other architectures.
 
 The imports of torch are inside functions: most tests need no model.
 """
@@ -221,3 +221,57 @@ def write_albert(directory: Path) -> Path:
             classifier_dropout_prob=0.0,
         )  # fmt: skip
         return _save_with(AlbertModel(config), tokenizer, directory)
+
+
+LETTERS = list("abcdefghijklm")
+"""What generators read and write: words of one letter, so few that an end of the query is often among the likeliest."""
+
+
+def _letters_tokenizer(special: list[str], template: str) -> Any:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from tokenizers.processors import TemplateProcessing
+
+    names = [*special, *LETTERS]
+    tokenizer = Tokenizer(WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.add_special_tokens(special)
+    used = [(name, names.index(name)) for name in template.split() if name in special]
+    tokenizer.post_processor = TemplateProcessing(single=template, special_tokens=used)
+    return tokenizer
+
+
+def write_t5(directory: Path) -> Path:
+    """Write a random T5, whose inputs end in </s> and begin with nothing."""
+    import torch
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    tokenizer = _letters_tokenizer(["<pad>", "</s>", "<unk>"], "$A </s>")
+    with torch.random.fork_rng():
+        torch.manual_seed(9)
+        config = T5Config(
+            vocab_size=len(LETTERS) + 3, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
+            decoder_start_token_id=0, eos_token_id=1, pad_token_id=0, initializer_factor=2.0, dropout_rate=0.1,
+        )  # fmt: skip
+        return _save_with(T5ForConditionalGeneration(config), tokenizer, directory)
+
+
+def write_bart(directory: Path) -> Path:
+    """Write a random BART with 32 positions, whose queries begin after </s>, and whose own options of generation would
+    give others."""
+    import torch
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    tokenizer = _letters_tokenizer(["<s>", "<pad>", "</s>", "<unk>"], "<s> $A </s>")
+    with torch.random.fork_rng():
+        torch.manual_seed(10)
+        config = BartConfig(
+            vocab_size=len(LETTERS) + 4, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+            decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=32,
+            decoder_start_token_id=2, eos_token_id=2, pad_token_id=1, bos_token_id=0, init_std=0.5,
+        )  # fmt: skip
+        model = BartForConditionalGeneration(config)
+        model.generation_config.no_repeat_ngram_size = 1
+        model.generation_config.num_beams = 4
+        return _save_with(model, tokenizer, directory)

@@ -6,8 +6,8 @@ def names_of(entries):
     return "|".join(entries) or "(?!)"
 
 
-def indexes_of_type(kind):
-    return [name for name, index in CFG.indexes.items() if index.type == kind]
+def indexes_of_type(*kinds):
+    return [name for name, index in CFG.indexes.items() if index.type in kinds]
 
 
 def index_of(index, dataset):
@@ -32,7 +32,35 @@ def index_kind_options(wildcards):
 
 
 def expansion_file(wildcards):
-    return CFG.indexes[wildcards.index].path
+    """Text to add to a shard's documents: a file that is given, or queries that are written for them."""
+    index = CFG.indexes[wildcards.index]
+    if index.type == "expansion":
+        return index.path
+    return f"results/generated_queries/{wildcards.index}/{wildcards.corpus}-{wildcards.shard}.parquet"
+
+
+def expansion_times(wildcards):
+    return CFG.indexes[wildcards.index].times
+
+
+def generator_directory(wildcards):
+    return source(CFG.indexes[wildcards.index].model)
+
+
+def generator_inputs(wildcards):
+    """The files of the model that writes queries, so that a changed one writes anew."""
+    path = CFG.indexes[wildcards.index].model
+    return source(path) if is_embedded(path) else list_files(path, [""])
+
+
+def generator_options(wildcards):
+    """What decides the queries that are written; how often they count does not."""
+    index = CFG.indexes[wildcards.index]
+    return index.model_dump(mode="json", exclude={"times": True, "compute": {"gpus"}})
+
+
+def generator_compute(key):
+    return lambda wildcards: getattr(CFG.indexes[wildcards.index].compute, key)
 
 
 def first_stage(wildcards):

@@ -522,6 +522,20 @@ TERM_VECTORS = Contract(
     ),
 )
 
+EXPANSIONS = Contract(
+    "expansions",
+    "Queries that a model wrote for documents: one row a document, in their order, those without queries too.",
+    (
+        *_PLACE,
+        Column("document_id", pa.string(), "document"),
+        Column(
+            "queries",
+            _list(pa.string()),
+            "its queries, in the order of their draws or, of a beam search, best first",
+        ),
+    ),
+)
+
 PER_QUERY = Contract(
     "per_query",
     "One row a query, measure and run.",
@@ -559,5 +573,6 @@ CONTRACTS = (
     TERM_TARGETS,
     TERM_WEIGHTS,
     TERM_VECTORS,
+    EXPANSIONS,
     PER_QUERY,
 )

@@ -78,3 +78,47 @@ def test_only_assets_in_use_count(tmp_path):
     assert noted[0].startswith("The encoder (MiniLM) was distilled")
     assert noted[1:] == ["own"]
     assert with_caveats(with_caveats(default, MANIFEST), MANIFEST) == with_caveats(default, MANIFEST)
+
+
+def test_what_indexes_and_weightings_are_made_of_is_looked_for(tmp_path, monkeypatch, tiny_encoder):
+    """A generator without weights, one with too few positions, and files that are not there."""
+    monkeypatch.chdir(tmp_path)
+    for name, config in (("short", '{"max_position_embeddings": 500}'), ("half", "{}")):
+        Path(name).mkdir()
+        Path(name, "config.json").write_text(config)
+        Path(name, "tokenizer.json").touch()
+    Path("short/model.safetensors").touch()
+    weighting = {"label": "x", "dataset": "squad-train", "encoder": {"path": "elsewhere", "label": "x"}}
+    config = configuration(
+        indexes={
+            "given": {"type": "expansion", "path": "queries.tsv"},
+            "short": {"type": "doc2query", "model": "short"},
+            "half": {"type": "doc2query", "model": "half"},
+            "unused": {"type": "doc2query", "model": "nowhere"},
+        },
+        term_weights={
+            "own": weighting,
+            "fits": {**weighting, "encoder": {"path": str(tiny_encoder), "label": "x"}},
+        },
+        first_stages={
+            name: {"label": name, "index": name} for name in ("given", "short", "half", "own", "fits")
+        },
+        experiments={
+            "stages": {
+                "dataset": "squad",
+                "models": [],
+                "first_stages": ["given", "short", "half", "own", "fits"],
+            }
+        },
+    )
+    with pytest.raises(ConfigError) as caught:
+        check_sources(config, MANIFEST)
+    text = str(caught.value)
+    assert "  - indexes.given.path: queries.tsv: there is no such file" in text
+    assert "  - indexes.short.max_length: 512 is longer than the 500 positions" in text
+    assert "  - indexes.half.model: half: there is no model.safetensors or" in text
+    assert "weights in other files are not read" in text
+    assert "  - term_weights.own.encoder.path: elsewhere: there is no such folder" in text
+    assert "  - term_weights.fits.max_length: 128 is longer than the 64 positions" in text
+    assert "nowhere" not in text
+    assert text.count("  - ") == 5

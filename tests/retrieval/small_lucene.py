@@ -13,10 +13,10 @@ TEXT = TextConfig(words="alphanumeric", fields=["title", "body"])
 OPTIONS = RetrievalConfig(depth=10, memory_mb=256, threads=2)
 
 
-def write_documents(path: Path, bodies: Mapping[str, str]) -> Path:
+def write_documents(path: Path, bodies: Mapping[str, str], first: int = 0) -> Path:
     rows = [
         {"document_id": name, "part": 0, "position": i, "title": "", "url": "", "body": body}
-        for i, (name, body) in enumerate(bodies.items())
+        for i, (name, body) in enumerate(bodies.items(), first)
     ]
     DOCUMENTS.write(path, rows)
     return path

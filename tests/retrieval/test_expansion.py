@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from small_lucene import OPTIONS, TEXT, write_documents, write_queries
 
-from irpretrain.config.retrieval import ExpansionConfig
-from irpretrain.contracts import TERM_VECTORS
+from irpretrain.contracts import EXPANSIONS, TERM_VECTORS
 from irpretrain.errors import InputError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.expansion import expand_documents
@@ -19,10 +18,11 @@ from irpretrain.retrieval.weighted_index import index_weights
 BODIES = {"d1": "the cat runs", "d2": "dogs", "d3": ""}
 
 
-def expand(folder: Path, times: int = 1) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+def expand(
+    folder: Path, times: int = 1, given: str = "given"
+) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
     documents = write_documents(folder / "documents.parquet", BODIES)
-    options = ExpansionConfig(type="expansion", path="given", times=times)
-    counts = expand_documents(documents, folder / "given", options, TEXT, folder / "vectors.parquet")
+    counts = expand_documents(documents, folder / given, times, TEXT, folder / "vectors.parquet")
     rows = TERM_VECTORS.read(folder / "vectors.parquet").to_pylist()
     return {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}, counts
 
@@ -48,6 +48,17 @@ def test_tab_separated_gzip_and_several_lines_of_a_document(tmp_path: Path) -> N
     with gzip.open(tmp_path / "given", "wt") as file:
         file.write("d2\tdogs bark\n\nd2\twhat barks\twho\n")
     assert expand(tmp_path)[0]["d2"] == {"dogs": 2, "bark": 1, "what": 1, "barks": 1, "who": 1}
+
+
+def test_a_table_of_queries_counts_as_a_file_of_them(tmp_path: Path) -> None:
+    queries = {"d1": ["Do cats run?", "the cat"], "d2": [], "d3": ["a zoo"], "x": ["elsewhere"]}
+    lines = [{"id": name, "queries": texts} for name, texts in queries.items() if texts]
+    (tmp_path / "given").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rows = [
+        {"part": 0, "position": i, "document_id": d, "queries": queries[d]} for i, d in enumerate(queries)
+    ]
+    EXPANSIONS.write(tmp_path / "table.parquet", rows)
+    assert expand(tmp_path, given="table.parquet")[0] == expand(tmp_path)[0]
 
 
 @pytest.mark.parametrize(

@@ -251,6 +251,13 @@ def index_names(config: Config) -> list[str]:
     return [TF_INDEX, *config.indexes, *passages]
 
 
+def used_indexes(config: Config) -> list[str]:
+    """Return the entries of `indexes` that first stages in use search."""
+    stages = (config.first_stages.get(name) for name in used_first_stages(config))
+    named = dict.fromkeys(stage.index for stage in stages if stage is not None)
+    return [name for name in named if name in config.indexes]
+
+
 def used_weightings(config: Config) -> list[str]:
     """Return the weightings that predict what first stages in use search or weigh queries by, or what the report
     shows the distributions of."""

@@ -177,14 +177,64 @@ class ExpansionConfig(Section):
     path: str = Field(
         min_length=1,
         description="Text to add, by document: tab-separated lines `document_id, text`, or JSON lines with "
-        "`document_id` (or `id`) and `queries` (a list) or `text`; a document may have several lines. May be gzip.",
+        "`document_id` (or `id`) and `queries` (a list) or `text`; a document may have several lines. May be gzip. "
+        "Or a Parquet table of expansions (see contracts).",
     )
     times: int = Field(
         1, ge=1, description="How often the added text counts; the document's own counts once."
     )
 
 
-IndexConfig = Annotated[TextRankConfig | ExpansionConfig, Field(discriminator="type")]
+class Doc2QueryConfig(Section):
+    """Documents with queries added to them that a sequence-to-sequence model writes (Doc2Query)."""
+
+    type: Literal["doc2query"] = Field(description="Which kind of index.")
+    model: str = Field(
+        min_length=1,
+        description="Hugging Face directory of a model that was trained to write queries, of any architecture that "
+        "AutoModelForSeq2SeqLM loads (T5, BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
+    )
+    prefix: str = Field(
+        "", description="What the model was trained to see before a document, with the space that follows it."
+    )
+    max_length: int = Field(
+        512,
+        ge=8,
+        description="Longest input, special tokens included; the rest of a document is not read.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    queries: int = Field(
+        10,
+        ge=1,
+        description="Queries a document (docT5query: 40 and more).",
+        json_schema_extra={"unit": "queries"},
+    )
+    decoding: Literal["sampling", "beam"] = Field(
+        "sampling",
+        description="sampling: each piece is drawn among the `top_k` likeliest in proportion to their probabilities; "
+        "beam: the best of a beam search as wide as `queries`.",
+    )
+    top_k: int = Field(10, ge=1, description="Of sampling: likeliest pieces that are drawn from.")
+    query_length: int = Field(
+        64, ge=1, description="Longest query; it is cut there.", json_schema_extra={"unit": "word pieces"}
+    )
+    times: int = Field(
+        1, ge=1, description="How often the queries count; the document's own text counts once."
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(1, description="Seed of the draws.")
+    batch_queries: int = Field(
+        64, ge=1, description="Queries that are written at once.", json_schema_extra={"unit": "queries"}
+    )
+    block: int = Field(
+        256,
+        ge=1,
+        description="Documents that are sorted by length together, and kept together when a run is broken off.",
+        json_schema_extra={"unit": "documents"},
+    )
+    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+
+
+IndexConfig = Annotated[TextRankConfig | ExpansionConfig | Doc2QueryConfig, Field(discriminator="type")]
 
 
 class RetrievalConfig(Section):

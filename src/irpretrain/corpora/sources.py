@@ -11,6 +11,7 @@ from irpretrain.config.consistency import (
     longest_sequences,
     used_corpora,
     used_datasets,
+    used_indexes,
     used_weightings,
 )
 from irpretrain.config.corpora import DatasetConfig, FileConfig
@@ -19,7 +20,13 @@ from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import list_files, one_file
 from irpretrain.corpora.registry import format_module
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
-from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
+from irpretrain.models.encoder_files import (
+    ENCODER_REMEDY,
+    GENERATOR_REMEDY,
+    check_encoder_files,
+    check_model_files,
+    check_reranker_files,
+)
 
 
 def check_sources(config: Config, manifest: Manifest) -> None:
@@ -46,7 +53,10 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     for name, path in _own_encoders(config).items():
         with _collected(faults, f"term_weights.{name}.encoder.path"):
             if not _is_embedded(path, manifest):
-                list_files(path, [""])
+                longest = {f"term_weights.{name}.max_length": config.term_weights[name].max_length}
+                check_model_files(path, ENCODER_REMEDY, longest)
+    for name in used_indexes(config):
+        _check_index(config, name, manifest, faults)
     for name in given_models(config):
         with _collected(faults, f"models.{name}.cross_encoder"):
             path = str(config.models[name].cross_encoder)
@@ -62,9 +72,10 @@ def used_assets(config: Config) -> list[str]:
     files = [file for name in used_datasets(config) for file in _topics_and_judgements(config.datasets[name])]
     paths = [config.corpora[name].path for name in used_corpora(config)] + [file.path for file in files]
     given = [str(config.models[name].cross_encoder) for name in given_models(config)]
-    resolved = [
-        resolve(path) for path in [*paths, config.encoder.path, *_own_encoders(config).values(), *given]
-    ]
+    indexes = (config.indexes[name] for name in used_indexes(config))
+    generators = [index.model for index in indexes if index.type == "doc2query"]
+    own = [*_own_encoders(config).values(), *generators]
+    resolved = [resolve(path) for path in [*paths, config.encoder.path, *own, *given]]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
 
@@ -91,6 +102,20 @@ def _own_encoders(config: Config) -> dict[str, str]:
     """Return the paths of the encoders that weightings in use have of their own, by the weighting."""
     encoders = ((name, config.term_weights[name].encoder) for name in used_weightings(config))
     return {name: encoder.path for name, encoder in encoders if encoder is not None}
+
+
+def _check_index(config: Config, name: str, manifest: Manifest, faults: list[str]) -> None:
+    """Look for what an index is made of beside the corpus."""
+    index = config.indexes[name]
+    if index.type == "expansion":
+        with _collected(faults, f"indexes.{name}.path"):
+            one_file(index.path)
+    elif index.type == "doc2query":
+        with _collected(faults, f"indexes.{name}.model"):
+            if not _is_embedded(index.model, manifest):
+                keys = ("max_length", "query_length")
+                longest = {f"indexes.{name}.{key}": getattr(index, key) for key in keys}
+                check_model_files(index.model, GENERATOR_REMEDY, longest)
 
 
 def _topics_and_judgements(dataset: DatasetConfig) -> tuple[FileConfig, FileConfig]:

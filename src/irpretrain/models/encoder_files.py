@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 TOKENIZERS = ("tokenizer.json", "vocab.txt")
 REMEDY = "Give the Hugging Face directory of a BERT-architecture encoder: config.json, model.safetensors and "
 REMEDY += "tokenizer.json or vocab.txt."
+FILES = "config.json, model.safetensors (weights in other files are not read) and tokenizer.json"
+ENCODER_REMEDY = f"Give the Hugging Face directory of an encoder: {FILES}."
+GENERATOR_REMEDY = f"Give the Hugging Face directory of a sequence-to-sequence model: {FILES}."
 
 
 def check_encoder_files(directory: str | Path, options: EncoderConfig, lengths: Mapping[str, int]) -> None:
@@ -29,23 +32,14 @@ def check_encoder_files(directory: str | Path, options: EncoderConfig, lengths: 
         ConfigError: more layers or longer sequences are asked for than the encoder has.
     """
     directory = Path(directory)
-    if not directory.is_dir():
-        missing = "this is a file, not a folder" if directory.is_file() else "there is no such folder"
-        raise InputError(directory, missing, remedy=REMEDY)
+    _check_files(directory, (), REMEDY)
     described = read_config(directory)
-    for choice in (WEIGHTS, TOKENIZERS):
-        if not any((directory / name).is_file() for name in choice):
-            raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=REMEDY)
+    _check_files(directory, (WEIGHTS, TOKENIZERS), REMEDY)
     _check_vocabulary(directory, options.vocabulary_size)
     layers = described.get("num_hidden_layers")
     if options.layers is not None and isinstance(layers, int) and options.layers > layers:
         raise ConfigError(f"encoder.layers: {options.layers} layers asked for, but {directory} has {layers}")
-    positions = described.get("max_position_embeddings")
-    for key, length in lengths.items():
-        if isinstance(positions, int) and length > positions:
-            raise ConfigError(
-                f"{key}: {length} is longer than the {positions} positions of the encoder {directory}; lower it"
-            )
+    _check_positions(directory, described, lengths)
 
 
 def check_reranker_files(directory: str | Path) -> None:
@@ -54,13 +48,56 @@ def check_reranker_files(directory: str | Path) -> None:
     Raises:
         InputError: it is no folder, or one of these is missing.
     """
-    directory = Path(directory)
     remedy = "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
+    _check_files(Path(directory), (("config.json",), WEIGHTS), remedy)
+
+
+def check_model_files(directory: str | Path, remedy: str, lengths: Mapping[str, int]) -> None:
+    """Check that a directory may hold a model of whatever architecture, and a tokenizer of word pieces.
+
+    Args:
+        directory: the Hugging Face directory.
+        remedy: what to give instead.
+        lengths: key of the configuration → longest sequence that it asks for.
+
+    Raises:
+        InputError: it is no folder, or a file is missing.
+        ConfigError: longer sequences are asked for than the model has positions.
+    """
+    directory = Path(directory)
+    _check_files(directory, (("config.json",), WEIGHTS, TOKENIZERS), remedy)
+    _check_positions(directory, _read_json(directory / "config.json", remedy), lengths)
+
+
+def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> None:
+    """Refuse a directory that lacks all files of a choice."""
     if not directory.is_dir():
-        raise InputError(directory, "there is no such folder", remedy=remedy)
-    for choice in (("config.json",), WEIGHTS):
+        missing = "this is a file, not a folder" if directory.is_file() else "there is no such folder"
+        raise InputError(directory, missing, remedy=remedy)
+    for choice in choices:
         if not any((directory / name).is_file() for name in choice):
             raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=remedy)
+
+
+def _check_positions(directory: Path, described: Mapping[str, Any], lengths: Mapping[str, int]) -> None:
+    positions = described.get("max_position_embeddings")
+    for key, length in lengths.items():
+        if isinstance(positions, int) and 0 < positions < length:
+            raise ConfigError(
+                f"{key}: {length} is longer than the {positions} positions of the encoder {directory}; lower it"
+            )
+
+
+def _read_json(path: Path, remedy: str) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(path.parent, f"there is no {path.name}", remedy=remedy) from None
+    except ValueError as error:
+        raise InputError(path, f"this is not JSON: {error}", remedy=remedy) from None
+    if not isinstance(found, dict):
+        raise InputError(path, "this is no JSON object", remedy=remedy)
+    return found
 
 
 def read_config(directory: str | Path) -> dict[str, Any]:
@@ -70,16 +107,11 @@ def read_config(directory: str | Path) -> dict[str, Any]:
         InputError: there is none, it is not JSON, or the model is not of the BERT architecture.
     """
     path = Path(directory, "config.json")
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(path.parent, f"there is no {path.name}", remedy=REMEDY) from None
-    except ValueError as error:
-        raise InputError(path, f"this is not JSON: {error}", remedy=REMEDY) from None
-    kind = found.get("model_type", "bert") if isinstance(found, dict) else None
+    found = _read_json(path, REMEDY)
+    kind = found.get("model_type", "bert")
     if kind != "bert":
         raise InputError(path, f"the encoder is of type {kind!r}, not 'bert'", remedy=REMEDY)
-    return dict(found)
+    return found
 
 
 def _check_vocabulary(directory: Path, expected: int | None) -> None:

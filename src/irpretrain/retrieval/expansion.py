@@ -1,4 +1,5 @@
-"""Documents with text added to them: Doc2Query-style expansion from a file (Nogueira et al., 2019).
+"""Documents with text added to them: Doc2Query-style expansion (Nogueira et al., 2019), from a file or by queries that
+a model wrote.
 
 The weight of a word is how often it occurs in the document and the added text together, so an index of these vectors
 scores as an index of the longer texts would.
@@ -14,9 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from irpretrain.config.retrieval import ExpansionConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
+from irpretrain.contracts import DOCUMENTS, EXPANSIONS, TERM_VECTORS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import numbered_lines
 from irpretrain.progress import progress
@@ -30,7 +30,7 @@ DOCUMENTS_AT_ONCE = 1024
 def expand_documents(
     documents: str | Path,
     expansion: str | Path,
-    options: ExpansionConfig,
+    times: int,
     text: TextConfig,
     output: str | Path,
 ) -> dict[str, int]:
@@ -38,13 +38,13 @@ def expand_documents(
 
     Args:
         documents: DOCUMENTS table, one shard.
-        expansion: text to add, as `indexes.<name>.path` describes it.
-        options: how often added text counts.
+        expansion: text to add, as `indexes.<name>.path` describes it, or an EXPANSIONS table.
+        times: how often added text counts.
         text: which fields of a document make up its text.
         output: TERM_VECTORS table.
 
     Returns:
-        Counts: documents, those without added text, lines of documents that this shard lacks.
+        Counts: documents, those without added text, lines (or rows) of documents that this shard lacks.
 
     Raises:
         InputError: a line cannot be read.
@@ -68,7 +68,7 @@ def expand_documents(
             for row, (name, words, further) in enumerate(zip(names, own, more, strict=True)):
                 found = Counter(words)
                 for word in further:
-                    found[word] += options.times
+                    found[word] += times
                 counts["documents"] += 1
                 counts["documents_without_addition"] += name not in added
                 yield {
@@ -88,7 +88,11 @@ def _batches(documents: str | Path, text: TextConfig) -> Iterator[pa.RecordBatch
 
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield (document, texts) of each line: a JSON object, or a document and a text between which stands a tab."""
+    """Yield (document, texts) of each row, or line: a JSON object, or a document, a tab and a text."""
+    if Path(path).suffix == ".parquet":
+        for batch in EXPANSIONS.stream(path, ["document_id", "queries"], DOCUMENTS_AT_ONCE):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        return
     for number, line in numbered_lines(path):
         if line.lstrip().startswith("{"):
             yield _read_json(path, number, line)

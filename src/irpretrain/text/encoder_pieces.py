@@ -69,6 +69,10 @@ class EncoderPieces:
         found = self._backend.encode_batch(list(texts), add_special_tokens=False)
         return [_pieces(text, encoding) for text, encoding in zip(texts, found, strict=True)]
 
+    def decode(self, ids: np.ndarray) -> str:
+        """Return the text that pieces stand for, without special tokens, on one line."""
+        return " ".join(self._backend.decode(ids.tolist(), skip_special_tokens=True).split())
+
 
 def _pieces(text: str, encoding: Encoding) -> Pieces:
     offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)

@@ -130,7 +130,7 @@ def tokenizer_backend(directory: Path) -> Tokenizer:
         raise InputError(
             directory,
             "there is no tokenizer: neither tokenizer.json nor vocab.txt",
-            remedy="Give a Hugging Face directory of a BERT-architecture encoder.",
+            remedy="Give a Hugging Face directory that has one of them.",
         )
     from transformers import AutoTokenizer
 

@@ -1,0 +1,197 @@
+"""A sequence-to-sequence model that writes queries for documents (Doc2Query, Nogueira et al., 2019).
+
+Any directory that Hugging Face's `AutoModelForSeq2SeqLM` loads (T5, BART and their kin). Of its generation_config.json
+only the ids of special tokens count; how queries are drawn is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.encoder_files import GENERATOR_REMEDY
+from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
+from irpretrain.text.encoder_pieces import EncoderPieces
+
+
+class QueryGenerator:
+    """A loaded model, ready to generate.
+
+    Attributes:
+        network: encoder and decoder, in single precision.
+        tokenizer: makes the pieces of documents.
+    """
+
+    def __init__(self, directory: str | Path, device: torch.device) -> None:
+        """Load a directory; no code of its own is run, and weights are read as safetensors only.
+
+        Raises:
+            InputError: it holds no such model, parts of it are missing, or it names no token to begin or end with.
+        """
+        directory = Path(directory)
+        network, missing = _load(directory)
+        refuse_missing(directory, missing)
+        own_memory(network)
+        use_fast_linear(network)
+        self.network: Any = network.to(device).eval()
+        self.tokenizer = EncoderPieces(directory)
+        self._start, self._ends, self._pad = _special_ids(directory, network)
+        self._device, self._directory = device, directory
+
+    def check_lengths(self, lengths: Mapping[str, int]) -> None:
+        """Raise ConfigError, naming the configuration's key, if sequences may exceed the model's positions."""
+        most = positions(self.network)
+        for key, length in lengths.items():
+            if most is not None and length > most:
+                raise ConfigError(f"{key}: {length} is longer than the model's {most} positions; lower it")
+
+    @torch.inference_mode()
+    def sample(self, ids: np.ndarray, attention: np.ndarray, draws: np.ndarray, top_k: int) -> np.ndarray:
+        """Return queries drawn piece by piece among the `top_k` likeliest, in proportion to their probabilities.
+
+        Args:
+            ids, attention: int64 [documents, positions].
+            draws: numbers from [0, 1), float64 [documents, queries, pieces]: the one that each piece is chosen by.
+            top_k: how many pieces are drawn from.
+
+        Returns:
+            int64 [documents, queries, pieces]; padding after a query's end.
+
+        Raises:
+            InputError: the model's scores are no numbers.
+        """
+        documents, queries, steps = draws.shape
+        uniform = draws.reshape(documents * queries, steps)
+        mask = torch.from_numpy(attention).to(self._device)
+        read = self.network.get_encoder()(
+            input_ids=torch.from_numpy(ids).to(self._device), attention_mask=mask, return_dict=True
+        )
+        read.last_hidden_state = read.last_hidden_state.repeat_interleave(queries, 0)
+        mask = mask.repeat_interleave(queries, 0)
+        found = np.full(uniform.shape, self._pad, np.int64)
+        last = np.full(len(uniform), self._start, np.int64)
+        going, cache = np.ones(len(uniform), bool), None
+        for step in range(steps):
+            out = self.network(
+                encoder_outputs=read,
+                attention_mask=mask,
+                decoder_input_ids=torch.from_numpy(last[:, None]).to(self._device),
+                past_key_values=cache,
+                use_cache=True,
+            )
+            cache = out.past_key_values
+            try:
+                chosen = choose(out.logits[:, -1], uniform[:, step], top_k)
+            except FloatingPointError as error:
+                raise InputError(self._directory, f"the model is of no use: {error}") from None
+            last = np.where(going, chosen, self._pad)
+            found[:, step] = last
+            going &= ~np.isin(last, self._ends)
+            if not going.any():
+                break
+        return found.reshape(draws.shape)
+
+    @torch.inference_mode()
+    def beams(self, ids: np.ndarray, attention: np.ndarray, queries: int, pieces: int) -> np.ndarray:
+        """Return the `queries` best queries of a beam search of that width, the best first.
+
+        Args:
+            ids, attention: int64 [documents, positions].
+            queries: how many.
+            pieces: longest query.
+
+        Returns:
+            int64 [documents, queries, pieces or fewer]; padding after a query's end.
+        """
+        found = self.network.generate(
+            input_ids=torch.from_numpy(ids).to(self._device),
+            attention_mask=torch.from_numpy(attention).to(self._device),
+            num_beams=queries,
+            num_return_sequences=queries,
+            max_new_tokens=pieces,
+            do_sample=False,
+        )
+        whole: np.ndarray = found[:, 1:].cpu().numpy()
+        return whole.reshape(len(ids), queries, whole.shape[1])
+
+    def text(self, pieces: np.ndarray) -> str:
+        """Return the text of one generated query without special tokens, on one line."""
+        ends = np.flatnonzero(np.isin(pieces, self._ends))
+        return self.tokenizer.decode(pieces[: ends[0]] if len(ends) else pieces)
+
+
+def choose(logits: Tensor, uniform: np.ndarray, top_k: int) -> np.ndarray:
+    """Return one entry of each row, drawn among its `top_k` largest in proportion to the exponentials of their logits.
+
+    The k probabilities, in double precision and falling, are laid side by side; the draw falls on one of them.
+
+    Args:
+        logits: [rows, vocabulary].
+        uniform: numbers from [0, 1), float64 [rows].
+        top_k: how many are drawn from.
+
+    Raises:
+        FloatingPointError: a logit is not a number, or infinite.
+    """
+    largest, places = torch.topk(logits.float(), min(top_k, logits.shape[1]), dim=1)
+    values = largest.cpu().numpy().astype(np.float64)
+    if not np.isfinite(values[:, 0]).all():
+        raise FloatingPointError("its scores of next pieces are not numbers")
+    sums = np.exp(values - values[:, :1]).cumsum(1)
+    rank = (sums <= uniform[:, None] * sums[:, -1:]).sum(1)
+    chosen: np.ndarray = places.cpu().numpy()[np.arange(len(rank)), np.minimum(rank, values.shape[1] - 1)]
+    return chosen
+
+
+def _load(directory: Path) -> tuple[Any, set[str]]:
+    """Return the model in single precision and the names of the parameters the directory lacks."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    try:
+        with quiet(), torch.random.fork_rng(devices=[]):
+            loaded: Any = AutoModelForSeq2SeqLM.from_pretrained(
+                directory,
+                dtype=torch.float32,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+            )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(
+            directory, f"the model cannot be loaded: {reason}", remedy=GENERATOR_REMEDY
+        ) from None
+    network, information = loaded
+    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
+    return network, set(information["missing_keys"]) | mismatched
+
+
+def _special_ids(directory: Path, network: Any) -> tuple[int, np.ndarray, int]:
+    """The piece that a query begins after, those that end it, and padding; leave the model no other options."""
+    from transformers import GenerationConfig
+
+    given = network.generation_config
+    names = ("decoder_start_token_id", "eos_token_id", "pad_token_id")
+    found = {}
+    for name in names:
+        value = getattr(given, name, None)
+        found[name] = getattr(network.config, name, None) if value is None else value
+        if found[name] is None:
+            raise InputError(
+                directory,
+                f"neither config.json nor generation_config.json has {name}",
+                remedy=GENERATOR_REMEDY,
+            )
+    network.generation_config = GenerationConfig(**found)
+    start, ends, pad = (found[name] for name in names)
+    return int(start), np.atleast_1d(np.array(ends, np.int64)), int(pad)

@@ -1,0 +1,163 @@
+"""Queries that a sequence-to-sequence model writes for documents, to expand them by (Nogueira et al., 2019).
+
+Documents of a block are sorted by length and padded to the next multiple of LENGTH_STEP; every batch has the same
+number of documents, filled up with copies of its first. Which piece comes next is drawn by numbers that depend on the
+seed and the document alone, and the arithmetic of a document has a shape that its own length gives. So its queries are
+the same whatever else is in the block, the shard or the corpus (on a CPU; tests/retrieval/test_query_generation.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from irpretrain.config.retrieval import Doc2QueryConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import EXPANSIONS
+from irpretrain.models.query_generator import QueryGenerator
+from irpretrain.progress import progress
+from irpretrain.provenance import sha256
+from irpretrain.randomness import generator
+from irpretrain.term_weights.blocks import write_in_blocks
+from irpretrain.term_weights.texts import Text, document_texts
+from irpretrain.training.compute import autocast, reproducible, versions
+
+LENGTH_STEP = 8
+"""Documents are padded to multiples of so many positions."""
+WITHOUT_EFFECT: dict[str, Any] = {"model": True, "times": True, "compute": {"gpus": True}}
+"""Options that change no query and nothing that is kept of a job that is broken off; the model counts by its files."""
+
+
+def generate_queries(
+    model: str | Path,
+    documents: str | Path,
+    options: Doc2QueryConfig,
+    text: TextConfig,
+    output: str | Path,
+    checkpoints: str | Path,
+    title: str = "generate queries",
+) -> dict[str, Any]:
+    """Write queries for every document of a shard; goes on after the last finished block.
+
+    Args:
+        model: Hugging Face directory of the model.
+        documents: DOCUMENTS table.
+        options: of the index.
+        text: how fields become a text.
+        output: EXPANSIONS table.
+        checkpoints: folder of all jobs' unfinished work.
+        title: what status lines call this job.
+
+    Returns:
+        Counts: documents, those without text (for which nothing is generated) and those that were cut, queries, empty
+        queries (left out), queries without an end (cut at query_length).
+
+    Raises:
+        InputError: the directory holds no such model.
+        ConfigError: sequences may exceed the model's positions.
+    """
+    with reproducible(options.compute) as device:
+        writer = QueryWriter(model, options, device)
+        job = {
+            "stage": "generate queries",
+            "model": sha256(model),
+            "documents": sha256(documents),
+            "options": options.model_dump(exclude=WITHOUT_EFFECT),
+            "text": text.model_dump(),
+            "device": device.type,
+            "versions": versions(),
+            "output": str(output),
+        }
+        blocks = progress(document_texts(documents, text, options.block), title, f"blocks of {options.block}")
+        return dict(write_in_blocks(EXPANSIONS, output, blocks, writer.rows, job, checkpoints, title))
+
+
+class QueryWriter:
+    """A model that is ready to write queries for texts."""
+
+    def __init__(self, model: str | Path, options: Doc2QueryConfig, device: torch.device) -> None:
+        self._model = QueryGenerator(model, device)
+        self._model.check_lengths({"max_length": options.max_length, "query_length": options.query_length})
+        self._options, self._device = options, device
+
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        """Return the EXPANSIONS rows of some texts, in their order, and counts."""
+        pieces, cut = self._pieces(texts)
+        written: dict[int, list[str]] = {}
+        counts = {
+            "documents": len(texts),
+            "documents_without_text": len(texts) - len(pieces),
+            "documents_cut": cut,
+            "queries": 0,
+            "empty_queries": 0,
+        }
+        with autocast(self._device, self._options.compute):
+            for batch in self._batches(pieces):
+                for place, queries in zip(batch, self._write(texts, pieces, batch), strict=False):
+                    written[place] = [query for query in queries if query]
+                    counts["queries"] += len(written[place])
+                    counts["empty_queries"] += len(queries) - len(written[place])
+        found = [
+            {"part": one.part, "position": one.position, "document_id": one.document_id}
+            | {"queries": written.get(place, [])}
+            for place, one in enumerate(texts)
+        ]
+        return pa.Table.from_pylist(found, schema=EXPANSIONS.schema), counts
+
+    def _pieces(self, texts: Sequence[Text]) -> tuple[dict[int, np.ndarray], int]:
+        """The pieces of each text that is not empty, cut to their longest, and how many were cut."""
+        room = self._model.tokenizer.room(self._options.max_length)
+        given = {place: one.text for place, one in enumerate(texts) if one.text.strip()}
+        encoded = self._model.tokenizer.encode([self._options.prefix + text for text in given.values()])
+        kept = {place: one.ids[:room] for place, one in zip(given, encoded, strict=True)}
+        return kept, sum(len(one.ids) > room for one in encoded)
+
+    def _batches(self, pieces: dict[int, np.ndarray]) -> Iterator[list[int]]:
+        """Yield the places of documents of one padded length, longest first."""
+        by_length: dict[int, list[int]] = defaultdict(list)
+        for place, ids in pieces.items():
+            by_length[self._padded(len(ids))].append(place)
+        for length in sorted(by_length, reverse=True):
+            group = by_length[length]
+            for first in range(0, len(group), self._at_once):
+                yield group[first : first + self._at_once]
+
+    def _padded(self, pieces: int) -> int:
+        length = pieces + self._options.max_length - self._model.tokenizer.room(self._options.max_length)
+        return min(-(-length // LENGTH_STEP) * LENGTH_STEP, self._options.max_length)
+
+    @property
+    def _at_once(self) -> int:
+        return max(self._options.batch_queries // self._options.queries, 1)
+
+    def _write(
+        self, texts: Sequence[Text], pieces: dict[int, np.ndarray], batch: Sequence[int]
+    ) -> list[list[str]]:
+        """The queries of each document of a batch, and of the copies that fill it up."""
+        filled = [*batch, *[batch[0]] * (self._at_once - len(batch))]
+        before, after = self._model.tokenizer.prefix, self._model.tokenizer.suffix
+        ids = np.full((len(filled), self._padded(len(pieces[batch[0]]))), self._model.tokenizer.pad, np.int64)
+        attention = np.zeros_like(ids)
+        for row, place in enumerate(filled):
+            whole = [*before, *pieces[place], *after]
+            ids[row, : len(whole)] = whole
+            attention[row, : len(whole)] = 1
+        options = self._options
+        if options.decoding == "beam":
+            found = self._model.beams(ids, attention, options.queries, options.query_length)
+        else:
+            draws = np.stack([self._draws(texts[place].document_id) for place in filled])
+            found = self._model.sample(ids, attention, draws, options.top_k)
+        return [[self._model.text(query) for query in queries] for queries in found]
+
+    def _draws(self, document: str) -> np.ndarray:
+        """The numbers that choose each piece of each query of a document, [queries, pieces]: those of the first queries
+        are the same for any number of them."""
+        shape = (self._options.queries, self._options.query_length)
+        return generator(self._options.seed, "doc2query", document).random(shape)

@@ -1,0 +1,58 @@
+"""A passage that loses all its terms is in no index and in every evaluation."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+from small_lucene import OPTIONS, write_queries
+
+from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.evaluation.evaluate import evaluate
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval import lucene
+from irpretrain.retrieval.weighted_index import index_weights
+from irpretrain.term_weights.integers import write_vectors
+
+WEIGHTS = {
+    "kept": {"cat": 0.5, "dog": 0.1},
+    "lost": {"cat": -0.2, "dog": 0.001, "zebra": math.nan},
+    "stops": {"the": 0.9},
+    "large": {"cat": math.inf},
+}
+
+
+@pytest.mark.parametrize("model", ["bm25", "ql-jm"])
+def test_what_is_relevant_and_lost_counts_as_not_found(tmp_path: Path, model: str) -> None:
+    rows = [
+        {"part": 0, "position": place, "document_id": name}
+        | {"terms": [{"term": term, "weight": given[term]} for term in sorted(given)]}
+        for place, (name, given) in enumerate(WEIGHTS.items())
+    ]
+    TERM_WEIGHTS.write(tmp_path / "weights", rows)
+    counts = write_vectors(tmp_path / "weights", 100, False, tmp_path / "vectors")
+    assert (counts["texts"], counts["texts_without_terms"], counts["overflow"]) == (4, 1, 1)
+    indexed = index_weights([tmp_path / "vectors"], "alphanumeric", OPTIONS, tmp_path / "index")
+    assert (indexed["documents"], indexed["documents_without_terms"]) == (4, 2)
+    queries = write_queries(tmp_path / "queries", {"q1": "dogs", "q2": "zebra", "q3": "the", "q4": "cats"})
+    lucene.search(tmp_path / "index", queries, model, OPTIONS, tmp_path / "run.gz")
+    found = {
+        query: [document for document, _ in ranking]
+        for query, ranking in read_run(tmp_path / "run.gz").items()
+    }
+    assert found.keys() == {"q1", "q4"}
+    assert found["q1"] == ["kept"]
+    assert set(found["q4"]) == {"large", "kept"}
+    (tmp_path / "qrels").write_text("q1 0 kept 1\nq2 0 lost 1\nq3 0 stops 1\nq4 0 lost 1\n")
+    run = {"dataset": "d", "candidates": model, "model": model, "regime": "first-stage", "seed": 0}
+    evaluated = evaluate(
+        [run | {"paths": [str(tmp_path / "run.gz")]}],
+        {"d": {"qrels": tmp_path / "qrels", "measures": ["RR@10"]}},
+        tmp_path / "per-query",
+        tmp_path / "scores.csv",
+    )
+    assert evaluated["queries_without_documents"] == 2
+    [row] = csv.DictReader((tmp_path / "scores.csv").open())
+    assert (row["value"], row["queries"]) == ("0.25", "4")

@@ -1,0 +1,74 @@
+"""Inference that is killed as `kill -9` kills, wherever it is, ends as one that was not."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from small_weights import TEXT, weighting
+
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.term_weights.infer import infer_documents
+
+PROGRAM = """
+import os, signal, sys
+from importlib import import_module
+sys.path.insert(0, {tests!r})
+from small_weights import TEXT, weighting
+from irpretrain.term_weights.infer import infer_documents
+
+module, _, path = {place!r}.rpartition(":")
+owner = import_module(module)
+*classes, name = path.split(".")
+for one in classes:
+    owner = getattr(owner, one)
+original, calls = getattr(owner, name), []
+
+def kill(*given, **named):
+    calls.append(1)
+    if len(calls) == {call}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return original(*given, **named)
+
+setattr(owner, name, kill)
+options = weighting(windows={{"overlap": 4}})
+infer_documents({model!r}, {documents!r}, options, TEXT, {output!r}, {unfinished!r})
+"""
+PLACES = {
+    "computing": ("irpretrain.term_weights.infer:Predictor.rows", 6, 5),
+    "between a block and its counts": ("irpretrain.term_weights.blocks:write_text", 4, 3),
+    "writing the table": ("irpretrain.contracts:ContractWriter.add", 16, 14),
+}
+"""Function that is never returned from, at which call, and how many of 14 blocks are whole then."""
+
+
+def text(number):
+    draw = np.random.default_rng(number)
+    return " ".join(str(draw.choice(["cab", "word07", f"word{n:02d}"])) for n in range(number % 22))
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_killed_job_gives_the_same_bytes(name, tmp_path, tiny_encoder, make_documents, request, capsys):
+    TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "model")
+    documents = make_documents({f"d{number:02d}": text(number) for number in range(40)})
+    options = weighting(windows={"overlap": 4})
+    counts = infer_documents(
+        tmp_path / "model", documents, options, TEXT, tmp_path / "whole", tmp_path / "other"
+    )
+    place, call, whole = PLACES[name]
+    output, unfinished = tmp_path / "killed", tmp_path / "unfinished"
+    program = PROGRAM.format(
+        tests=str(request.path.parent), place=place, call=call, model=str(tmp_path / "model"),
+        documents=str(documents), output=str(output), unfinished=str(unfinished),
+    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not output.exists()
+    capsys.readouterr()
+    assert infer_documents(tmp_path / "model", documents, options, TEXT, output, unfinished) == counts
+    assert f"{whole} of 14 blocks were finished before" in capsys.readouterr().err
+    assert output.read_bytes() == (tmp_path / "whole").read_bytes()
+    assert list(unfinished.glob("*/")) == []

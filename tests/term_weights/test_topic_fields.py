@@ -1,0 +1,161 @@
+"""DeepCT-Query over titles, descriptions and narratives: from one file of TREC topics to targets, folds and weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from small_weights import TEXT, weighting
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.config.term_weights import TermLabelsConfig
+from irpretrain.config.text import EncoderConfig
+from irpretrain.contracts import QUERIES, TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.corpora.testcollection import prepare
+from irpretrain.evaluation.folds import make_folds, read_folds, roles
+from irpretrain.term_weights.infer import infer_queries
+from irpretrain.term_weights.targets import query_targets
+from irpretrain.term_weights.train import train_regressor
+
+TOPICS = """
+
+<top>
+
+<num> Number: 901
+<title> island volcanoes
+
+<desc> Description:
+Which volcanoes on islands have erupted?
+
+<narr> Narrative:
+A relevant document names an island and its volcano.  Those
+under the sea (seamounts) are not relevant.
+
+</top>
+
+<top>
+
+<num> Number: 902
+<title> Bread, sour
+
+<desc> Description:
+How is sour bread baked &amp; kept?
+
+<narr> Narrative:
+Documents on yeast alone are not relevant.
+
+</top>
+""" + "".join(
+    f"<top>\n<num> Number: {n}\n<title> word{n - 900:02d} cab\n\n<desc> Description:\nWhat is word{n - 900:02d}?\n\n"
+    f"<narr> Narrative:\nAll of word{n - 900:02d} is relevant.\n</top>\n\n"
+    for n in range(903, 911)
+)
+DOCUMENTS = {
+    "d1": ("An island", "its volcano erupted"),
+    "d2": ("Volcanoes", "lava by the sea"),
+    "d3": ("Bread", "sourdough needs a sour start"),
+    **{f"d{n}": (f"word{n:02d}", "relevant") for n in range(4, 12)},
+}
+RELEVANT = {"901": ["d1", "d2"], "902": ["d3"], **{str(899 + n): [f"d{n}"] for n in range(4, 12)}}
+FIELDS = {
+    # By stems; d1 has volcano, island and erupted, d2 volcanoes; its title and body count alike.
+    "title": [("901", "island volcanoes", [0.5, 1]), ("902", "Bread, sour", [1, 1])],
+    "description": [
+        ("901", "Which volcanoes on islands have erupted?", [0, 1, 0, 0.5, 0, 0.5]),
+        ("902", "How is sour bread baked & kept?", [0, 0, 1, 1, 0, 0]),
+    ],
+    "narrative": [
+        (
+            "901",
+            "A relevant document names an island and its volcano. Those under the sea (seamounts) are not relevant.",
+            [0, 0, 0, 0, 0.5, 0.5, 0, 0.5, 1, 0, 0, 0.5, 0.5, 0, 0, 0, 0],
+        ),
+        ("902", "Documents on yeast alone are not relevant.", [0] * 7),
+    ],
+}
+LENGTHS = {"title": 30, "description": 50, "narrative": 64}
+"""Of word pieces; the tiny encoder has positions for 64."""
+
+
+@pytest.fixture
+def made(tmp_path, make_documents):
+    """Return a function that makes queries, judgements, folds and targets of one field of the topics."""
+    topics, judged = tmp_path / "topics.txt", tmp_path / "judged.txt"
+    topics.write_text(TOPICS)
+    judged.write_text("".join(f"{query} 0 {d} 1\n" for query, found in RELEVANT.items() for d in found))
+    documents = [make_documents(DOCUMENTS)]
+
+    def make(field: str) -> Path:
+        folder = tmp_path / field
+        folder.mkdir()
+        dataset = DatasetConfig(
+            label=field,
+            corpus="c",
+            queries={"format": "trec", "path": "x", "options": {"fields": [field]}},
+            qrels={"format": "trec", "path": "x"},
+        )
+        queries, qrels = folder / "queries.parquet", folder / "qrels.txt"
+        prepare(dataset, topics, judged, documents, 1, queries, qrels)
+        make_folds(queries, dataset, 1, folder / "folds.json")
+        query_targets(documents, queries, qrels, TermLabelsConfig(), TEXT, folder / "targets.parquet")
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_data_set_has_the_field_that_it_names(made, field):
+    folder = made(field)
+    queries = QUERIES.read(folder / "queries.parquet").to_pylist()
+    targets = TERM_TARGETS.read(folder / "targets.parquet").to_pylist()
+    found = [(q["query_id"], q["text"], t["targets"]) for q, t in zip(queries, targets, strict=True)]
+    assert found[:2] == FIELDS[field]
+    assert [query for query, *_ in found] == [str(n) for n in range(901, 911)]
+
+
+def test_all_fields_have_the_same_five_folds(made):
+    folders = [made(field) for field in FIELDS]
+    assert len({(folder / "folds.json").read_text() for folder in folders}) == 1
+    folds = read_folds(folders[0] / "folds.json")
+    assert [len(folds.queries(fold)) for fold in range(1, 6)] == [2] * 5
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_queries_are_weighed_by_models_that_have_not_seen_them(made, field, tiny_encoder):
+    """Targets of the queries that a fold tests or validates do not change its model, those of one that it trains on do;
+    and every query has the weights of the model of its fold."""
+    folder = made(field)
+    folds = read_folds(folder / "folds.json")
+    options = weighting(kind="queries", max_length=LENGTHS[field])
+
+    def train(fold: int, changed: set[str] = frozenset()) -> Path:
+        rows = TERM_TARGETS.read(folder / "targets.parquet").to_pylist()
+        for row in rows:
+            if row["document_id"] in changed:
+                row["targets"] = [1 - target for target in row["targets"]]
+        name = f"{fold}-{len(changed)}"
+        TERM_TARGETS.write(folder / f"targets-{name}", rows)
+        counts = train_regressor(
+            tiny_encoder, folder / f"targets-{name}", options, EncoderConfig(path="x", label="x"), TEXT, 1,
+            folder / f"model-{name}", folder / f"metrics-{name}", folder / "checkpoints", folder / "folds.json", fold,
+        )  # fmt: skip
+        assert counts["texts"] == 6
+        return folder / f"model-{name}"
+
+    def weights(model: Path) -> bytes:
+        return (model / "model.safetensors").read_bytes()
+
+    split = roles(folds, 1)
+    models = [train(fold) for fold in range(1, 6)]
+    assert weights(train(1, {*split.test, *split.validation})) == weights(models[0])
+    assert weights(train(1, {split.train[0]})) != weights(models[0])
+
+    queries, together = folder / "queries.parquet", folder / "weights"
+    infer_queries(models, queries, folder / "folds.json", options, TEXT, together)
+    found = TERM_WEIGHTS.read(together)
+    assert found["document_id"].to_pylist() == list(folds.fold_of)
+    for fold, model in enumerate(models, 1):
+        infer_queries([model], queries, None, options, TEXT, folder / "alone")
+        own = pa.array([folds.fold_of[name] == fold for name in folds.fold_of])
+        assert found.filter(own).equals(TERM_WEIGHTS.read(folder / "alone").filter(own))
