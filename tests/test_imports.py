@@ -12,8 +12,8 @@ from irpretrain.corpora.registry import FORMATS
 from irpretrain.objectives.registry import OBJECTIVES
 
 ROOT = Path(__file__).resolve().parents[1]
-TRAINING = {"pretrain", "finetune", "rerank", "train_term_weights"}
-"""Scripts that run a model."""
+TRAINING = {"pretrain", "finetune", "rerank", "train_term_weights", "make_neural_ranker"}
+"""Scripts that run or make a model."""
 HEAVY = ("torch", "transformers")
 
 PROBE = """

@@ -46,7 +46,7 @@ def vocabulary(words: Sequence[str] = LETTERS) -> Vocabulary:
 def ranker(
     name: str = "knrm", vectors: Any = None, words: Sequence[str] = LETTERS, seed: int = 1, **changes: Any
 ) -> Any:
-    """A ranker of a name in TYPES, with drawn weights, out of training; its vectors are given, or drawn in 8 dimensions."""
+    """A ranker of a name in TYPES with drawn weights, out of training; its vectors are given, or drawn of 8 numbers."""
     options = OPTIONS.validate_python({**TYPES[name], "collection": "c", **changes})
     known = vocabulary(words)
     draw = np.random.default_rng(seed)

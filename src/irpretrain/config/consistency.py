@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from irpretrain.config.ranker_consistency import ranker_faults
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 RESERVED = ("encoder", *BUILT_IN_FIRST_STAGES)
 """What no model may be called: `start: encoder` means the encoder itself, the others are first stages in scores."""
-GIVEN_KEYS = ("label", "cross_encoder")
+GIVEN_KEYS = ("label", "cross_encoder", "passages")
 """What may be said of a re-ranker that is given by its path."""
 FEWEST_FOLDS = 3
 
@@ -86,6 +87,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from _unknown(f"{where}.models", page.models, config.models, "models")
     for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
+    yield from ranker_faults(config)
 
 
 def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
@@ -215,8 +217,10 @@ def used_weightings(config: Config) -> list[str]:
 
 def used_corpora(config: Config) -> list[str]:
     """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, or whose word
-    vectors weigh words."""
+    vectors weigh words or begin a ranker."""
+    neural = (config.models[name].neural for name in used_models(config))
     collections = [
+        *(ranker.collection for ranker in neural if ranker is not None),
         *(config.models[name].collection for name in used_models(config) if config.models[name].tasks),
         *(config.predictors[name].collection for name in used_predictors(config)),
         *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),

@@ -22,10 +22,11 @@ class WordDocuments:
         lengths: words of each document (int64 [documents]).
         collection_words: words of the collection that the numbers refer to.
         fingerprint: hash of everything in the stores, for the names of checkpoints.
+        directory: the first of them, for messages.
     """
 
     def __init__(self, stores: Sequence[WordStore], directory: Path) -> None:
-        self._stores, self._directory = stores, directory
+        self._stores, self.directory = stores, directory
         self._firsts = np.cumsum([0, *map(len, stores)])
         self.lengths = np.concatenate([np.diff(store.offsets) for store in stores])
         self.collection_words = stores[0].vocabulary
@@ -76,7 +77,7 @@ class WordDocuments:
         if (found < 0).any():
             lost = [wanted[place] for place in np.flatnonzero(found < 0)[:3]]
             raise InputError(
-                self._directory,
+                self.directory,
                 f"{int((found < 0).sum()):,} documents are not in the word stores, such as {', '.join(lost)}",
                 remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
             )
