@@ -62,7 +62,7 @@ def collection(tmp_path: Path, make_corpus: Callable[..., Any]) -> dict[str, Any
         judgements.append(f"{query} 0 d{number:02d}-0 1\n")
         run[query] = ranking
         folds[query] = number % FOLDS + 1
-    vectors = {name: row for name, row in zip(names, draw.normal(size=(WORDS, 12)).tolist(), strict=True)}
+    vectors = dict(zip(names, draw.normal(size=(WORDS, 12)).tolist(), strict=True))
     corpus = make_corpus(documents, vectors)
     QUERIES.write(tmp_path / "queries.parquet", queries)
     (tmp_path / "qrels.txt").write_text("".join(judgements))

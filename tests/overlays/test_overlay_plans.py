@@ -78,5 +78,6 @@ def test_it_gives_a_plan(overlay, tmp_path):
     if told := told_jobs(overlay):
         assert told == jobs(config, planned)
     for model in used_models(config):
-        assert any(path.startswith(f"results/models/pretrained/{model}/") for path in planned), model
+        made = "neural" if config.models[model].neural else "pretrained"
+        assert any(path.startswith(f"results/models/{made}/{model}/") for path in planned), model
     assert "results/report.html" in planned
