@@ -190,7 +190,7 @@ def _recipe_rows() -> Iterator[tuple[str, list[str]]]:
 
     recipes = [dict(leaves("", recipe)) for recipe in RECIPES.values()]
     for key in dict.fromkeys(key for recipe in recipes for key in recipe):
-        yield key, [_shown(recipe[key]) if key in recipe else "" for recipe in recipes]
+        yield key, [_shown(recipe[key]) if key in recipe else "–" for recipe in recipes]
 
 
 def _summary(model: type[BaseModel]) -> str:
