@@ -1,4 +1,4 @@
-"""Character n-graphs of words (Mitra, Diaz, Craswell, WWW 2017, section 3.3): the runs of up to n characters of
+"""Character n-graphs of words (Mitra, Diaz, Craswell, WWW 2017): the runs of up to n characters of
 #word#."""
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """DRMM: Guo, Fan, Ai, Croft, "A Deep Relevance Matching Model for Ad-hoc Retrieval", CIKM 2016.
 
 For each query word i, h_i is the histogram of its similarities with the document's words: bins − 1 equal bins over
-[−1, 1) and one that counts equal words, as log-counts ln(1 + n) (section 3.1). A small network scores it, and a gate
-weighs the words (sections 3.2 and 3.3):
+[−1, 1) and one that counts equal words, as log-counts ln(1 + n). A small network scores it, a gate weighs the words:
 
     z_i = tanh(… tanh(W h_i + b) …),   g_i = exp(w · x_i) / Σ_j exp(w · x_j),   f(q, d) = Σ_i g_i z_i
 

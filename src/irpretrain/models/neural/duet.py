@@ -2,11 +2,11 @@
 WWW 2017; its second version: Mitra, Craswell, "An Updated Duet Model for Passage Re-ranking", arXiv 1903.07666, 2019.
 
 Both texts have fixed lengths, n_q and n_d words, cut or filled up with padding. Every layer has `hidden` units; a is
-the activation. The local model reads which words are equal (section 3.2):
+the activation. The local model reads which words are equal:
 
     X_ij = 1 (or idf) where q_i = d_j;   u_i = a(W_0 X_i);   h_local = a(W_2 a(W_1 [u_1 … u_{n_q}]))
 
-The distributed model reads windows of words, each a bag of frequent character n-graphs or its vector (section 3.3):
+The distributed model reads windows of words, each a bag of frequent character n-graphs or its vector:
 
     e_q = a(V_1 max_t a(C_q [x_t … x_{t+w−1}]))
     e_d,p = a(V_2 max_{p ≤ t < p + pooling} a(C_d [x_t … x_{t+w−1}])),   p = 1 … n_d − w − pooling + 2
