@@ -78,3 +78,18 @@ def test_only_assets_in_use_count(tmp_path):
     assert noted[0].startswith("The encoder (MiniLM) was distilled")
     assert noted[1:] == ["own"]
     assert with_caveats(with_caveats(default, MANIFEST), MANIFEST) == with_caveats(default, MANIFEST)
+
+
+def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {
+        "collections": {"searched": ["squad-train", "squad-dev"]},
+        "models": {"knrm": {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}},
+        "word_vectors": {"path": "vectors.txt"},
+    }
+    check_sources(configuration(**given), MANIFEST)
+    tested = {"rankers": {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}}
+    with pytest.raises(ConfigError, match=r"word_vectors\.path: vectors\.txt: there is no such file"):
+        check_sources(configuration(**given, experiments=tested), MANIFEST)
+    Path("vectors.txt").touch()
+    check_sources(configuration(**given, experiments=tested), MANIFEST)

@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 def lay_out(config: Config, folder: Path) -> None:
     """Put an empty file wherever the configuration names one, and a real encoder where it names that."""
     names = [config.corpora[name].path for name in used_corpora(config)]
+    names += [config.word_vectors.path] if config.word_vectors.path else []
     for name in used_datasets(config):
         dataset = config.datasets[name]
         names += [dataset.queries.path, dataset.qrels.path]

@@ -243,6 +243,10 @@ def longest_sequences(config: Config) -> dict[str, int]:
                     found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
     if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
         found["finetuning.max_length"] = config.finetuning.max_length
+        for name in used_models(config):
+            if "max_length" in config.models[name].finetuning:
+                key = f"models.{name}.finetuning.max_length"
+                found[key] = config.finetuning_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]
         if weighting.model == "regressor" and weighting.encoder is None:
