@@ -1,4 +1,5 @@
-"""Candidates re-ranked by cross-encoders: zero-shot (ours, or given by their path), or fine-tuned."""
+"""Candidates re-ranked by cross-encoders, zero-shot (ours, or given by their path) or fine-tuned, and by fine-tuned
+rankers over words."""
 
 
 rule rerank:
@@ -22,7 +23,7 @@ rule rerank:
         runtime=720,
         gpu=CFG.reranking.compute.gpus,
     params:
-        options=dump(CFG.reranking),
+        options=reranking_options,
         directory=reranker_directory,
         text=reranker_text,
         snapshot=None,
@@ -46,7 +47,7 @@ use rule rerank as rerank_snapshot with:
     benchmark:
         "results/benchmarks/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.tsv"
     params:
-        options=dump(CFG.reranking),
+        options=reranking_options,
         directory=model_with_snapshots,
         text=None,
         snapshot=snapshot_step,
@@ -57,12 +58,12 @@ rule finetune:
     queries of a data set that trains on another."""
     input:
         model=pretrained_model,
-        tokens=training_tokens,
+        documents=training_documents,
         queries=training_file("queries.parquet"),
         qrels=training_file("qrels.txt"),
         folds=training_file("folds.json"),
         candidates=training_candidates,
-        test_tokens=test_tokens,
+        test_documents=test_documents,
         test_queries=test_queries,
         test_candidates=test_candidates,
     output:
@@ -82,8 +83,8 @@ rule finetune:
         runtime=1440,
         gpu=CFG.finetuning.compute.gpus,
     params:
-        options=dump(CFG.finetuning),
-        reranking=dump(CFG.reranking),
+        options=finetuning_options,
+        reranking=reranking_options,
         measure=validation_measure,
         checkpoints="results/checkpoints",
         models="results/models/finetuned",

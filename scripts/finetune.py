@@ -14,7 +14,7 @@ with stage(snakemake) as done:
     done(
         finetune(
             model=given.model,
-            tokens=list(given.tokens),
+            stores=list(given.documents),
             queries=given.queries,
             qrels=given.qrels,
             candidates=given.candidates,
@@ -28,7 +28,7 @@ with stage(snakemake) as done:
             run=snakemake.output.run,
             metrics=snakemake.output.metrics,
             checkpoints=snakemake.params.checkpoints,
-            test=Topics(list(given.test_tokens), given.test_queries, given.test_candidates)
+            test=Topics(list(given.test_documents), given.test_queries, given.test_candidates)
             if given.test_queries
             else None,
             output=model_directory / f"seed-{cell.seed}" / f"fold-{cell.fold}"

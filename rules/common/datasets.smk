@@ -32,8 +32,15 @@ def fold_numbers(dataset):
     return range(1, count_folds(CFG.datasets[dataset]) + 1)
 
 
-def training_tokens(wildcards):
-    return tokens_of([CFG.datasets[trained_on(CFG, wildcards.dataset)].corpus])
+def documents_read(model, corpus):
+    """What a model is fine-tuned on of a corpus: its word pieces, or its words by the numbers of a ranker's collection."""
+    if is_neural(model):
+        return words_of(CFG.models[model].neural.collection, [corpus])
+    return tokens_of([corpus])
+
+
+def training_documents(wildcards):
+    return documents_read(wildcards.model, CFG.datasets[trained_on(CFG, wildcards.dataset)].corpus)
 
 
 def training_file(name):
@@ -49,9 +56,11 @@ def tested_whole(wildcards):
     return CFG.datasets[wildcards.dataset].train_on is not None
 
 
-def test_tokens(wildcards):
+def test_documents(wildcards):
     """What is tested whole, where another data set trains; nothing under cross-validation. So for the next two."""
-    return dataset_tokens(wildcards) if tested_whole(wildcards) else []
+    if not tested_whole(wildcards):
+        return []
+    return documents_read(wildcards.model, CFG.datasets[wildcards.dataset].corpus)
 
 
 def test_queries(wildcards):

@@ -11,10 +11,12 @@ def pretrained(model, seed):
 
 
 def final_model(model, seed):
-    """The model that others start from and that is tested: the last weights, those that a data set has chosen, or a
-    re-ranker that is given by its path."""
+    """The model that others start from and that is tested: the last weights, those that a data set has chosen, a
+    re-ranker that is given by its path, or a ranker over words that only fine-tuning trains."""
     if is_given(model):
         return source(CFG.models[model].cross_encoder)
+    if is_neural(model):
+        return f"results/models/neural/{model}/seed-{seed}"
     if CFG.models[model].select_on is None:
         return pretrained(model, seed)
     return f"results/models/selected/{model}/seed-{seed}"

@@ -32,6 +32,15 @@ def reranker_text(wildcards):
     return dump(CFG.text) if is_given(wildcards.model) else None
 
 
+def finetuning_options(wildcards):
+    """What a model is fine-tuned with; the name of a recipe changes nothing by itself."""
+    return CFG.finetuning_of(wildcards.model).model_dump(mode="json", exclude={"recipe"})
+
+
+def reranking_options(wildcards):
+    return dump(CFG.reranking_of(wildcards.model))
+
+
 def model_with_snapshots(wildcards):
     return pretrained(wildcards.model, wildcards.seed)
 

@@ -370,6 +370,15 @@ WORD_COUNTS = Contract(
     ),
 )
 
+VOCABULARY = Contract(
+    "vocabulary",
+    "Words that a ranker over words knows, in the order of their vectors, which begins with 1.",
+    (
+        Column("word", pa.string(), "lower-cased word"),
+        Column("number", pa.int64(), "its row in the WORD_COUNTS table of the ranker's collection"),
+    ),
+)
+
 SPAN = _record(
     document_id=pa.string(), start=pa.int32(), end=pa.int32(), gap_start=pa.int32(), gap_end=pa.int32()
 )
@@ -559,6 +568,7 @@ CONTRACTS = (
     REDIRECTS,
     QUERIES,
     WORD_COUNTS,
+    VOCABULARY,
     GROUPS,
     LINK_SOURCES,
     LINKS,

@@ -122,3 +122,18 @@ def test_what_indexes_and_weightings_are_made_of_is_looked_for(tmp_path, monkeyp
     assert "  - term_weights.fits.max_length: 128 is longer than the 64 positions" in text
     assert "nowhere" not in text
     assert text.count("  - ") == 5
+
+
+def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {
+        "collections": {"searched": ["squad-train", "squad-dev"]},
+        "models": {"knrm": {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}},
+        "word_vectors": {"path": "vectors.txt"},
+    }
+    check_sources(configuration(**given), MANIFEST)
+    tested = {"rankers": {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}}
+    with pytest.raises(ConfigError, match=r"word_vectors\.path: vectors\.txt: there is no such file"):
+        check_sources(configuration(**given, experiments=tested), MANIFEST)
+    Path("vectors.txt").touch()
+    check_sources(configuration(**given, experiments=tested), MANIFEST)

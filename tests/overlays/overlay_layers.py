@@ -32,10 +32,13 @@ def load(overlay: Path, *more: Path) -> Config:
 
 
 def load_all(scale: str, folder: Path) -> Config:
-    """The overlays of a scale for ARES, Wikiformer and PHP laid over each other, with the tables of all."""
+    """The overlays of a scale for ARES, Wikiformer, PHP and rankers without pre-training laid over each other, with the
+    tables of all."""
     last = folder / f"all-{scale}.yaml"
     last.write_text("report: {papers: [ares, wikiformer, php]}\n")
-    others = [layer for paper in ("php", "ares") for layer in layers(ROOT / f"configs/{paper}-{scale}.yaml")]
+    baselines = {"ablations": "baselines", "paper": "baselines-paper"}[scale]
+    names = (f"php-{scale}", f"ares-{scale}", baselines)
+    others = [layer for name in names for layer in layers(ROOT / f"configs/{name}.yaml")]
     return load(ROOT / f"configs/wikiformer-{scale}.yaml", *dict.fromkeys(others), last)
 
 

@@ -33,7 +33,9 @@ PAPERS = {
 PROP = load_published(ROOT / "resources/published/prop.yaml")
 OTHERS = {
     "ares-confident",
+    "bert-maxp",
     "bfs",
+    "duet-v2",
     "php-rop",
     "wikiformer-rwi",
     "wikiformer-ati",

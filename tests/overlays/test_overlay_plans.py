@@ -24,6 +24,7 @@ CALIBRATED = {"results/pseudo_queries/pretraining-msmarco/temperature.json"}
 def lay_out(config: Config, folder: Path) -> None:
     """Put an empty file wherever the configuration names one, and a real encoder where it names that."""
     names = [config.corpora[name].path for name in used_corpora(config)]
+    names += [config.word_vectors.path] if config.word_vectors.path else []
     for name in used_datasets(config):
         dataset = config.datasets[name]
         names += [dataset.queries.path, dataset.qrels.path]
@@ -83,7 +84,8 @@ def test_it_gives_a_plan(overlay, tmp_path):
     if told := told_jobs(overlay):
         assert told == jobs(config, planned)
     for model in set(used_models(config)) - set(given_models(config)):
-        assert any(path.startswith(f"results/models/pretrained/{model}/") for path in planned), model
+        made = "neural" if config.models[model].neural else "pretrained"
+        assert any(path.startswith(f"results/models/{made}/{model}/") for path in planned), model
     calibrated = {path for path in planned if path.endswith("/temperature.json")}
     assert calibrated == (CALIBRATED if overlay.stem == "ares-paper" else set())
     assert "results/report.html" in planned

@@ -19,7 +19,8 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.retrieval.rerank import Pair, batch_by_length, rerank, rerank_run, score_pairs
+from irpretrain.retrieval.pair_scoring import Pair, batch_by_length
+from irpretrain.retrieval.rerank import rerank, rerank_run, score_pairs
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder

@@ -55,7 +55,7 @@ def collection(tmp_path: Path, tiny_encoder: Path, make_store: Callable[..., Pat
     CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "start")
     return {
         "model": tmp_path / "start",
-        "tokens": [make_store(documents)],
+        "stores": [make_store(documents)],
         "queries": tmp_path / "queries.parquet",
         "qrels": tmp_path / "qrels.txt",
         "candidates": tmp_path / "candidates.run.gz",
@@ -276,7 +276,7 @@ def test_another_data_set_is_ranked_whole(
         tmp_path / "others.parquet", [{"query_id": name, "text": "word01 word02"} for name in ("x", "y")]
     )
     write_run(tmp_path / "others.run.gz", {"x": [("d01", 2.0), ("d02", 1.0)], "y": [("d59", 1.0)]}, "bm25")
-    test = Topics(collection["tokens"], tmp_path / "others.parquet", tmp_path / "others.run.gz")
+    test = Topics(collection["stores"], tmp_path / "others.parquet", tmp_path / "others.run.gz")
     folder, counts = run_finetuning("whole", fold=WHOLE, test=test)
     assert (counts["training_queries"], counts["validation_queries"], counts["test_queries"]) == (12, 3, 2)
     ranked = read_run(folder / "fold.run.gz")

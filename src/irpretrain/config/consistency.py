@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from irpretrain.config.ranker_consistency import ranker_faults
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.term_weights import TRAINED
 
@@ -42,7 +43,7 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 RESERVED = ("encoder", *BUILT_IN_FIRST_STAGES)
 """What no model may be called: `start: encoder` means the encoder itself, the others are first stages in scores."""
-GIVEN_KEYS = ("label", "cross_encoder")
+GIVEN_KEYS = ("label", "cross_encoder", "passages")
 """What may be said of a re-ranker that is given by its path."""
 FEWEST_FOLDS = 3
 
@@ -98,6 +99,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from view_faults(config)
     for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
+    yield from ranker_faults(config)
 
 
 def view_faults(config: Config) -> Iterator[str]:
@@ -271,8 +273,10 @@ def used_weightings(config: Config) -> list[str]:
 
 def used_corpora(config: Config) -> list[str]:
     """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, whose word
-    vectors weigh words, or of whose weights the report shows the distribution."""
+    vectors weigh words or begin a ranker, or of whose weights the report shows the distribution."""
+    neural = (config.models[name].neural for name in used_models(config))
     collections = [
+        *(ranker.collection for ranker in neural if ranker is not None),
         *(config.models[name].collection for name in used_models(config) if config.models[name].tasks),
         *(config.predictors[name].collection for name in used_predictors(config)),
         *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),
@@ -297,6 +301,10 @@ def longest_sequences(config: Config) -> dict[str, int]:
                     found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
     if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
         found["finetuning.max_length"] = config.finetuning.max_length
+        for name in used_models(config):
+            if "max_length" in config.models[name].finetuning:
+                key = f"models.{name}.finetuning.max_length"
+                found[key] = config.finetuning_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]
         if weighting.model == "regressor" and weighting.encoder is None:

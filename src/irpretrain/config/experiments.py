@@ -8,6 +8,8 @@ from pydantic import Field, field_validator
 
 from irpretrain.config.base import Section
 from irpretrain.config.corpora import check_measures
+from irpretrain.config.neural import NeuralConfig
+from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import TaskConfig
 
 
@@ -56,7 +58,22 @@ class ModelConfig(Section):
         min_length=1,
         description="A re-ranker that is not trained here: Hugging Face directory of a cross-encoder with one label, "
         "or two (scored by the logit of label 1 minus that of label 0), or embedded:<asset>. It keeps its own "
-        "tokenizer, is tested zero-shot only, and has none of the other keys but `label`.",
+        "tokenizer, is tested zero-shot only, and has none of the other keys but `label` and `passages`.",
+    )
+    neural: NeuralConfig | None = Field(
+        None,
+        description="A ranker without pre-training, over words; it is fine-tuned only, and has none of the other keys "
+        "but `label` and `finetuning`.",
+    )
+    passages: PassagesConfig | None = Field(
+        None,
+        description="Of a cross-encoder: the passages that documents are cut into for it (BERT-maxP); null: "
+        "`reranking.passages`.",
+    )
+    finetuning: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Keys of `finetuning` that differ for this model (nested keys are merged), such as the learning "
+        "rates of a ranker over words.",
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from irpretrain.config.presets import PRESETS
+from irpretrain.config.presets import PRESETS, RECIPES
 from irpretrain.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -32,7 +32,7 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
     """Return the checked `Config` of a mapping, with the preset filled in."""
     from irpretrain.config.root import Config
 
-    return explain(Config, apply_preset(_drop_removed(given)), source, top=True)
+    return explain(Config, apply_recipe(apply_preset(_drop_removed(given))), source, top=True)
 
 
 def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -76,6 +76,22 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     objectives = given.get("objectives")
     if isinstance(objectives, dict):
         result["objectives"] = {key: _with_objective_preset(value, name) for key, value in objectives.items()}
+    return result
+
+
+def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
+    """Fill keys of `finetuning` and `reranking` that `given` leaves out, or takes back by null, from the recipe."""
+    finetuning = given.get("finetuning")
+    name = finetuning.get("recipe", "none") if isinstance(finetuning, dict) else "none"
+    recipe = RECIPES.get(name) if isinstance(name, str) else None
+    if recipe is None:
+        return given  # the model refuses an unknown name with the allowed ones
+    result = dict(given)
+    for section, filled in recipe.items():
+        own = given.get(section) or {}
+        if isinstance(own, dict):
+            kept = {key: value for key, value in own.items() if value is not None}
+            result[section] = deep_merge(filled, kept)
     return result
 
 

@@ -1,6 +1,6 @@
-"""Presets: the choices in which a paper and its authors' released code differ.
+"""Presets: the choices in which a paper and its authors' released code differ; and the papers' recipes of fine-tuning.
 
-A preset only fills keys that the user leaves out. `docs/methods/` gives the reasons; the facts were read
+Both only fill keys that the user leaves out. `docs/methods/` gives the reasons; the facts were read
 from the papers and from the public repositories.
 """
 
@@ -108,3 +108,65 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
     },
 }
+
+SEQUENCE = {"max_length": 512, "query_length": 64}
+"""BERT's positions; no paper says how long its queries may be."""
+
+RECIPES: dict[str, dict[str, dict[str, Any]]] = {
+    # Section 4.4.3, and the experiment with few queries. The paper states neither loss nor negatives: they are what the
+    # authors said of MS MARCO in their public repository.
+    "prop": {
+        "finetuning": {
+            "loss": "listwise",
+            "negatives": 11,
+            "batch_sizes": [16, 32],
+            "few_shot_batch_sizes": [4, 8, 16],
+            "learning_rates": [1e-5, 2e-5],
+            "epochs": 10,
+            **SEQUENCE,
+        },
+        "reranking": SEQUENCE,
+    },
+    # Section 5.1.4: 40 on each of 8 GPUs, a pairwise loss as in pre-training (equation 11).
+    "ares": {
+        "finetuning": {
+            "loss": "hinge",
+            "margin": 1.0,
+            "negatives": 1,
+            "batch_sizes": [320],
+            "few_shot_batch_sizes": [8],
+            "learning_rates": [1e-5],
+            "epochs": 20,
+            **SEQUENCE,
+        },
+        "reranking": SEQUENCE,
+    },
+    # The paper says nothing of fine-tuning but its data; the loss is that of its pre-training, the rest is as PHP's.
+    "wikiformer": {
+        "finetuning": {
+            "loss": "listwise",
+            "negatives": 7,
+            "batch_sizes": [32],
+            "few_shot_batch_sizes": [8],
+            "learning_rates": [1e-5],
+            "epochs": 1,
+            **SEQUENCE,
+        },
+        "reranking": SEQUENCE,
+    },
+    # Section 4.3.3; the loss is that of its pre-training, the number of negatives is not stated.
+    "php": {
+        "finetuning": {
+            "loss": "listwise",
+            "negatives": 7,
+            "batch_sizes": [32],
+            "few_shot_batch_sizes": [8],
+            "learning_rates": [1e-5],
+            "epochs": 1,
+            "optimiser": {"warmup": 0.01, "weight_decay": 0.1},
+            **SEQUENCE,
+        },
+        "reranking": SEQUENCE,
+    },
+}
+"""How the papers fine-tuned. What a paper does not state is ours; `docs/methods/training.md` says which that is."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from irpretrain.config.presets import PRESETS
+from irpretrain.config.presets import PRESETS, RECIPES
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.generated_pages import write_or_check
@@ -42,6 +42,11 @@ def config_reference() -> str:
         "| key | paper | released |\n|---|---|---|"
     )
     parts += [f"| `{key}` | {_shown(a)} | {_shown(b)} |" for key, a, b in _preset_rows()]
+    parts.append(
+        "\n## Recipes\n\n`finetuning.recipe` fills these keys; [training](methods/training.md#recipes-of-the-papers) "
+        f"says which of them a paper states.\n\n| key | {' | '.join(RECIPES)} |\n|---|{'---|' * len(RECIPES)}"
+    )
+    parts += [f"| `{key}` | {' | '.join(values)} |" for key, values in _recipe_rows()]
     return "\n".join(parts) + "\n"
 
 
@@ -86,7 +91,14 @@ def _children(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[B
         for part in _flatten(field.annotation):
             if isinstance(part, type) and issubclass(part, BaseModel) and part.model_fields:
                 many = get_origin(field.annotation) in (dict, list)
-                yield f"{prefix}{name}" + (".<name>" if many else ""), part
+                yield f"{prefix}{name}" + (".<name>" if many else "") + _of_type(part), part
+
+
+def _of_type(model: type[BaseModel]) -> str:
+    """What tells a section from others that may stand in its place; empty where there are none."""
+    field = model.model_fields.get("type")
+    kinds = get_args(field.annotation) if field is not None and field.is_required() else ()
+    return f" of type {kinds[0]}" if len(kinds) == 1 else ""
 
 
 def _flatten(annotation: Any) -> Iterator[Any]:
@@ -119,8 +131,10 @@ def _type(annotation: Any) -> str:
     if origin in (dict, list, tuple):
         inner = _type(arguments[-1]) if arguments else "any"
         return f"{'map' if origin is dict else 'list'} of {inner}"
+    if origin is Annotated:
+        return _type(arguments[0])
     if arguments and origin is not None and not isinstance(annotation, type):
-        return " or ".join(_type(argument) for argument in arguments)
+        return " or ".join(dict.fromkeys(_type(argument) for argument in arguments))
     if isinstance(annotation, type):
         if issubclass(annotation, BaseModel):
             return "section"
@@ -166,6 +180,19 @@ def _preset_rows() -> Iterator[tuple[str, Any, Any]]:
                 yield f"{prefix}{key}", paper[key], released[key]
 
     yield from walk("", PRESETS["paper"], PRESETS["released"])
+
+
+def _recipe_rows() -> Iterator[tuple[str, list[str]]]:
+    def leaves(prefix: str, given: Any) -> Iterator[tuple[str, Any]]:
+        for key, value in given.items():
+            if isinstance(value, dict):
+                yield from leaves(f"{prefix}{key}.", value)
+            else:
+                yield f"{prefix}{key}", value
+
+    recipes = [dict(leaves("", recipe)) for recipe in RECIPES.values()]
+    for key in dict.fromkeys(key for recipe in recipes for key in recipe):
+        yield key, [_shown(recipe[key]) if key in recipe else "–" for recipe in recipes]
 
 
 def _summary(model: type[BaseModel]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from irpretrain.config.base import Section
 from irpretrain.config.corpora import check_measures
@@ -283,6 +283,38 @@ class RetrievalConfig(Section):
         return self.model_copy(update=changed)
 
 
+class PassagesConfig(Section):
+    """Documents cut into passages, which are scored by themselves (Dai and Callan, SIGIR 2019)."""
+
+    words: int = Field(150, ge=1, description="Length of a passage.", json_schema_extra={"unit": "words"})
+    stride: int = Field(
+        75, ge=1, description="From one beginning to the next.", json_schema_extra={"unit": "words"}
+    )
+    score: Literal["max", "first", "sum"] = Field(
+        "max",
+        description="A document's score: that of its best passage, of its first one, or the sum of all.",
+    )
+    most: int | None = Field(
+        30,
+        ge=1,
+        description="Of a document with more passages, so many are scored, evenly spaced, the first and the last among "
+        "them; null for all.",
+        json_schema_extra={"unit": "passages"},
+    )
+    most_in_training: int | None = Field(
+        8, ge=1, description="The same, in fine-tuning.", json_schema_extra={"unit": "passages"}
+    )
+
+    @model_validator(mode="after")
+    def _check_stride(self) -> Self:
+        if self.stride > self.words:
+            raise ValueError(
+                f"stride {self.stride} is more than words {self.words}, so what lies between passages would not be "
+                "read; lower stride"
+            )
+        return self
+
+
 class RerankingConfig(SequenceConfig):
     """Scoring of candidates by a cross-encoder."""
 
@@ -297,5 +329,10 @@ class RerankingConfig(SequenceConfig):
         ge=512,
         description="Word pieces, padding included, that are scored at once.",
         json_schema_extra={"unit": "word pieces"},
+    )
+    passages: PassagesConfig | None = Field(
+        None,
+        description="Cut documents into passages, in fine-tuning too; null: a document is one sequence, cut at its "
+        "end. Models may have `passages` of their own.",
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

@@ -142,3 +142,23 @@ class Config(Section):
             inherited |= {"steps": None, "epochs": None, "epochs_of": None}
         merged = deep_merge(inherited, own)
         return explain(PretrainingConfig, merged, f"models.{model}.training")
+
+    def finetuning_of(self, model: str) -> FinetuningConfig:
+        """Return the fine-tuning options of one model: `finetuning` with the model's own keys merged in."""
+        from irpretrain.config.load import deep_merge, explain
+
+        own = self.models[model].finetuning
+        if "recipe" in own:
+            raise ValueError(
+                f"models.{model}.finetuning: recipe: one recipe serves all models that are compared; set "
+                "finetuning.recipe, and leave it out here"
+            )
+        merged = deep_merge(self.finetuning.model_dump(), own)
+        return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
+
+    def reranking_of(self, model: str) -> RerankingConfig:
+        """Return the re-ranking options of one model: `reranking` with the model's own passages."""
+        passages = self.models[model].passages
+        return (
+            self.reranking if passages is None else self.reranking.model_copy(update={"passages": passages})
+        )

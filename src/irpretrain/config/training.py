@@ -315,6 +315,11 @@ class PretrainingConfig(SequenceConfig):
 class FinetuningConfig(SequenceConfig):
     """Fine-tuning of a re-ranker on judged queries, under cross-validation."""
 
+    recipe: Literal["none", "prop", "ares", "wikiformer", "php"] = Field(
+        "none",
+        description="Fills what a paper fine-tuned with ([Recipes](#recipes)), in `finetuning` and `reranking`; a key "
+        "given here wins, and null takes back one that an earlier file gave.",
+    )
     loss: Loss = Field("hinge", description=LOSS_TEXT)
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
     negatives: int = Field(

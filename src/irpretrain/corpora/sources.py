@@ -15,6 +15,7 @@ from irpretrain.config.consistency import (
     used_weightings,
 )
 from irpretrain.config.corpora import DatasetConfig, FileConfig
+from irpretrain.config.ranker_consistency import begin_with_vectors
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import list_files, one_file
@@ -57,6 +58,11 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 check_model_files(path, ENCODER_REMEDY, longest)
     for name in used_indexes(config):
         _check_index(config, name, manifest, faults)
+    vectors = config.word_vectors.path
+    if vectors is not None and begin_with_vectors(config):
+        with _collected(faults, "word_vectors.path"):
+            if not _is_embedded(vectors, manifest):
+                one_file(vectors)
     for name in given_models(config):
         with _collected(faults, f"models.{name}.cross_encoder"):
             path = str(config.models[name].cross_encoder)

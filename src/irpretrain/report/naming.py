@@ -47,9 +47,11 @@ def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDAT
 
 
 def is_control(config: Config, model: str) -> bool:
-    """Whether a model is the encoder itself, with an untrained score head."""
+    """Whether a model is the encoder itself, with an untrained score head, reading documents as other models do."""
     found = config.models.get(model)
-    if found is None or found.cross_encoder is not None:
+    if found is None or found.cross_encoder is not None or found.neural is not None:
+        return False
+    if found.passages is not None:
         return False
     return not found.tasks and found.start == "encoder"
 
@@ -68,6 +70,10 @@ def model_label(config: Config, model: str) -> str:
         return f"{label} ({encoder_label(config)}, fresh score head)"
     if found.cross_encoder is not None:
         return f"{label} (not trained here)"
+    if found.neural is not None:
+        return f"{label} (no pre-training)"
+    if found.passages is not None and not found.tasks and found.start == "encoder":
+        return f"{label} ({encoder_label(config)}, fresh score head)"
     if found.collection is None:
         return label
     return f"{label} ({' + '.join(config.collections[found.collection])})"

@@ -1,15 +1,10 @@
-"""Re-ranking of first-stage candidates by a cross-encoder.
-
-Pairs are scored longest first, in batches under a budget of word pieces, padding included. Which pairs share
-a batch depends on the pairs alone (length, query, document), so the order of the candidates changes no bit of
-a score. Other pairs in the batch change a score by float rounding at most: attention never reaches padding.
-"""
+"""Re-ranking of first-stage candidates by a cross-encoder, ours or another; documents whole, or in passages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,29 +12,19 @@ from numpy.typing import NDArray
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.errors import InputError, TrainingError
-from irpretrain.evaluation.runs import Run, canonical, read_run, top, write_run
-from irpretrain.progress import progress
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import Run, read_run, top, write_run
+from irpretrain.retrieval.pair_scoring import Pair, as_run, pair_names, score_sequences
+from irpretrain.text.passages import combine_scores, piece_bounds
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import SPECIAL_POSITIONS, BatchBuilder, Group, Span
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from irpretrain.models.cross_encoder import CrossEncoder
-    from irpretrain.models.reranker import Reranker
 
 TAG = "irpretrain"
 """Last column of re-ranked runs; which model it was is in the file's path and sidecar."""
-
-
-class Pair(NamedTuple):
-    """What is scored: a query, a document, and the document's row in the token store (0 where there is none)."""
-
-    query: str
-    document: str
-    row: int
 
 
 def rerank(
@@ -135,16 +120,17 @@ def _with_its_tokenizer(
     network = load_reranker(model)
     network.check_length(options.max_length, "reranking.max_length")
     pieces = tokenise(network.tokenizer, documents, text, texts, candidates, options)
-    names = [(query, document) for query, ranking in candidates.items() for document, _ in ranking]
-    pairs = [Pair(query, document, 0) for query, document in names]
-    lengths = [pieces.length(pair.query, pair.document) for pair in pairs]
+    pairs = [Pair(query, document, 0) for query, document in pair_names(candidates)]
+    passages = np.array([len(pieces.documents[pair.document]) for pair in pairs], np.int64)
+    parts = [(pair, passage) for pair in pairs for passage in range(len(pieces.documents[pair.document]))]
+    lengths = [pieces.length(pair.query, pair.document, passage) for pair, passage in parts]
 
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        return pieces.sequences([(pairs[i].query, pairs[i].document) for i in rows])
+        return pieces.sequences([(parts[i][0].query, parts[i][0].document, parts[i][1]) for i in rows])
 
-    return _as_run(
-        candidates, pairs, score_sequences(network, network, pairs, lengths, build, options, "re-rank")
-    )
+    flat = [pair for pair, _ in parts]
+    scores = score_sequences(network, network, flat, lengths, build, options, "re-rank")
+    return as_run(candidates, pairs, _of_documents(scores, passages, options))
 
 
 def read_queries(path: str | Path) -> dict[str, str]:
@@ -180,18 +166,11 @@ def rerank_run(
         InputError: the token store lacks a document.
         TrainingError: a score is not a number.
     """
-    names = [(query, document) for query, ranking in candidates.items() for document, _ in ranking]
+    names = pair_names(candidates)
     rows = store.rows([document for _, document in names])
     pairs = [Pair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    return _as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, title))
-
-
-def _as_run(candidates: Run, pairs: Sequence[Pair], scores: NDArray[np.float32]) -> Run:
-    scored: dict[str, list[tuple[str, float]]] = {query: [] for query in candidates}
-    for pair, score in zip(pairs, scores, strict=True):
-        scored[pair.query].append((pair.document, float(str(score))))
-    return canonical(scored)
+    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, title))
 
 
 def score_pairs(
@@ -219,84 +198,49 @@ def score_pairs(
         TrainingError: a score is not a number.
     """
 
+    spans = [document_spans(builder.store, pair.row, options) for pair in pairs]
+    parts = [(pair, span) for pair, some in zip(pairs, spans, strict=True) for span in some]
+
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        batch = builder.build([Group((texts[pairs[i].query],), (Span(pairs[i].row),)) for i in rows])
+        batch = builder.build([Group((texts[parts[i][0].query],), (parts[i][1],)) for i in rows])
         return batch.input_ids, batch.token_type_ids, batch.attention_mask
 
-    lengths = sequence_lengths(builder, texts, pairs, options)
-    return score_sequences(model, lambda *inputs: model(*inputs)[0], pairs, lengths, build, options, title)
+    flat = [pair for pair, _ in parts]
+    lengths = sequence_lengths(builder, texts, parts, options)
+    scores = score_sequences(model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, title)
+    return _of_documents(scores, np.array([len(some) for some in spans], np.int64), options)
 
 
-def score_sequences(
-    model: CrossEncoder | Reranker,
-    score: Callable[..., Tensor],
-    pairs: Sequence[Pair],
-    lengths: Sequence[int],
-    build: Callable[[Sequence[int]], Sequence[NDArray[np.int64]]],
-    options: RerankingConfig,
-    title: str,
+def document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[Span]:
+    """Return what is scored of a document: the whole, or its passages."""
+    if options.passages is None:
+        return [Span(row)]
+    bounds = piece_bounds(store.word_starts(row), options.passages, options.passages.most)
+    return [Span(row, start, end) for start, end in bounds]
+
+
+def _of_documents(
+    scores: NDArray[np.float32], passages: NDArray[np.int64], options: RerankingConfig
 ) -> NDArray[np.float32]:
-    """Return the score of each pair, float32 [pairs]: what all re-rankers share.
-
-    Args:
-        model: put on the device and out of training mode meanwhile.
-        score: from the tensors of a batch to scores [sequences].
-        pairs: what to score, in any order.
-        lengths: of the sequence of each.
-        build: from indices of `pairs` to the arrays of their batch, each [sequences, positions].
-        options: batches, threads, precision and device.
-        title: what the progress bar says.
-
-    Raises:
-        TrainingError: a score is not a number.
-    """
-    import torch
-
-    from irpretrain.training.compute import autocast, reproducible
-
-    scores = np.zeros(len(pairs), np.float32)
-    batches = list(batch_by_length(pairs, lengths, options.batch_tokens))
-    training, place = model.training, model.device
-    with reproducible(options.compute) as device:
-        model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
-        try:
-            with torch.inference_mode(), autocast(device, options.compute):
-                for rows in progress(batches, title, "batches"):
-                    found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
-                    scores[rows] = found.float().cpu().numpy()
-        finally:
-            model.to(place).train(training)
-    for index in np.flatnonzero(~np.isfinite(scores))[:1]:
-        pair = pairs[index]
-        raise TrainingError(
-            f"the score of document {pair.document!r} for query {pair.query!r} is {scores[index]}"
-        )
-    return scores
+    """Return the scores of documents from those of their passages, if they were cut into any."""
+    if options.passages is None:
+        return scores
+    return combine_scores(scores, passages, options.passages)
 
 
 def sequence_lengths(
-    builder: BatchBuilder, texts: Mapping[str, str], pairs: Sequence[Pair], options: RerankingConfig
+    builder: BatchBuilder,
+    texts: Mapping[str, str],
+    parts: Sequence[tuple[Pair, Span]],
+    options: RerankingConfig,
 ) -> list[int]:
-    """Return the length of each pair's sequence: special tokens, and query and document after they are cut."""
-    queries = list(dict.fromkeys(pair.query for pair in pairs))
+    """Return the length of each sequence: special tokens, and query and document after they are cut."""
+    queries = list(dict.fromkeys(pair.query for pair, _ in parts))
     encoded = builder.tokenizer.encode([texts[query] for query in queries]) if queries else []
     pieces = {q: min(len(e), options.query_length) for q, e in zip(queries, encoded, strict=True)}
-    whole = (SPECIAL_POSITIONS + pieces[pair.query] + int(builder.store.lengths[pair.row]) for pair in pairs)
+    ends = (int(builder.store.lengths[span.row]) if span.end < 0 else span.end for _, span in parts)
+    whole = (
+        SPECIAL_POSITIONS + pieces[pair.query] + end - span.start
+        for (pair, span), end in zip(parts, ends, strict=True)
+    )
     return [min(length, options.max_length) for length in whole]
-
-
-def batch_by_length(pairs: Sequence[Pair], lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of indices of `pairs`, longest first, of at most `budget` word pieces with padding.
-
-    Equal lengths are ordered by query and document, so that batches depend on the set of pairs alone. The
-    longest come first, so that a device with too little memory fails at the start. One sequence longer than
-    the budget is a batch of its own.
-    """
-    batch: list[int] = []
-    for index in sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i].query, pairs[i].document)):
-        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch

@@ -3,14 +3,15 @@
 A word's number is its row in the collection's WORD_COUNTS table, so stems and stop lists are maps over numbers
 (`irpretrain.text.terms`) and a position in the store is a position in the document. A store is a directory of
 `words.npy` (int32, all documents end to end), `offsets.npy` (int64 [documents + 1]), `documents.parquet`
-(document_id, part, position) and `store.json`.
+(document_id, part, position) and `store.json` (counts, and hashes of the contents).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,12 +41,14 @@ class WordStore:
         offsets: int64 [documents + 1]; document i has words[offsets[i] : offsets[i + 1]].
         documents: table of document_id, part and position, a row a document.
         vocabulary: rows of the WORD_COUNTS table that the numbers refer to.
+        record: what store.json says.
     """
 
     words: np.ndarray
     offsets: np.ndarray
     documents: pa.Table
     vocabulary: int
+    record: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -80,7 +83,7 @@ class WordStore:
             words = np.load(folder / "words.npy", mmap_mode=mode)
             offsets = np.load(folder / "offsets.npy")
             documents = pq.read_table(folder / "documents.parquet")
-            store = cls(words, offsets, documents, record["vocabulary"])
+            store = cls(words, offsets, documents, record["vocabulary"], record)
         except (OSError, ValueError, KeyError) as error:
             raise IntegrityError(
                 directory,
@@ -116,6 +119,7 @@ def write_word_store(
     numbers = word_numbers(statistics)
     lengths: list[np.ndarray] = []
     keys: list[pa.RecordBatch] = []
+    names = hashlib.sha256()
     with atomic_directory(output) as folder:
         with GrowingArray(folder / "words.npy", np.dtype(np.int32)) as words:
             for rows, found in _batches(documents, text):
@@ -130,6 +134,7 @@ def write_word_store(
                 words.add(np.array(flat, np.int32))
                 lengths.append(np.fromiter(map(len, found), np.int64, len(found)))
                 keys.append(rows.select(list(KEYS)))
+                names.update("".join(f"{name}\0" for name in rows.column("document_id").to_pylist()).encode())
         offsets = np.concatenate(
             [np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))]
         )
@@ -137,7 +142,13 @@ def write_word_store(
         schema = pa.schema([DOCUMENTS.schema.field(name) for name in KEYS])
         pq.write_table(pa.Table.from_batches(keys, schema).combine_chunks(), folder / "documents.parquet")
         counts = {"documents": len(offsets) - 1, "words": int(offsets[-1])}
-        (folder / "store.json").write_text(json.dumps(counts | {"vocabulary": len(numbers)}, sort_keys=True))
+        contents = {
+            "words": words.sha256(),
+            "offsets": hashlib.sha256(offsets.tobytes()).hexdigest(),
+            "documents": names.hexdigest(),
+        }
+        record = {**counts, "vocabulary": len(numbers), "contents": contents}
+        (folder / "store.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
     return counts
 
 

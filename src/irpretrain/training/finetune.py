@@ -1,4 +1,4 @@
-"""Fine-tuning of a cross-encoder on judged queries, for one test fold or for another data set.
+"""Fine-tuning of a cross-encoder or a ranker over words on judged queries, for one test fold or for another data set.
 
 Batch size, learning rate and number of epochs are chosen on the validation fold; the test queries are ranked once,
 with the chosen weights (PROP, section 4.4.3). Groups, batches, losses and steps are those of pre-training.
@@ -24,19 +24,16 @@ from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queri
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
-from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
-from irpretrain.retrieval.rerank import TAG, read_queries, rerank_run
-from irpretrain.text.token_store import TokenStore
-from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import BatchBuilder
+from irpretrain.retrieval.rerank import TAG, read_queries
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.metrics import StepMetrics
-from irpretrain.training.trainer import Task, Trainer
+from irpretrain.training.rankers import Ranker, ranker_of
+from irpretrain.training.trainer import StepTask, Trainer
 
-WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "compute": {"gpus"}}
+WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "recipe": True, "compute": {"gpus"}}
 """Options that change no score, so a run may be resumed with others."""
 
 
@@ -52,12 +49,12 @@ class Topics(NamedTuple):
     """Queries to rank, without judgements.
 
     Attributes:
-        tokens: token stores of the corpus that is searched.
+        stores: token stores of the corpus that is searched; word stores for a ranker over words.
         queries: QUERIES table.
         candidates: first-stage run.
     """
 
-    tokens: Sequence[str | Path]
+    stores: Sequence[str | Path]
     queries: str | Path
     candidates: str | Path
 
@@ -81,7 +78,7 @@ class Progress:
 
 def finetune(
     model: str | Path,
-    tokens: Sequence[str | Path],
+    stores: Sequence[str | Path],
     queries: str | Path,
     qrels: str | Path,
     candidates: str | Path,
@@ -102,8 +99,8 @@ def finetune(
     """Fine-tune and rank the candidates of the test queries; goes on from the last epoch that was finished.
 
     Args:
-        model: directory of the cross-encoder to start from.
-        tokens: token stores of the corpus that is searched.
+        model: directory of the cross-encoder or the ranker over words to start from.
+        stores: of the corpus that is searched: token stores, or word stores for a ranker over words.
         queries, qrels, candidates, folds: the test collection: QUERIES table, TREC judgements, first-stage run,
             and what `make_folds` wrote.
         fold: test fold, from 1; 0 where another data set is tested.
@@ -127,22 +124,22 @@ def finetune(
         TrainingError: loss is not a number, or memory ran out.
     """
     parse_measure(measure)
+    ranker = ranker_of(model, reranking, seed)
     collection = _Collection(
-        TokenStore.open(tokens),
-        load_tokenizer(model),
+        ranker.open(stores),
         read_queries(queries),
         read_qrels(qrels),
         read_run(candidates),
         roles(read_folds(folds), fold),
     )
-    tested = collection if test is None else collection.beside(test)
+    tested = collection if test is None else _tested(ranker, test)
     chosen = training_queries(collection.roles.train, regime, seed)
     training, skipped = judged_queries(
         chosen,
         collection.texts,
         collection.qrels,
         collection.candidates,
-        collection.store,
+        collection.documents,
         options.negative_depth,
     )
     validation = [query for query in collection.roles.validation if query in collection.qrels]
@@ -159,14 +156,14 @@ def finetune(
             f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
             remedy="Use fewer folds or more judged queries.",
         )
-    search = _Search(Path(model), collection, training, validation, regime, options, reranking, measure, seed)
+    search = _Search(ranker, collection, training, validation, regime, options, measure, seed)
     with reproducible(options.compute) as device:
         job = {
             "stage": "finetune",
             "from": sha256(model),
-            "tokens": collection.store.fingerprint,
+            "tokens": collection.documents.fingerprint,
             "inputs": [sha256(path) for path in (queries, qrels, candidates, folds)],
-            "test": [tested.store.fingerprint, *map(sha256, test[1:])] if test else None,
+            "test": [tested.documents.fingerprint, *map(sha256, test[1:])] if test else None,
             "fold": fold,
             "regime": regime,
             "options": options.model_dump(exclude=WITHOUT_EFFECT),
@@ -201,22 +198,20 @@ def finetune(
 
 @dataclass(frozen=True)
 class _Collection:
-    """A test collection, read: the corpus's word pieces, queries, judgements, candidates, and who trains."""
+    """A test collection, read: the corpus's documents, queries, judgements, candidates, and who trains."""
 
-    store: TokenStore
-    tokenizer: WordPieceTokenizer
+    documents: Any
     texts: dict[str, str]
     qrels: Qrels
     candidates: Run
     roles: Roles
 
-    def beside(self, test: Topics) -> _Collection:
-        """Return what is tested in place of a fold of this collection; nothing in it is judged."""
-        texts = read_queries(test.queries)
-        asked = Roles([], [], list(texts))
-        return _Collection(
-            TokenStore.open(test.tokens), self.tokenizer, texts, {}, read_run(test.candidates), asked
-        )
+
+def _tested(ranker: Ranker[Any, Any], test: Topics) -> _Collection:
+    """Return what is tested in place of a fold; nothing in it is judged."""
+    texts = read_queries(test.queries)
+    asked = Roles([], [], list(texts))
+    return _Collection(ranker.open(test.stores), texts, {}, read_run(test.candidates), asked)
 
 
 class _Search:
@@ -224,25 +219,23 @@ class _Search:
 
     def __init__(
         self,
-        model: Path,
+        ranker: Ranker[Any, Any],
         collection: _Collection,
         training: list[JudgedQuery],
         validation: list[str],
         regime: str,
         options: FinetuningConfig,
-        reranking: RerankingConfig,
         measure: str,
         seed: int,
     ) -> None:
-        self._model, self._collection = model, collection
-        self._training, self._validation = training, validation
-        self._options, self._reranking = options, reranking
+        self._ranker, self._collection = ranker, collection
+        self._training, self._validation, self._options = training, validation, options
         self._measure, self._seed, self._regime = measure, seed, regime
         few = regime.startswith("few-shot")
         batch_sizes = options.few_shot_batch_sizes if few else options.batch_sizes
         self.grid = [GridPoint(*p) for p in itertools.product(batch_sizes, options.learning_rates)]
 
-    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[CrossEncoder, Progress]:
+    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress]:
         """Try the grid; return the model with the best weights."""
         progress, weights = Progress(), dict[str, torch.Tensor]()
         state = folder.load()
@@ -267,28 +260,22 @@ class _Search:
                     self._save(folder, progress, weights, None)
                     break
                 self._save(folder, progress, weights, trainer)
-        best = CrossEncoder.load(self._model, seed=self._seed)
+        best = self._ranker.load()
         best.load_state_dict(weights)
         return best, progress
 
-    def _start(
-        self, point: GridPoint, device: torch.device
-    ) -> tuple[Trainer[CrossEncoder], Task, JudgedGroups]:
+    def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options
-        model = CrossEncoder.load(self._model, seed=self._seed)
-        model.check_length(options.max_length, "finetuning.max_length")
-        model.check_length(self._reranking.max_length, "reranking.max_length")
+        model = self._ranker.load()
+        self._ranker.check(model, options)
         groups = JudgedGroups(self._training, options.negatives, point.batch_size, self._seed)
-        builder = BatchBuilder(
-            self._collection.store, self._collection.tokenizer, options.max_length, options.query_length
-        )
-        task = Task("judged", groups, builder, options.loss, options.margin)
+        task = self._ranker.task(model, self._collection.documents, groups, options)
         optimiser = options.optimiser.model_copy(update={"learning_rate": point.learning_rate})
         steps = groups.steps_per_epoch * options.epochs
         return Trainer(model, optimiser, options.compute, device, self._seed, steps), task, groups
 
     def _epoch(
-        self, trainer: Trainer[CrossEncoder], task: Task, groups: JudgedGroups, progress: Progress, title: str
+        self, trainer: Trainer[Any], task: StepTask, groups: JudgedGroups, progress: Progress, title: str
     ) -> dict[str, Any]:
         """Train one epoch and score the validation fold; add the record to the history."""
         first = progress.epochs * groups.steps_per_epoch
@@ -314,7 +301,7 @@ class _Search:
         folder: Checkpoints,
         progress: Progress,
         weights: dict[str, torch.Tensor],
-        trainer: Trainer[CrossEncoder] | None,
+        trainer: Trainer[Any] | None,
     ) -> None:
         """Save after an epoch; a finished grid point needs no trainer."""
         state = {
@@ -324,11 +311,11 @@ class _Search:
         }
         folder.save(sum(len(records) for records in progress.history), state)
 
-    def rank(self, model: CrossEncoder, data: _Collection, queries: Sequence[str]) -> Run:
+    def rank(self, model: torch.nn.Module, data: _Collection, queries: Sequence[str]) -> Run:
         """Return the candidates of `queries` as the model ranks them."""
         chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
-        chosen = top(chosen, self._reranking.depth)
-        return rerank_run(model, data.tokenizer, data.store, data.texts, chosen, self._reranking)
+        chosen = top(chosen, self._ranker.reranking.depth)
+        return self._ranker.rank(model, data.documents, data.texts, chosen)
 
     def report(self, progress: Progress) -> dict[str, Any]:
         """Return the choice, and every score that led to it."""

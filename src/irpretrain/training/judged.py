@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from irpretrain.evaluation.qrels import Qrels, relevant
 from irpretrain.evaluation.runs import Run
 from irpretrain.randomness import generator
-from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import Group, Span
+
+
+class DocumentRows(Protocol):
+    """Documents of a corpus by their rows: a token store, or word stores."""
+
+    def rows(self, document_ids: list[str], /) -> np.ndarray:
+        """Return the row (int64) of each document; InputError where one is lacking."""
+
+    def find(self, document_ids: list[str], /) -> np.ndarray:
+        """Like `rows`, with -1 for documents that are lacking."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +31,7 @@ class JudgedQuery:
 
     Attributes:
         identifier, text: of the query.
-        relevant: rows of its relevant documents in the token store, in the order of the judgements.
+        relevant: rows of its relevant documents in the store, in the order of the judgements.
         others: rows of its candidates that are not relevant, best first.
     """
 
@@ -36,7 +46,7 @@ def judged_queries(
     texts: Mapping[str, str],
     qrels: Qrels,
     candidates: Run,
-    store: TokenStore,
+    store: DocumentRows,
     depth: int | None,
 ) -> tuple[list[JudgedQuery], dict[str, int]]:
     """Return the queries that can be trained on, and why others are left out.
@@ -49,7 +59,7 @@ def judged_queries(
         texts: query → text.
         qrels: judgements.
         candidates: first-stage run, in canonical order.
-        store: word pieces of the corpus.
+        store: the corpus's documents.
         depth: take non-relevant documents from so many top candidates; None for all.
 
     Returns:

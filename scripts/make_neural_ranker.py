@@ -1,0 +1,18 @@
+"""Make a ranker over words with fresh weights and the word vectors of its collection."""
+
+from irpretrain.config.text import TextConfig
+from irpretrain.models.neural.fresh import make_neural_ranker
+from irpretrain.models.neural.registry import OPTIONS
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        make_neural_ranker(
+            OPTIONS.validate_python(snakemake.params.options),
+            snakemake.input.statistics,
+            snakemake.input.vectors or None,
+            TextConfig(**snakemake.params.text),
+            snakemake.params.seed,
+            snakemake.output.model,
+        )
+    )

@@ -1,0 +1,1 @@
+"""Rankers without pre-training, over words: one architecture a file."""

@@ -1,0 +1,124 @@
+"""What all rankers over words share: their words, fresh weights, and their directory.
+
+A ranker scores (query, document) pairs of word ids, where 0 is padding. It is saved as a directory of `config.json`
+(type and options, sizes), `vocabulary.parquet` and `model.safetensors`, which is all that it needs to be loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.config.neural import WordInputConfig
+from irpretrain.models.parameters import open_weights
+from irpretrain.randomness import generator
+from irpretrain.text.vocabulary import Vocabulary
+
+MODEL_TYPE = "irpretrain-neural-ranker"
+PADDING = 0
+
+
+class NeuralRanker(nn.Module, ABC):
+    """A ranker over words.
+
+    Attributes:
+        options: of its type.
+        vocabulary: the words it knows.
+        dimensions: size of its word vectors.
+    """
+
+    def __init__(self, options: WordInputConfig, vocabulary: Vocabulary, dimensions: int) -> None:
+        super().__init__()
+        self.options, self.vocabulary, self.dimensions = options, vocabulary, dimensions
+
+    @abstractmethod
+    def scores(self, query: Tensor, document: Tensor) -> Tensor:
+        """Return float32 scores [pairs] of word ids, int64 [pairs, query words] and [pairs, document words]."""
+
+    def forward(self, query: Tensor, document: Tensor) -> Tensor:
+        """Return the scores of pairs; see `scores`. Always in single precision: an exact match is a similarity of 1,
+        and a narrower format does not tell it from others."""
+        with torch.autocast(query.device.type, enabled=False):
+            return self.scores(query, document)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the constructor takes beside options, vocabulary and dimensions."""
+        return {}
+
+    def save(self, directory: str | Path) -> None:
+        """Write the ranker as a directory, atomically."""
+        with atomic_directory(directory) as folder:
+            self.write_files(folder)
+
+    def write_files(self, folder: Path) -> None:
+        """Write the ranker's files into an existing folder; equal weights give equal bytes."""
+        described = {
+            "model_type": MODEL_TYPE,
+            "options": self.options.model_dump(mode="json"),
+            "words": self.vocabulary.kind,
+            "vocabulary": len(self.vocabulary),
+            "collection_words": self.vocabulary.collection_words,
+            "dimensions": self.dimensions,
+            "facts": self.facts(),
+        }
+        (folder / "config.json").write_text(json.dumps(described, indent=1, sort_keys=True) + "\n")
+        self.vocabulary.write(folder)
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.state_dict().items()}
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+        open_weights(folder)
+
+
+class WordVectorTable(nn.Module):
+    """Vectors of words by id; that of padding is zero and stays so."""
+
+    def __init__(self, words: int, dimensions: int, trained: bool) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(words + 1, dimensions), requires_grad=trained)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return float32 [..., dimensions] of int64 ids [...]."""
+        return nn.functional.embedding(ids, self.weight, padding_idx=PADDING)
+
+
+def draw_weights(ranker: NeuralRanker, seed: int) -> None:
+    """Draw all weights but the word vectors as Glorot and Bengio (2010) do, uniformly from ±√(6 / (inputs + outputs)),
+    each parameter from a stream of its own; biases are 0."""
+    with torch.no_grad():
+        for name, parameter in ranker.named_parameters():
+            if name.endswith("bias"):
+                parameter.zero_()
+            elif not name.startswith("vectors."):
+                inputs, outputs = _fans(parameter)
+                most = math.sqrt(6 / (inputs + outputs))
+                drawn = generator(seed, "initialise", name).uniform(-most, most, tuple(parameter.shape))
+                parameter.copy_(torch.from_numpy(drawn))
+
+
+def _fans(weight: Tensor) -> tuple[int, int]:
+    """Return how many inputs and outputs a unit of a layer has: of linear layers, convolutions over their window."""
+    window = math.prod(weight.shape[2:])
+    return weight.shape[1] * window, weight.shape[0] * window
+
+
+def present(ids: Tensor) -> Tensor:
+    """Return where there are words and no padding: bool, as the ids."""
+    return ids != PADDING
+
+
+def similarities(query: Tensor, document: Tensor) -> Tensor:
+    """Return cosines [pairs, query vectors, document vectors] of vectors [pairs, vectors, size]; 0 for zero vectors."""
+    normal = nn.functional.normalize
+    return normal(query, dim=-1) @ normal(document, dim=-1).transpose(1, 2)

@@ -1,0 +1,107 @@
+"""The words that a ranker over words knows, and texts and word stores as their ids.
+
+Ids begin with 1; 0 is padding. A word that is not known has no id: it is left out of a text as if it did not stand
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.contracts import VOCABULARY, WORD_COUNTS
+from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.text.stop_words import StopList, load_stop_words
+from irpretrain.text.words import WordKind, word_finder
+
+FILE = "vocabulary.parquet"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The known words of a collection.
+
+    Attributes:
+        words: in the order of their ids, which begin with 1.
+        numbers: int64 [words], the row of each in the collection's WORD_COUNTS table; they rise.
+        collection_words: rows of that table.
+        kind: how texts are cut into words.
+    """
+
+    words: Sequence[str]
+    numbers: np.ndarray
+    collection_words: int
+    kind: WordKind
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @classmethod
+    def of_collection(
+        cls, statistics: str | Path, kind: WordKind, minimum_count: int, stop_list: StopList
+    ) -> Vocabulary:
+        """Return the words of a WORD_COUNTS table that are frequent enough and no stop words.
+
+        Raises:
+            ConfigError: there are none.
+        """
+        table = WORD_COUNTS.read(statistics, ["word", "count"])
+        words: list[str] = table["word"].to_pylist()
+        frequent = table["count"].to_numpy() >= minimum_count
+        stop = load_stop_words(stop_list)
+        known = np.flatnonzero(frequent & np.array([word not in stop for word in words], bool))
+        if not len(known):
+            raise ConfigError(
+                f"neural.minimum_count: no word of the collection occurs {minimum_count} times and is no stop word; "
+                "lower it"
+            )
+        return cls([words[row] for row in known], known.astype(np.int64), len(words), kind)
+
+    @classmethod
+    def read(cls, directory: str | Path, collection_words: int, kind: WordKind) -> Vocabulary:
+        """Read the vocabulary in a model's directory.
+
+        Raises:
+            IntegrityError: there is none, or its numbers are not those of rising rows of such a table.
+        """
+        path = Path(directory) / FILE
+        table = VOCABULARY.read(path)
+        numbers = table["number"].to_numpy().astype(np.int64)
+        rising = bool((np.diff(numbers, prepend=-1) > 0).all())
+        if not rising or len(numbers) == 0 or numbers[-1] >= collection_words:
+            raise IntegrityError(
+                path,
+                f"its numbers are not rising rows of a collection with {collection_words:,} words",
+                remedy="Delete the model and run the workflow again.",
+            )
+        return cls(table["word"].to_pylist(), numbers, collection_words, kind)
+
+    def write(self, folder: str | Path) -> None:
+        """Write the vocabulary into a model's folder."""
+        table = pa.table({"word": pa.array(self.words, pa.string()), "number": pa.array(self.numbers)})
+        VOCABULARY.write(Path(folder) / FILE, table)
+
+    def encode(self, text: str) -> np.ndarray:
+        """Return the ids of a text's known words, in order (int64)."""
+        found = (self._ids.get(word, 0) for word in word_finder(self.kind)(text))
+        return np.array([number for number in found if number], np.int64)
+
+    def of_numbers(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the ids of the known words among those of a word store, in order (int64)."""
+        ids = self._id_of_number[numbers]
+        return ids[ids > 0]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words, 1)}
+
+    @cached_property
+    def _id_of_number(self) -> np.ndarray:
+        ids = np.zeros(self.collection_words, np.int64)
+        ids[self.numbers] = np.arange(1, len(self) + 1)
+        return ids

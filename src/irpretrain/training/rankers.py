@@ -1,0 +1,136 @@
+"""The kinds of models that can be fine-tuned: cross-encoders over word pieces, and rankers over words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.training import FinetuningConfig
+from irpretrain.evaluation.runs import Run
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.neural.ranker import NeuralRanker
+from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
+from irpretrain.retrieval.rerank import rerank_run
+from irpretrain.retrieval.rerank_words import rerank_words
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_documents import WordDocuments
+from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.training.batches import BatchBuilder, GroupSource
+from irpretrain.training.ranking_task import PassageReader, RankingTask, WordReader
+from irpretrain.training.trainer import StepTask, Task
+from irpretrain.training.word_batches import WordBatchBuilder
+
+NAME = "judged"
+"""Of the one task of a fine-tuning."""
+Model = TypeVar("Model", CrossEncoder, NeuralRanker)
+Documents = TypeVar("Documents", TokenStore, WordDocuments)
+
+
+class Ranker(ABC, Generic[Model, Documents]):
+    """How the model in a directory is loaded, reads documents, is trained, and ranks.
+
+    Args:
+        directory: of the model.
+        reranking: how candidates are scored.
+        seed: of what the directory lacks.
+    """
+
+    def __init__(self, directory: str | Path, reranking: RerankingConfig, seed: int) -> None:
+        self.directory, self.reranking, self.seed = Path(directory), reranking, seed
+
+    @abstractmethod
+    def load(self) -> Model:
+        """Return the model, as it was saved."""
+
+    @abstractmethod
+    def open(self, stores: Sequence[str | Path]) -> Documents:
+        """Return the documents of a corpus: of token stores or word stores, whichever the model reads."""
+
+    @abstractmethod
+    def check(self, model: Model, options: FinetuningConfig) -> None:
+        """Raise ConfigError where the model cannot read what the options ask for."""
+
+    @abstractmethod
+    def task(
+        self, model: Model, documents: Documents, source: GroupSource, options: FinetuningConfig
+    ) -> StepTask:
+        """Return what trains the model on groups."""
+
+    @abstractmethod
+    def rank(self, model: Model, documents: Documents, texts: Mapping[str, str], candidates: Run) -> Run:
+        """Return the candidates as the model ranks them; `texts` has the text of every query."""
+
+
+class CrossEncoderRanker(Ranker[CrossEncoder, TokenStore]):
+    """A cross-encoder of ours; with `reranking.passages` a document's score comes from its passages'."""
+
+    def __init__(self, directory: str | Path, reranking: RerankingConfig, seed: int) -> None:
+        super().__init__(directory, reranking, seed)
+        self.tokenizer = load_tokenizer(directory)
+
+    def load(self) -> CrossEncoder:
+        """See `Ranker.load`."""
+        return CrossEncoder.load(self.directory, seed=self.seed)
+
+    def open(self, stores: Sequence[str | Path]) -> TokenStore:
+        """See `Ranker.open`."""
+        return TokenStore.open(stores)
+
+    def check(self, model: CrossEncoder, options: FinetuningConfig) -> None:
+        """See `Ranker.check`."""
+        model.check_length(options.max_length, "finetuning.max_length")
+        model.check_length(self.reranking.max_length, "reranking.max_length")
+
+    def task(
+        self, model: CrossEncoder, documents: TokenStore, source: GroupSource, options: FinetuningConfig
+    ) -> StepTask:
+        """See `Ranker.task`."""
+        builder = BatchBuilder(documents, self.tokenizer, options.max_length, options.query_length)
+        if self.reranking.passages is None:
+            return Task(NAME, source, builder, options.loss, options.margin)
+        reader = PassageReader(builder, self.reranking.passages)
+        return RankingTask(NAME, source, reader, options.loss, options.margin)
+
+    def rank(
+        self, model: CrossEncoder, documents: TokenStore, texts: Mapping[str, str], candidates: Run
+    ) -> Run:
+        """See `Ranker.rank`."""
+        return rerank_run(model, self.tokenizer, documents, texts, candidates, self.reranking)
+
+
+class WordRanker(Ranker[NeuralRanker, WordDocuments]):
+    """A ranker over words."""
+
+    def load(self) -> NeuralRanker:
+        """See `Ranker.load`."""
+        return load_neural_ranker(self.directory)
+
+    def open(self, stores: Sequence[str | Path]) -> WordDocuments:
+        """See `Ranker.open`."""
+        return WordDocuments.open(stores)
+
+    def check(self, model: NeuralRanker, options: FinetuningConfig) -> None:
+        """See `Ranker.check`; its own options say how much it reads."""
+
+    def task(
+        self, model: NeuralRanker, documents: WordDocuments, source: GroupSource, options: FinetuningConfig
+    ) -> StepTask:
+        """See `Ranker.task`."""
+        sizes = model.options
+        builder = WordBatchBuilder(documents, model.vocabulary, sizes.query_words, sizes.document_words)
+        return RankingTask(NAME, source, WordReader(builder), options.loss, options.margin)
+
+    def rank(
+        self, model: NeuralRanker, documents: WordDocuments, texts: Mapping[str, str], candidates: Run
+    ) -> Run:
+        """See `Ranker.rank`."""
+        return rerank_words(model, documents, texts, candidates, self.reranking)
+
+
+def ranker_of(directory: str | Path, reranking: RerankingConfig, seed: int) -> Ranker[Any, Any]:
+    """Return how the model in a directory is fine-tuned."""
+    kind = WordRanker if is_neural_ranker(directory) else CrossEncoderRanker
+    return kind(directory, reranking, seed)

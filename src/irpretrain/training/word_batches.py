@@ -1,0 +1,86 @@
+"""From ranking groups and word stores to padded batches of word ids, for rankers over words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from irpretrain.errors import IntegrityError
+from irpretrain.text.vocabulary import Vocabulary
+from irpretrain.text.word_documents import WordDocuments
+from irpretrain.training.batches import Group
+
+
+@dataclass(frozen=True)
+class WordBatch:
+    """Pairs of some groups, padded with 0 to the longest, group after group.
+
+    Attributes:
+        query: int64 [pairs, query words].
+        document: int64 [pairs, document words].
+        sizes: int64 [groups]; pairs of each group.
+    """
+
+    query: np.ndarray
+    document: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def tokens(self) -> int:
+        """Words, without padding."""
+        return int((self.query > 0).sum() + (self.document > 0).sum())
+
+
+class WordBatchBuilder:
+    """Turns groups of a literal query and whole documents into batches.
+
+    Args:
+        documents: words of the documents.
+        vocabulary: those that are known, of the same collection.
+        query_words, document_words: longest query and document, in known words.
+
+    Raises:
+        IntegrityError: the documents' words are numbered by another collection.
+    """
+
+    def __init__(
+        self, documents: WordDocuments, vocabulary: Vocabulary, query_words: int, document_words: int
+    ) -> None:
+        if documents.collection_words != vocabulary.collection_words:
+            raise IntegrityError(
+                documents.directory,
+                f"these word stores are of a collection of {documents.collection_words:,} words, the ranker of one of "
+                f"{vocabulary.collection_words:,}",
+                remedy="Delete both and run the workflow again.",
+            )
+        self._documents, self._vocabulary = documents, vocabulary
+        self._query_words, self._document_words = query_words, document_words
+
+    def query(self, text: str) -> np.ndarray:
+        """Return the ids of a query (int64)."""
+        return self._vocabulary.encode(text)[: self._query_words]
+
+    def document(self, row: int) -> np.ndarray:
+        """Return the ids of a document (int64)."""
+        return self._vocabulary.of_numbers(self._documents.words(row))[: self._document_words]
+
+    def build(self, groups: Sequence[Group]) -> WordBatch:
+        """Return the batch of `groups`, in their order."""
+        queries, documents = [], []
+        for group in groups:
+            for query, span, _ in group.sequences():
+                if not isinstance(query, str) or span.start or span.end >= 0:
+                    raise ValueError("a ranker over words reads literal queries and whole documents")
+                queries.append(self.query(query))
+                documents.append(self.document(span.row))
+        return WordBatch(pad(queries), pad(documents), np.array([len(group) for group in groups], np.int64))
+
+
+def pad(texts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return ids as int64 [texts, words of the longest], one word at least, padded with 0."""
+    padded = np.zeros((len(texts), max([1, *map(len, texts)])), np.int64)
+    for row, text in enumerate(texts):
+        padded[row, : len(text)] = text
+    return padded

@@ -1,0 +1,196 @@
+"""Rankers without pre-training, passages, and recipes of fine-tuning in the configuration."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from irpretrain.config import Config, load_config, parse_config
+from irpretrain.config.consistency import used_corpora
+from irpretrain.config.load import deep_merge
+from irpretrain.config.presets import RECIPES
+from irpretrain.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+KNRM = {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}
+
+
+@pytest.fixture
+def given() -> dict[str, Any]:
+    """The default with a ranker and an experiment that fine-tunes it."""
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config["collections"]["searched"] = ["squad-train", "squad-dev"]
+    config["models"]["knrm"] = copy.deepcopy(KNRM)
+    config["experiments"]["rankers"] = {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}
+    return config
+
+
+def message(given: dict[str, Any]) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_config(given)
+    return str(caught.value)
+
+
+def test_it_is_valid(given: dict[str, Any]) -> None:
+    config: Config = parse_config(given)
+    assert config.models["knrm"].neural is not None
+    assert {"squad-train", "squad-dev"} <= set(used_corpora(config))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            {"experiments": {"rankers": {"regimes": ["zero-shot", "full"]}}},
+            [
+                "experiments.rankers.regimes: knrm has no pre-training",
+                "ranks at random",
+                "full or few-shot-<n>",
+            ],
+        ),
+        (
+            {"models": {"knrm": {"collection": "pretraining", "tasks": [{"objective": "rop"}]}}},
+            ["models.knrm: a ranker without pre-training has no use for collection, tasks; remove them"],
+        ),
+        (
+            {"models": {"knrm": {"passages": {"words": 100}}}},
+            ["models.knrm: a ranker without pre-training has no use for passages"],
+        ),
+        (
+            {"models": {"prop": {"start": "knrm"}}},
+            ["models.prop.start: knrm is a ranker without pre-training"],
+        ),
+        (
+            {"models": {"knrm": {"neural": {"collection": "serched"}}}},
+            ["models.knrm.neural.collection: 'serched' is not in collections"],
+        ),
+        (
+            {"collections": {"searched": ["squad-train"]}},
+            ["models.knrm.neural.collection: experiments.rankers trains and tests knrm on squad-dev, which"],
+        ),
+        (
+            {"models": {"knrm": {"neural": {"type": "knmr"}}}},
+            ["models.knrm.neural", "knrm", "conv-knrm", "duet"],
+        ),
+        ({"models": {"knrm": {"neural": {"kernel": 3}}}}, ["kernel: unknown key"]),
+        (
+            {"diagnoses": {"embedded": {"models": ["knrm"]}}},
+            ["diagnoses.embedded.models: knrm is a ranker without pre-training, which ranks at random"],
+        ),
+        (
+            {"models": {"knrm": {"finetuning": {"epoch": 3}}}},
+            ["models.knrm.finetuning: epoch: unknown key; did you mean epochs?"],
+        ),
+        (
+            {"models": {"knrm": {"finetuning": {"recipe": "php"}}}},
+            ["models.knrm.finetuning: recipe: one recipe serves all models that are compared"],
+        ),
+        (
+            {"finetuning": {"recipe": "phpp"}},
+            ["finetuning.recipe", "'none', 'prop', 'ares', 'wikiformer' or 'php'"],
+        ),
+        (
+            {"reranking": {"passages": {"words": 5, "stride": 6}}},
+            ["reranking.passages: stride 6 is more than words 5"],
+        ),
+        (
+            {"models": {"knrm": {"neural": {"type": "duet", "document_words": 80}}}},
+            ["document_words: 80 are fewer than the 102 that one maximum over 100 windows of 3 words needs"],
+        ),
+        (
+            {"models": {"knrm": {"neural": {"type": "duet-v2", "query_words": 2}}}},
+            ["query_words: 2 are fewer than a window of 3"],
+        ),
+    ],
+)
+def test_a_fault_says_what_to_do(given: dict[str, Any], change: dict[str, Any], expected: list[str]) -> None:
+    found = message(deep_merge(given, change))
+    assert all(part in found for part in expected), found
+
+
+def test_a_page_of_attributions_has_no_ranker_over_words(given: dict[str, Any]) -> None:
+    page = {"dataset": "squad", "query": "q", "document": "d", "models": ["knrm"]}
+    assert "attributions.page.models: knrm is a ranker" in message(
+        deep_merge(given, {"attributions": {"page": page}})
+    )
+
+
+def test_a_model_s_own_keys_are_laid_over_the_recipe_s(given: dict[str, Any]) -> None:
+    given["models"]["knrm"]["finetuning"] = {"learning_rates": [0.01], "optimiser": {"warmup": 0.5}}
+    config: Config = parse_config(given)
+    own = config.finetuning_of("knrm")
+    assert (own.learning_rates, own.optimiser.warmup) == ([0.01], 0.5)
+    assert own.batch_sizes == config.finetuning.batch_sizes
+    assert own.optimiser.weight_decay == config.finetuning.optimiser.weight_decay
+    assert config.finetuning_of("prop") == config.finetuning
+
+
+def test_a_model_s_own_passages_take_the_place_of_reranking_s(given: dict[str, Any]) -> None:
+    given["models"]["maxp"] = {"label": "BERT-maxP", "passages": {"words": 50, "stride": 25}}
+    config: Config = parse_config(given)
+    assert config.reranking_of("prop") == config.reranking
+    own = config.reranking_of("maxp")
+    assert own.passages is not None
+    assert (own.passages.words, own.passages.stride, own.max_length) == (50, 25, config.reranking.max_length)
+    given["reranking"]["passages"] = {"score": "sum"}
+    both: Config = parse_config(given)
+    assert [both.reranking_of(name).passages.score for name in ("prop", "maxp")] == ["sum", "max"]
+
+
+def test_a_re_ranker_given_by_its_path_may_read_passages(given: dict[str, Any]) -> None:
+    given["models"]["theirs"] = {"label": "theirs", "cross_encoder": "path", "passages": {}}
+    config: Config = parse_config(given)
+    assert config.reranking_of("theirs").passages is not None
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_fills_what_is_left_out_and_a_key_given_wins(given: dict[str, Any], recipe: str) -> None:
+    given["finetuning"] = {"recipe": recipe, "learning_rates": [3e-5], "optimiser": {"weight_decay": 0.2}}
+    given["reranking"] = {}
+    config: Config = parse_config(given)
+    expected = {**RECIPES[recipe]["finetuning"], "learning_rates": [3e-5]}
+    expected.pop("optimiser", None)
+    found = config.finetuning.model_dump()
+    assert {key: found[key] for key in expected} == expected
+    assert config.finetuning.optimiser.weight_decay == 0.2
+    assert (config.reranking.max_length, config.reranking.query_length) == (512, 64)
+
+
+def test_the_recipes_say_what_the_papers_say() -> None:
+    assert RECIPES["prop"]["finetuning"]["batch_sizes"] == [16, 32]
+    assert RECIPES["prop"]["finetuning"]["learning_rates"] == [1e-5, 2e-5]
+    assert RECIPES["ares"]["finetuning"]["batch_sizes"] == [40 * 8]
+    assert (RECIPES["ares"]["finetuning"]["epochs"], RECIPES["ares"]["finetuning"]["loss"]) == (20, "hinge")
+    php = RECIPES["php"]["finetuning"]
+    assert (php["batch_sizes"], php["epochs"], php["learning_rates"]) == ([32], 1, [1e-5])
+    assert php["optimiser"] == {"warmup": 0.01, "weight_decay": 0.1}
+    assert all(recipe["finetuning"]["max_length"] == 512 for recipe in RECIPES.values())
+
+
+def test_null_takes_back_what_an_earlier_file_gave(given: dict[str, Any]) -> None:
+    """config.yaml gives a rate and lengths of its own, which would win over a recipe's."""
+    kept: Config = parse_config(deep_merge(given, {"finetuning": {"recipe": "php"}}))
+    assert kept.finetuning.learning_rates == [1e-4]
+    back = {"finetuning": {"recipe": "php", "learning_rates": None, "max_length": None}}
+    config: Config = parse_config(deep_merge(given, back))
+    assert (config.finetuning.learning_rates, config.finetuning.max_length) == ([1e-5], 512)
+    without = {"finetuning": {"learning_rates": None}}
+    assert "finetuning.learning_rates" in message(deep_merge(given, without))
+
+
+@pytest.mark.parametrize("paper", ["prop", "ares", "wikiformer", "php"])
+def test_the_overlays_at_full_scale_have_their_paper_s_recipe(paper: str) -> None:
+    layers = [ROOT / "config.yaml", ROOT / "configs/paper.yaml"]
+    layers += [] if paper == "prop" else [ROOT / f"configs/{paper}-paper.yaml"]
+    config: Config = load_config(*layers)
+    found = config.finetuning.model_dump()
+    expected = RECIPES[paper]["finetuning"]
+    assert {key: found[key] for key in expected if key != "optimiser"} == {
+        key: value for key, value in expected.items() if key != "optimiser"
+    }
+    assert config.finetuning.recipe == paper
+    assert config.reranking.max_length == 512

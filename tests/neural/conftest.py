@@ -1,0 +1,64 @@
+"""A corpus of words in which some mean the same, with its statistics, word store and word vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.models.neural.fresh import make_neural_ranker
+from irpretrain.models.neural.registry import OPTIONS
+from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.word_store import write_word_store
+
+TEXT = TextConfig(words="alphanumeric")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What is made of some documents on the way to a ranker."""
+
+    statistics: Path
+    words: Path
+    vectors: Path
+    folder: Path
+
+    def ranker(self, name: str, seed: int = 1, **options: Any) -> tuple[Path, dict[str, Any]]:
+        """Make a fresh ranker; return its directory and the counts."""
+        given = OPTIONS.validate_python({"collection": "c", **options})
+        output = self.folder / name
+        return output, make_neural_ranker(given, self.statistics, self.vectors, TEXT, seed, output)
+
+
+@pytest.fixture
+def make_corpus(tmp_path: Path) -> Callable[..., Corpus]:
+    """Return a function that makes a corpus of {document: text}; `vectors` gives those of some words."""
+
+    def make(documents: dict[str, str], vectors: dict[str, list[float]], name: str = "corpus") -> Corpus:
+        folder = tmp_path / name
+        folder.mkdir()
+        rows = [
+            {"document_id": key, "part": 0, "position": place, "title": "", "url": "", "body": body}
+            for place, (key, body) in enumerate(documents.items())
+        ]
+        DOCUMENTS.write(folder / "documents.parquet", rows)
+        count_words(folder / "documents.parquet", TEXT, folder / "counts.parquet")
+        merge_counts([folder / "counts.parquet"], folder / "words.parquet")
+        write_word_store(folder / "documents.parquet", folder / "words.parquet", TEXT, folder / "words")
+        words = WORD_COUNTS.read(folder / "words.parquet")["word"].to_pylist()
+        size = len(next(iter(vectors.values())))
+        table = np.array([vectors.get(word, [0.0] * size) for word in words], np.float32)
+        (folder / "vectors").mkdir()
+        np.save(folder / "vectors" / "vectors.npy", table)
+        record = {"source": "test", "words": len(words), "dimensions": size}
+        (folder / "vectors" / "vectors.json").write_text(json.dumps(record))
+        return Corpus(folder / "words.parquet", folder / "words", folder / "vectors", folder)
+
+    return make

@@ -1,0 +1,212 @@
+"""Rankers over words learn on the shared trainer, as cross-encoders do: same fine-tuning, same kinds of files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_rankers import TYPES
+
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.training import FinetuningConfig
+from irpretrain.contracts import QUERIES
+from irpretrain.errors import IntegrityError
+from irpretrain.evaluation.folds import WHOLE
+from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.models.neural.registry import load_neural_ranker
+from irpretrain.provenance import sha256
+from irpretrain.retrieval.rerank import read_queries
+from irpretrain.retrieval.rerank_words import rerank_words
+from irpretrain.text.word_documents import WordDocuments
+from irpretrain.training import finetune as module
+from irpretrain.training.finetune import Topics, finetune
+
+QUERY_COUNT, FOLDS, WORDS = 30, 5, 40
+RERANKING = RerankingConfig(compute={"device": "cpu"})
+names = pytest.mark.parametrize("name", ["knrm", "conv-knrm", "drmm", "duet", "duet-v2"])
+OPTIONS: dict[str, dict[str, Any]] = {
+    "duet": {
+        "query_words": 3,
+        "document_words": 10,
+        "pooling": 4,
+        "hidden": 16,
+        "ngraphs": 60,
+        "dropout": 0.0,
+    },
+    "duet-v2": {"query_words": 3, "document_words": 10, "pooling": 4, "hidden": 16, "dropout": 0.0},
+    "conv-knrm": {"filters": 16},
+}
+
+
+@pytest.fixture
+def collection(tmp_path: Path, make_corpus: Callable[..., Any]) -> dict[str, Any]:
+    """Queries of two words, each with one document that holds both, one that holds one, and others with neither."""
+    draw = np.random.default_rng(5)
+    names = [f"word{number:02d}" for number in range(WORDS)]
+    documents, queries, run, folds, judgements = {}, [], {}, {}, []
+    for number in range(QUERY_COUNT):
+        first, second, *others = draw.permutation(names)
+        texts = [[first, second, *others[:5]], [first, *others[5:11]]]
+        texts += [list(others[start : start + 7]) for start in (11, 18, 25)]
+        ranking = []
+        for place, words in enumerate(texts):
+            name = f"d{number:02d}-{place}"
+            documents[name] = " ".join(draw.permutation(words))
+            ranking.append((name, float(draw.random())))
+        query = f"q{number:02d}"
+        queries.append({"query_id": query, "text": f"{first} {second}"})
+        judgements.append(f"{query} 0 d{number:02d}-0 1\n")
+        run[query] = ranking
+        folds[query] = number % FOLDS + 1
+    vectors = dict(zip(names, draw.normal(size=(WORDS, 12)).tolist(), strict=True))
+    corpus = make_corpus(documents, vectors)
+    QUERIES.write(tmp_path / "queries.parquet", queries)
+    (tmp_path / "qrels.txt").write_text("".join(judgements))
+    write_run(tmp_path / "candidates.run.gz", run, "bm25")
+    (tmp_path / "folds.json").write_text(json.dumps({"folds": FOLDS, "queries": folds}))
+    return {
+        "corpus": corpus,
+        "stores": [corpus.words],
+        "queries": tmp_path / "queries.parquet",
+        "qrels": tmp_path / "qrels.txt",
+        "candidates": tmp_path / "candidates.run.gz",
+        "folds": tmp_path / "folds.json",
+        "fold": 1,
+        "regime": "full",
+        "options": tuning_options(),
+        "reranking": RERANKING,
+        "measure": "RR@10",
+        "seed": 1,
+    }
+
+
+def tuning_options(**changes: Any) -> FinetuningConfig:
+    given = {
+        "loss": "listwise",
+        "negatives": 3,
+        "batch_sizes": [6],
+        "learning_rates": [0.02],
+        "few_shot_batch_sizes": [4],
+        "epochs": 12,
+        "patience": 12,
+        "optimiser": {"warmup": 0.0, "weight_decay": 0.0},
+        "compute": {"device": "cpu"},
+    }
+    return FinetuningConfig(**{**given, **changes})
+
+
+@pytest.fixture
+def run_finetuning(tmp_path: Path, collection: dict[str, Any]) -> Callable[..., Path]:
+    """Return a function that fine-tunes a fresh ranker in a folder of its own, and returns the folder."""
+
+    def run(ranker: str, name: str = "run", **changes: Any) -> Path:
+        given = {**collection, **changes}
+        corpus = given.pop("corpus")
+        folder = tmp_path / name
+        if "model" not in given:
+            options = {**TYPES[ranker], **OPTIONS.get(ranker, {})}
+            given["model"], _ = corpus.ranker(f"fresh-{ranker}-{name}", given["seed"], **options)
+        finetune(
+            **given,
+            run=folder / "fold.run.gz",
+            metrics=folder / "fold.json",
+            checkpoints=folder / "checkpoints",
+        )
+        return folder
+
+    return run
+
+
+@names
+def test_it_learns(run_finetuning: Callable[..., Path], name: str) -> None:
+    """The loss falls, and of five candidates the right one is found far oftener than by chance, on queries not seen."""
+    folder = run_finetuning(name)
+    epochs = json.loads((folder / "fold.json").read_text())["grid"][0]["epochs"]
+    assert epochs[-1]["loss"] < epochs[0]["loss"]
+    assert epochs[-1]["pair_accuracy"] > max(0.75, epochs[0]["pair_accuracy"])
+    found = read_run(folder / "fold.run.gz")
+    assert sorted(found) == ["q00", "q05", "q10", "q15", "q20", "q25"]
+    ranks = [1 + [name for name, _ in ranking].index(f"d{query[1:]}-0") for query, ranking in found.items()]
+    by_chance = np.mean([1 / rank for rank in range(1, 6)])
+    assert np.mean([1 / rank for rank in ranks]) > by_chance
+
+
+def test_the_kept_model_is_the_one_that_made_the_run(
+    run_finetuning: Callable[..., Path], collection: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = run_finetuning("knrm", options=tuning_options(epochs=2), output=tmp_path / "kept")
+    ranked = read_run(folder / "fold.run.gz")
+    candidates = {query: read_run(collection["candidates"])[query] for query in ranked}
+    kept, documents = load_neural_ranker(tmp_path / "kept"), WordDocuments.open(collection["stores"])
+    assert rerank_words(kept, documents, read_queries(collection["queries"]), candidates, RERANKING) == ranked
+
+
+def test_batches_change_scores_by_rounding_alone(
+    collection: dict[str, Any],
+) -> None:
+    directory, _ = collection["corpus"].ranker("conv", type="conv-knrm", filters=8)
+    made, documents = load_neural_ranker(directory), WordDocuments.open(collection["stores"])
+    texts, candidates = read_queries(collection["queries"]), read_run(collection["candidates"])
+    scores = []
+    for budget in (512, 100_000):
+        options = RERANKING.model_copy(update={"batch_tokens": budget})
+        run = rerank_words(made, documents, texts, candidates, options)
+        scores.append({(query, name): score for query, ranking in run.items() for name, score in ranking})
+    assert scores[0].keys() == scores[1].keys()
+    assert all(scores[0][key] == pytest.approx(scores[1][key], abs=1e-6) for key in scores[0])
+
+
+def test_equal_runs_write_equal_files(run_finetuning: Callable[..., Path]) -> None:
+    options = tuning_options(epochs=2)
+    first, second = (run_finetuning("conv-knrm", name, options=options) for name in ("a", "b"))
+    other = run_finetuning("conv-knrm", "c", options=options, seed=2)
+    for name in ("fold.run.gz", "fold.json"):
+        assert sha256(first / name) == sha256(second / name)
+    assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")
+
+
+def test_resume_is_exact(
+    run_finetuning: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, collection: dict[str, Any]
+) -> None:
+    class Stop(Exception):
+        pass
+
+    directory, _ = collection["corpus"].ranker("start", **TYPES["duet-v2"])
+    options = tuning_options(epochs=4, batch_sizes=[6, 9])
+    whole = run_finetuning("duet-v2", "whole", options=options, model=directory)
+    original, done = module._Search._epoch, []
+
+    def epoch(self: Any, *given: Any) -> Any:
+        if len(done) == 3:
+            raise Stop
+        done.append(1)
+        return original(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module._Search, "_epoch", epoch)
+        with pytest.raises(Stop):
+            run_finetuning("duet-v2", "broken", options=options, model=directory)
+    resumed = run_finetuning("duet-v2", "broken", options=options, model=directory)
+    for name in ("fold.run.gz", "fold.json"):
+        assert sha256(resumed / name) == sha256(whole / name)
+
+
+def test_another_data_set_is_ranked_whole(
+    run_finetuning: Callable[..., Path], collection: dict[str, Any]
+) -> None:
+    test = Topics(collection["stores"], collection["queries"], collection["candidates"])
+    folder = run_finetuning("drmm", fold=WHOLE, test=test, options=tuning_options(epochs=1))
+    assert len(read_run(folder / "fold.run.gz")) == QUERY_COUNT
+
+
+def test_word_stores_of_another_collection_are_refused(
+    run_finetuning: Callable[..., Path], collection: dict[str, Any], make_corpus: Callable[..., Any]
+) -> None:
+    other = make_corpus({"d1": "other words"}, {"other": [1.0]}, "other")
+    directory, _ = other.ranker("knrm", type="knrm")
+    with pytest.raises(IntegrityError, match="the ranker of one of 2"):
+        run_finetuning("knrm", model=directory)

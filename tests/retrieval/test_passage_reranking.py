@@ -1,0 +1,111 @@
+"""BERT-maxP and its kin: a document has the score of its passages, each of which is scored as if it were a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.retrieval.rerank import rerank
+from irpretrain.text.passages import text_passages
+from tiny_models import write_roberta
+
+TEXT = TextConfig(words="alphanumeric")
+QUERY_TEXTS = {"q1": "word01 cab", "q2": "word02 word03"}
+BODIES = {f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)) for i in range(0, 40, 3)}
+PASSAGES = PassagesConfig(words=6, stride=4)
+COMBINED: dict[str, Callable[[list[float]], float]] = {"max": max, "first": lambda all: all[0], "sum": sum}
+
+
+def options(**changes: Any) -> RerankingConfig:
+    return RerankingConfig(
+        max_length=30, query_length=6, batch_tokens=512, compute={"device": "cpu"}, **changes
+    )
+
+
+def write_run_of(documents: list[str], folder: Path) -> Path:
+    path = folder / f"{len(documents)}-candidates.run.gz"
+    write_run(
+        path, {query: [(name, -i) for i, name in enumerate(documents)] for query in QUERY_TEXTS}, "bm25"
+    )
+    return path
+
+
+@pytest.fixture
+def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict[tuple[str, str], float]]:
+    """Return a function that scores texts by a model: ours, or one with a tokenizer of its own."""
+    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
+
+    def scores(
+        model: Path, ours: bool, texts: dict[str, str], given: RerankingConfig
+    ) -> dict[tuple[str, str], float]:
+        name = f"store-{len(texts)}"
+        if ours:
+            stores, documents, text = [make_store(texts, name)], [], None
+        else:
+            rows = [
+                {"document_id": key, "part": 0, "position": place, "title": "", "url": "", "body": body}
+                for place, (key, body) in enumerate(texts.items())
+            ]
+            DOCUMENTS.write(tmp_path / f"{name}.parquet", rows)
+            stores, documents, text = [], [tmp_path / f"{name}.parquet"], TEXT
+        candidates = write_run_of(list(texts), tmp_path)
+        rerank(
+            model,
+            stores,
+            tmp_path / "queries.parquet",
+            candidates,
+            given,
+            tmp_path / "new.gz",
+            documents,
+            text,
+        )
+        run = read_run(tmp_path / "new.gz")
+        return {(query, name): value for query, ranking in run.items() for name, value in ranking}
+
+    return scores
+
+
+@pytest.fixture(params=["ours", "theirs"])
+def model(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path: Path) -> tuple[Path, bool]:
+    if request.param == "theirs":
+        return write_roberta(tmp_path / "theirs"), False
+    CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "ours")
+    return tmp_path / "ours", True
+
+
+@pytest.mark.parametrize("how", COMBINED)
+def test_a_document_has_the_score_of_its_passages(
+    model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]], how: str
+) -> None:
+    given = PASSAGES.model_copy(update={"score": how})
+    cut = {name: text_passages(body, PASSAGES, None) for name, body in BODIES.items()}
+    assert max(map(len, cut.values())) == 10
+    alone = {f"{name}-{place}": text for name, some in cut.items() for place, text in enumerate(some)}
+    parts = score(*model, alone, options())
+    found = score(*model, BODIES, options(passages=given))
+    for (query, name), value in found.items():
+        expected = COMBINED[how]([parts[query, f"{name}-{place}"] for place in range(len(cut[name]))])
+        assert value == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_document_of_one_passage_is_scored_as_without(
+    model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]]
+) -> None:
+    whole = score(*model, BODIES, options())
+    long = PassagesConfig(words=1000, stride=500)
+    assert score(*model, BODIES, options(passages=long)) == whole
+
+
+def test_only_so_many_passages_are_scored(
+    model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]]
+) -> None:
+    first = score(*model, BODIES, options(passages=PASSAGES.model_copy(update={"score": "first"})))
+    assert score(*model, BODIES, options(passages=PASSAGES.model_copy(update={"most": 1}))) == first

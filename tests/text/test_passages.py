@@ -1,0 +1,86 @@
+"""Passages: every word is in one, none is in vain, and their scores make the document's."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from irpretrain.config.retrieval import PassagesConfig
+from irpretrain.text.passages import combine_scores, passage_bounds, piece_bounds, text_passages
+
+
+def options(**changes: Any) -> PassagesConfig:
+    return PassagesConfig(**{"words": 4, "stride": 2, **changes})
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (0, [(0, 0)]),
+        (3, [(0, 3)]),
+        (4, [(0, 4)]),
+        (5, [(0, 4), (2, 5)]),
+        (6, [(0, 4), (2, 6)]),
+        (9, [(0, 4), (2, 6), (4, 8), (6, 9)]),
+    ],
+)
+def test_passages_begin_every_stride_until_one_reaches_the_end(
+    words: int, expected: list[tuple[int, int]]
+) -> None:
+    assert passage_bounds(words, options(), None) == expected
+    assert passage_bounds(words, options(score="first"), None) == expected[:1]
+
+
+@given(st.integers(0, 400), st.integers(1, 50), st.data())
+def test_every_word_is_read_and_no_passage_lies_in_another(
+    words: int, length: int, data: st.DataObject
+) -> None:
+    stride = data.draw(st.integers(1, length))
+    bounds = passage_bounds(words, PassagesConfig(words=length, stride=stride), None)
+    assert set().union(*(range(*bound) for bound in bounds)) == set(range(words))
+    assert all(end - start <= length for start, end in bounds)
+    assert all(first < later and end < after for (first, end), (later, after) in itertools.pairwise(bounds))
+
+
+def test_of_many_passages_some_are_kept_the_first_and_the_last_among_them() -> None:
+    whole = passage_bounds(21, options(), None)
+    assert len(whole) == 10
+    assert passage_bounds(21, options(), 10) == whole
+    assert passage_bounds(21, options(), 4) == [whole[place] for place in (0, 3, 6, 9)]
+    assert passage_bounds(21, options(), 1) == whole[:1]
+
+
+def test_pieces_of_a_word_stay_together() -> None:
+    """Words of 1, 3, 1, 1 and 2 pieces."""
+    starts = np.array([1, 1, 0, 0, 1, 1, 1, 0], bool)
+    assert piece_bounds(starts, options(words=2, stride=1), None) == [(0, 4), (1, 5), (4, 6), (5, 8)]
+    assert piece_bounds(starts[:0], options(), None) == [(0, 0)]
+    assert piece_bounds(starts[2:], options(words=2, stride=2), None) == [(0, 4), (4, 6)]
+
+
+def test_texts_are_cut_at_white_space() -> None:
+    assert text_passages(" one, two\nthree  four ", options(words=2, stride=1), None) == [
+        "one, two",
+        "two\nthree",
+        "three  four",
+    ]
+    assert text_passages(" \n", options(), None) == [""]
+
+
+def test_a_document_has_the_score_of_its_passages() -> None:
+    scores, passages = np.array([3, 1, 2, -5, -4], np.float32), np.array([1, 2, 2])
+    assert combine_scores(scores, passages, options()).tolist() == [3, 2, -4]
+    assert combine_scores(scores, passages, options(score="sum")).tolist() == [3, 3, -9]
+    assert combine_scores(scores[:2], np.array([1, 1]), options(score="first")).tolist() == [3, 1]
+    assert combine_scores(scores[:0], passages[:0], options()).tolist() == []
+
+
+def test_a_stride_that_leaves_gaps_is_refused() -> None:
+    with pytest.raises(ValidationError, match="stride 5 is more than words 4"):
+        options(stride=5)

@@ -1,0 +1,124 @@
+"""Losses of documents whose scores come from passages, or from words: equal in one batch and in parts, and learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
+from irpretrain.config.training import ComputeConfig, OptimiserConfig
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.retrieval.rerank import rerank_run
+from irpretrain.text.passages import combine_scores
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.training.batches import BatchBuilder, Group, Span
+from irpretrain.training.judged import JudgedGroups, JudgedQuery
+from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
+from irpretrain.training.trainer import Setting, Task, Trainer
+
+PASSAGES = PassagesConfig(words=6, stride=4)
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("score", ["max", "first", "sum"])
+def test_scores_are_combined_as_in_ranking(score: Any) -> None:
+    draw = np.random.default_rng(1)
+    counts = np.array([1, 4, 2])
+    scores = draw.normal(size=7).astype(np.float32)
+    given = PASSAGES.model_copy(update={"score": score})
+    if score == "first":
+        scores, counts = scores[:3], np.ones(3, int)
+    found = combine(torch.from_numpy(scores), counts, given)
+    np.testing.assert_allclose(found.numpy(), combine_scores(scores, counts, given), rtol=1e-6)
+
+
+@pytest.fixture
+def reader(tiny_encoder: Path, make_store: Callable[..., Path]) -> PassageReader:
+    """Of documents of 14 words, whose last ones are those that their query asks for."""
+    draw = np.random.default_rng(3)
+    documents = {
+        f"d{number:02d}": " ".join(f"word{i:02d}" for i in draw.permutation(80)[:14]) for number in range(24)
+    }
+    store = TokenStore.open([make_store(documents)])
+    return PassageReader(BatchBuilder(store, load_tokenizer(tiny_encoder), 12, 2), PASSAGES)
+
+
+def judged(reader: PassageReader) -> list[JudgedQuery]:
+    store = reader.builder.store
+    names = store.document_ids.to_pylist()
+    queries = []
+    for row, name in enumerate(names):
+        words = [f"word{int(piece) - 25:02d}" for piece in store.tokens(row)[[-1, -3]]]
+        others = np.array([other for other in range(len(names)) if other != row])
+        queries.append(JudgedQuery(name, " ".join(words), np.array([row]), others))
+    return queries
+
+
+def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, tiny_encoder: Path) -> None:
+    groups = JudgedGroups(judged(reader), 2, 5, 1)
+    gradients = []
+    for accumulation in (1, 3):
+        model = CrossEncoder.from_encoder(tiny_encoder)
+        task = RankingTask("judged", groups, reader, "listwise")
+        part = task.part(model, Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0, 0)
+        losses = list(part.losses)
+        assert len(losses) == accumulation
+        sum(losses).backward()
+        gradients.append(model.classifier.classifier.weight.grad.clone())
+        assert part.metrics.pairs == 10
+        assert part.metrics.ranking_loss == pytest.approx(float(sum(losses).detach()))
+    torch.testing.assert_close(*gradients)
+
+
+def test_training_reads_no_more_passages_than_it_should(reader: PassageReader) -> None:
+    few = PassageReader(reader.builder, PASSAGES.model_copy(update={"most_in_training": 2}))
+    group = [Group(("word01",), (Span(0), Span(1)))]
+    whole, cut = reader.read(group), few.read(group)
+    # Three passages of six words or two of them, each with the query's word and three special tokens.
+    assert whole.tokens == 2 * 3 * 10
+    assert cut.tokens == 2 * 2 * 10
+    assert whole.sizes.tolist() == cut.sizes.tolist() == [2]
+
+
+def test_a_document_in_one_passage_is_learned_as_a_sequence_is(
+    reader: PassageReader, tiny_encoder: Path
+) -> None:
+    """To the last bit of the loss: passages are no other model."""
+    long = PassageReader(reader.builder, PassagesConfig(words=99, stride=50))
+    losses = []
+    for make in (
+        lambda groups: Task("judged", groups, reader.builder, "hinge"),
+        lambda groups: RankingTask("judged", groups, long, "hinge"),
+    ):
+        model = CrossEncoder.from_encoder(tiny_encoder)
+        options = OptimiserConfig(learning_rate=1e-3)
+        trainer = Trainer(model, options, ComputeConfig(device="cpu"), CPU, 1, 4)
+        task = make(JudgedGroups(judged(reader), 2, 8, 1))
+        losses.append([trainer.step(step, [task]).loss for step in range(4)])
+    assert losses[0] == losses[1]
+
+
+def test_it_learns_by_the_best_passages(reader: PassageReader, tiny_encoder: Path) -> None:
+    """A few queries by heart, and ranking with the same passages finds their documents."""
+    queries = judged(reader)[:8]
+    groups = JudgedGroups(queries, 3, 8, 1)
+    model = CrossEncoder.from_encoder(tiny_encoder)
+    task = RankingTask("judged", groups, reader, "listwise")
+    options = OptimiserConfig(learning_rate=3e-3, warmup=0.0)
+    trainer = Trainer(model, options, ComputeConfig(device="cpu"), CPU, 1, 60)
+    losses = [trainer.step(step, [task]).loss for step in range(60)]
+    assert np.mean(losses[-6:]) < np.mean(losses[:6]) / 2
+    names = reader.builder.store.document_ids.to_pylist()
+    candidates = {query.identifier: [(name, 0.0) for name in names] for query in queries}
+    texts = {query.identifier: query.text for query in queries}
+    given = RerankingConfig(max_length=12, query_length=2, passages=PASSAGES, compute={"device": "cpu"})
+    run = rerank_run(model, load_tokenizer(tiny_encoder), reader.builder.store, texts, candidates, given)
+    ranks = [1 + [name for name, _ in ranking].index(query) for query, ranking in run.items()]
+    by_chance = np.mean([1 / rank for rank in range(1, len(names) + 1)])
+    assert np.mean([1 / rank for rank in ranks]) > 2 * by_chance

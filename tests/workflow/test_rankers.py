@@ -1,0 +1,70 @@
+"""Rankers without pre-training and passages through the real workflow, beside the encoder itself."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import make_project, overlay_config, run_workflow
+
+from irpretrain.evaluation.runs import read_run
+from irpretrain.models.neural.registry import load_neural_ranker
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+
+MODELS = ("untrained", "maxp", "knrm", "duet")
+
+
+def test_they_are_fine_tuned_and_evaluated_as_others_are(tmp_path):
+    make_project(tmp_path)
+    overlay = overlay_config(shards=2)
+    overlay["models"] |= {
+        "maxp": {"label": "BERT-maxP", "passages": {"words": 15, "stride": 10}},
+        "knrm": {
+            "label": "KNRM",
+            "neural": {"type": "knrm", "collection": "target"},
+            "finetuning": {"learning_rates": [0.01], "epochs": 3},
+        },
+        "duet": {
+            "label": "DUET",
+            "neural": {
+                "type": "duet",
+                "collection": "target",
+                "document_words": 40,
+                "pooling": 10,
+                "hidden": 8,
+            },
+        },
+    }
+    overlay["experiments"] = {
+        **dict.fromkeys(overlay["experiments"]),
+        "rankers": {"dataset": "tiny-unseen", "models": list(MODELS), "regimes": ["full"], "papers": ["php"]},
+    }
+    overlay["finetuning"]["keep_models"] = True
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    run_workflow(tmp_path, "results/scores/rankers.csv", "results/tables/php_table3.md")
+    folder = tmp_path / "results/runs/tiny-unseen/bm25"
+    for model in MODELS:
+        run = folder / model / "full/seed-1/fold-0.run.gz"
+        assert sorted(read_run(run)) == ["u00", "u01", "u02", "u03"]
+        meta = json.loads((run.parent / f"{run.name}.meta.json").read_text())
+        reads = "words/target" if model in ("knrm", "duet") else "tokens"
+        assert f"results/{reads}/tiny" in " ".join(meta["inputs"])
+        assert meta["counts"]["epochs_trained"] == (3 if model == "knrm" else 1)
+    with open(tmp_path / "results/scores/rankers.csv", newline="") as handle:
+        scored = {row["model"] for row in csv.DictReader(handle)}
+    assert set(MODELS) <= scored
+    kept = load_neural_ranker(tmp_path / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0")
+    fresh = load_neural_ranker(tmp_path / "results/models/neural/knrm/seed-1")
+    assert kept.vocabulary.words == fresh.vocabulary.words
+    assert not (kept.vectors.weight == fresh.vectors.weight).all()
+    table = (tmp_path / "results/tables/php_table3.md").read_text()
+    panel = table[table.index("tiny unseen") :]
+    line = next(line for line in panel.splitlines() if line.startswith("| KNRM |"))
+    assert "not run" not in line
