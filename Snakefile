@@ -1,7 +1,7 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares), wikitext_audit
-(how dumps are read, beside another parser), attributions (which words scores come from), or any file under results/.
+Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares), datasets (which data sets
+are there, and what the others need), wikitext_audit (how dumps are read, beside another parser), attributions (which words scores come from), or any file under results/.
 docs/architecture.md is the map.
 """
 
@@ -39,6 +39,7 @@ except IRPretrainError as error:
 
 include: "rules/common.smk"
 include: "rules/inputs.smk"
+include: "rules/datasets.smk"
 include: "rules/corpora.smk"
 include: "rules/text.smk"
 include: "rules/graph.smk"
@@ -91,6 +92,11 @@ rule php:
 rule ares:
     input:
         paper_results("ares"),
+
+
+rule datasets:
+    input:
+        "results/datasets.md",
 
 
 rule wikitext_audit:

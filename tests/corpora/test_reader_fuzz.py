@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Redirect, Skipped
+from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Redirect, Retrieved, Skipped
 from irpretrain.corpora.registry import FORMATS, format_module
 from irpretrain.errors import InputError
 
 EXAMPLES = 60
+RECORDS = (Document, Query, Judgement, Retrieved)
 SQUAD = {
     "data": [
         {
@@ -53,6 +54,8 @@ SOUND_OF_KIND = {
     ): b"<top>\n<num> Number: 1\n<title> one\n</top>\n<topic number='2'><query>b</query></topic>",
     ("judgements", "trec"): b"q1 0 d1 1\nq2 0 d2 0\n",
     ("judgements", "tsv"): b"query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+    ("runs", "trec"): b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n",
+    ("runs", "tsv"): b"q1\td1\t1\nq1\td2\t2\n",
 }
 ALL = [(kind, name) for kind, names in FORMATS.items() for name in names]
 
@@ -97,7 +100,7 @@ def test_any_bytes(kind, name, tmp_path_factory):
 
 def _read_all_is_sound(reader, path: Path, sound: bytes) -> None:
     path.write_bytes(sound)
-    assert any(isinstance(r, Document | Query | Judgement) for r in reader.read(path, reader.Options()))
+    assert any(isinstance(r, RECORDS) for r in reader.read(path, reader.Options()))
 
 
 def _read_all(reader, path: Path) -> None:
@@ -113,7 +116,7 @@ def _read_all(reader, path: Path) -> None:
 
 def _checked(records):
     for record in records:
-        assert isinstance(record, Document | Query | Judgement | Redirect | Skipped | Malformed)
+        assert isinstance(record, (*RECORDS, Redirect, Skipped, Malformed))
         assert record.position >= 0
         yield record
 

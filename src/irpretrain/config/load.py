@@ -24,10 +24,11 @@ def load_config(*paths: str | Path) -> Any:
 
 
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
-    """Return the checked `Config` of a mapping, with the preset filled in."""
+    """Return the checked `Config` of a mapping, with the preset and what the catalogue of data sets knows."""
+    from irpretrain.catalogue.completion import complete
     from irpretrain.config.root import Config
 
-    return explain(Config, apply_preset(_drop_removed(given)), source, top=True)
+    return explain(Config, apply_preset(complete(_drop_removed(given))), source, top=True)
 
 
 def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -40,6 +40,12 @@ class Config(Section):
         "few-shot regimes draw, have the seeds of experiments.",
     )
     text: TextConfig = Field(description="How documents become words and word pieces.")
+    data_folder: str = Field(
+        "data",
+        min_length=1,
+        description="Where the files of the catalogue's data sets lie (docs/datasets.md), relative to the working "
+        "directory.",
+    )
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
     collections: dict[str, list[str]] = Field(
         description="Collections for pre-training: names of corpora that count as one."

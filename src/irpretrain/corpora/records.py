@@ -83,6 +83,23 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieved:
+    """One line of a run of others: a document that it retrieved for a query, with what places it there.
+
+    Attributes:
+        rank: as it stands in the file, None where it has none.
+        score: likewise; at least one of both is given.
+    """
+
+    position: int
+    query_id: str
+    document_id: str
+    rank: int | None
+    score: float | None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A record that makes no document and stops no run; counted by reason, named where `detail` names it."""
 

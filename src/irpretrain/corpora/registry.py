@@ -1,8 +1,8 @@
 """The formats by name. A new one is a file with `Options` and `read`, and a line here.
 
 Formats of documents have `read(path, options, wanted)` and `SUFFIXES`, the file names that count in a folder;
-formats of topics and judgements have `read(path, options)`. Their modules are imported by the configuration and
-must therefore import nothing heavy at the top.
+other formats have `read(path, options)`, and `SUFFIXES` where a folder can stand for its files. Their modules are
+imported by the configuration and must therefore import nothing heavy at the top.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from irpretrain.config.base import Section
 
-Kind = Literal["documents", "topics", "judgements"]
+Kind = Literal["documents", "topics", "judgements", "runs", "questions", "sentences"]
 
 FORMATS: dict[Kind, dict[str, str]] = {
     "documents": {
@@ -35,6 +35,12 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "tsv": "irpretrain.corpora.qrels.tsv",
         "squad": "irpretrain.corpora.qrels.squad",
     },
+    "runs": {
+        "trec": "irpretrain.corpora.runs.trec",
+        "tsv": "irpretrain.corpora.runs.tsv",
+    },
+    "questions": {},
+    "sentences": {},
 }
 """Kind and name of a format → its module."""
 
