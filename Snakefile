@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from snakemake.exceptions import WorkflowError
 
+from irpretrain.catalogue.absence import without_absent
 from irpretrain.config import parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
@@ -30,6 +31,7 @@ configfile: os.path.join(workflow.basedir, "config.yaml")
 
 try:
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
+    CFG = without_absent(CFG)
     MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))
     check_sources(CFG, MANIFEST)
     CFG = with_caveats(CFG, MANIFEST)

@@ -18,7 +18,14 @@ from irpretrain.config.axioms import (
 from irpretrain.config.base import Section
 from irpretrain.config.consistency import active_experiments, cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
-from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, Paper, ReportConfig
+from irpretrain.config.experiments import (
+    AbsenceConfig,
+    EvaluationConfig,
+    ExperimentConfig,
+    ModelConfig,
+    Paper,
+    ReportConfig,
+)
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
@@ -91,6 +98,10 @@ class Config(Section):
     finetuning: FinetuningConfig = Field(default_factory=FinetuningConfig, description="Fine-tuning.")
     experiments: dict[str, ExperimentConfig] = Field(
         default_factory=dict, description="What is compared, by name."
+    )
+    absent: dict[str, AbsenceConfig] = Field(
+        default_factory=dict,
+        description="Experiments that are not run because files of the catalogue are not there; filled in, not given.",
     )
     diagnoses: dict[str, DiagnosisConfig] = Field(
         default_factory=dict, description="Axiom diagnoses of re-rankers by name."
