@@ -23,12 +23,18 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "jsonl": "irpretrain.corpora.jsonl",
         "tsv": "irpretrain.corpora.tsv",
         "parquet": "irpretrain.corpora.parquet_files",
+        "trectext": "irpretrain.corpora.trectext",
+        "trecweb": "irpretrain.corpora.trecweb",
+        "warc": "irpretrain.corpora.warc",
+        "car-paragraphs": "irpretrain.corpora.car_paragraphs",
+        "cord19": "irpretrain.corpora.cord19",
     },
     "topics": {
         "trec": "irpretrain.corpora.topics.trec",
         "tsv": "irpretrain.corpora.topics.tsv",
         "jsonl": "irpretrain.corpora.topics.jsonl",
         "squad": "irpretrain.corpora.topics.squad",
+        "car-outlines": "irpretrain.corpora.topics.car_outlines",
     },
     "judgements": {
         "trec": "irpretrain.corpora.qrels.trec",
@@ -53,6 +59,13 @@ def format_module(kind: Kind, name: str) -> ModuleType:
         hint = f"did you mean {close[0]}? " if close else ""
         raise ValueError(f"{name!r} is no format of {kind}; {hint}allowed are {', '.join(known)}")
     return import_module(known[name])
+
+
+def option_files(kind: Kind, name: str, given: dict[str, Any]) -> list[str]:
+    """Return the files that the options of the format `name` name, beside those that it reads."""
+    module = format_module(kind, name)
+    files_of = getattr(module, "option_files", None)
+    return [] if files_of is None else list(files_of(module.Options(**given)))
 
 
 def read_options(kind: Kind, name: str, given: dict[str, Any]) -> Section:
