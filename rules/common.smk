@@ -20,7 +20,7 @@ from irpretrain.config.term_weights import TRAINED
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.registry import format_module
-from irpretrain.corpora.sources import corpus_files, encoder_files
+from irpretrain.corpora.sources import corpus_aids, corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import FIGURES, figure_names
 from irpretrain.report.published import load_published

@@ -21,6 +21,7 @@ rule read_corpus:
         corpus=corpus_options,
         source=corpus_source,
         shard=shard_number,
+        aids=corpus_aid_states,
     script:
         "../scripts/read_corpus.py"
 

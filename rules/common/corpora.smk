@@ -5,6 +5,13 @@ def corpus_soundness(wildcards):
     return sound_entries([CFG.corpora[wildcards.corpus]])
 
 
+def corpus_aid_states(wildcards):
+    """Size and time of files that the options name: of 15 GB of spam rankings each shard would make a hash, were they inputs."""
+    from irpretrain.catalogue.states import fingerprint
+
+    return {path: fingerprint(path) for path in corpus_aids(CFG, wildcards.corpus) if Path(path).exists()}
+
+
 def corpus_options(wildcards):
     return described(CFG.corpora[wildcards.corpus])
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from irpretrain.config.consistency import active_experiments, used_corpora, used_datasets, used_runs
 from irpretrain.config.experiments import AbsenceConfig
 from irpretrain.config.root import Config
+from irpretrain.corpora.sources import corpus_aids
 
 HOW = "snakemake --cores 1 datasets says how to get them"
 
@@ -45,7 +46,9 @@ def _alone(config: Config, name: str) -> Config:
 
 def _missing_files(config: Config) -> Iterator[str]:
     """Yield the files of the catalogue that a configuration needs and that are not there."""
-    paths = [config.corpora[name].path for name in used_corpora(config) if config.corpora[name].entry]
+    corpora = {name: config.corpora[name] for name in used_corpora(config) if config.corpora[name].entry}
+    paths = [corpus.path for corpus in corpora.values()]
+    paths += [path for name in corpora for path in corpus_aids(config, name)]
     for name in used_datasets(config):
         dataset = config.datasets[name]
         if dataset.entry:

@@ -48,7 +48,7 @@ class SourceFile(Section):
 class Reading(Section):
     """A file that no section of the configuration reads yet, such as the questions of a reading task."""
 
-    kind: Literal["questions", "sentences"] = Field(description="What its records are.")
+    kind: Literal["topics", "questions", "sentences"] = Field(description="What its records are.")
     format: str = Field(description="How it is read; a format of irpretrain.corpora.registry.")
     path: str = Field(description="A key of `files`.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the format.")

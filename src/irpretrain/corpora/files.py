@@ -19,6 +19,7 @@ from irpretrain.errors import InputError
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 Compression = Literal["gzip", "bzip2", "xz", "zstandard"]
+Encoding = Literal["utf-8", "latin-1", "windows-1252"]
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A longer line is malformed; the bound keeps memory flat on damaged or hostile input."""
 
@@ -176,11 +177,13 @@ def refuse_if_disk_fault(path: str | Path, error: BaseException) -> None:
         raise InputError(path, f"reading failed: {error.strerror or error}") from error
 
 
-def read_lines(path: str | Path, longest: int = LONGEST_LINE) -> Iterator[Line | Malformed]:
-    """Yield the lines of a UTF-8 text file, blank ones left out; a line's position is its number less 1.
+def read_lines(
+    path: str | Path, longest: int = LONGEST_LINE, encoding: Encoding = "utf-8"
+) -> Iterator[Line | Malformed]:
+    """Yield the lines of a text file, blank ones left out; a line's position is its number less 1.
 
-    A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are no UTF-8 or longer
-    than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
+    A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are not of the encoding or
+    longer than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
     """
     number = 0
     with open_bytes(path) as stream:
@@ -193,7 +196,7 @@ def read_lines(path: str | Path, longest: int = LONGEST_LINE) -> Iterator[Line |
                     continue
                 if number == 1:
                     raw = raw.removeprefix(_UTF8_BOM)
-                line = _decode(raw, number)
+                line = _decode(raw, number, encoding)
                 if isinstance(line, Malformed) or line.text.strip():
                     yield line
         except DAMAGE as error:
@@ -201,13 +204,13 @@ def read_lines(path: str | Path, longest: int = LONGEST_LINE) -> Iterator[Line |
             yield Malformed(number, "damaged archive", _one_line(error), number + 1)
 
 
-def _decode(raw: bytes, number: int) -> Line | Malformed:
+def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
     try:
-        return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
+        return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
     except UnicodeDecodeError as error:
         hint = "; the file looks like UTF-16" if number == 1 and raw.startswith(_UTF16_BOMS) else ""
         detail = f"byte {error.start + 1} of the line{hint}"
-        return Malformed(number - 1, "not valid UTF-8", detail, number)
+        return Malformed(number - 1, f"not valid {encoding.upper()}", detail, number)
 
 
 def _skip_rest(stream: IO[bytes]) -> None:

@@ -100,6 +100,34 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True)
+class SpanQuestion:
+    """A question on a text, and where its answers stand in it.
+
+    Attributes:
+        answers: every accepted answer.
+        spans: (first character, the one behind the last) of every answer that was found in the context.
+    """
+
+    position: int
+    question_id: str
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """A sentence or a pair of them; `label` is None where it is not given."""
+
+    position: int
+    texts: tuple[str, ...]
+    label: str | None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A record that makes no document and stops no run; counted by reason, named where `detail` names it."""
 

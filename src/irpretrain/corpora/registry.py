@@ -28,25 +28,32 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "warc": "irpretrain.corpora.warc",
         "car-paragraphs": "irpretrain.corpora.car_paragraphs",
         "cord19": "irpretrain.corpora.cord19",
+        "lecard": "irpretrain.corpora.lecard",
     },
     "topics": {
         "trec": "irpretrain.corpora.topics.trec",
         "tsv": "irpretrain.corpora.topics.tsv",
         "jsonl": "irpretrain.corpora.topics.jsonl",
         "squad": "irpretrain.corpora.topics.squad",
+        "colon": "irpretrain.corpora.topics.colon",
         "car-outlines": "irpretrain.corpora.topics.car_outlines",
+        "entity-questions": "irpretrain.corpora.topics.entity_questions",
     },
     "judgements": {
         "trec": "irpretrain.corpora.qrels.trec",
         "tsv": "irpretrain.corpora.qrels.tsv",
         "squad": "irpretrain.corpora.qrels.squad",
+        "letor": "irpretrain.corpora.qrels.letor",
+        "json": "irpretrain.corpora.qrels.json_object",
     },
     "runs": {
         "trec": "irpretrain.corpora.runs.trec",
         "tsv": "irpretrain.corpora.runs.tsv",
+        "letor": "irpretrain.corpora.runs.letor",
+        "lecard": "irpretrain.corpora.runs.lecard",
     },
-    "questions": {},
-    "sentences": {},
+    "questions": {"mrqa": "irpretrain.corpora.questions.mrqa"},
+    "sentences": {"glue": "irpretrain.corpora.sentences.glue"},
 }
 """Kind and name of a format → its module."""
 

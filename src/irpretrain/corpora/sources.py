@@ -18,7 +18,7 @@ from irpretrain.config.corpora import DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_module, option_files
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
 
@@ -33,6 +33,9 @@ def check_sources(config: Config, manifest: Manifest) -> None:
         with _collected(faults, f"corpora.{name}.path"):
             if not _is_embedded(config.corpora[name].path, manifest):
                 corpus_files(config, name)
+        with _collected(faults, f"corpora.{name}.options"):
+            for path in corpus_aids(config, name):
+                one_file(path)
     for name in used_datasets(config):
         dataset = config.datasets[name]
         for part, file in zip(("queries", "qrels"), _topics_and_judgements(dataset), strict=True):
@@ -83,6 +86,12 @@ def corpus_files(config: Config, corpus: str) -> list[Path]:
     """Return the files of a user's own corpus, in their order; InputError where there is none."""
     section = config.corpora[corpus]
     return list_files(section.path, format_module("documents", section.format).SUFFIXES, section.files)
+
+
+def corpus_aids(config: Config, corpus: str) -> list[str]:
+    """Return the files that the options of a corpus name, such as its spam rankings."""
+    section = config.corpora[corpus]
+    return option_files("documents", section.format, section.options)
 
 
 def encoder_files(config: Config) -> list[Path]:

@@ -13,13 +13,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.doc_blocks import Block, read_blocks
+from irpretrain.corpora.files import Encoding
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
 
 SUFFIXES = (
@@ -39,9 +39,7 @@ _BREAKS = frozenset(("P", "H3", "H4", "TABLE", "TR", *TITLES, *BODIES))
 class Options(Section):
     """Options of the format trectext."""
 
-    encoding: Literal["utf-8", "latin-1", "windows-1252"] = Field(
-        "utf-8", description="Of the files; disks 4 and 5 are latin-1."
-    )
+    encoding: Encoding = Field("utf-8", description="Of the files; disks 4 and 5 are latin-1.")
     title_tags: list[str] = Field(
         list(TITLES), description="Tags whose text is the title: the first of them that has any."
     )
