@@ -1,8 +1,9 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), wikitext_audit
-(how dumps are read, beside another parser), attributions (which words scores come from), weight_distributions and term_weight_pages (how weights
-of words look), or any file under results/.
+Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), datasets (which data
+sets are there, and what the others need), wikitext_audit (how dumps are read, beside another parser), attributions
+(which words scores come from), weight_distributions and term_weight_pages (how weights of words look), or any file
+under results/.
 docs/architecture.md is the map.
 """
 
@@ -14,6 +15,7 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from snakemake.exceptions import WorkflowError
 
+from irpretrain.catalogue.absence import without_absent
 from irpretrain.config import parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
@@ -31,6 +33,7 @@ configfile: os.path.join(workflow.basedir, "config.yaml")
 
 try:
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
+    CFG = without_absent(CFG)
     MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))
     check_sources(CFG, MANIFEST)
     CFG = with_caveats(CFG, MANIFEST)
@@ -40,6 +43,7 @@ except IRPretrainError as error:
 
 include: "rules/common.smk"
 include: "rules/inputs.smk"
+include: "rules/datasets.smk"
 include: "rules/corpora.smk"
 include: "rules/text.smk"
 include: "rules/graph.smk"
@@ -99,6 +103,11 @@ rule ares:
 rule deepct:
     input:
         paper_results("deepct"),
+
+
+rule datasets:
+    input:
+        "results/datasets.md",
 
 
 rule wikitext_audit:

@@ -19,8 +19,9 @@ from irpretrain.config.consistency import (
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.corpora.embedded import resolve
-from irpretrain.corpora.files import list_files
-from irpretrain.corpora.sources import corpus_files, encoder_files
+from irpretrain.corpora.files import given_files, list_files
+from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.sources import corpus_aids, corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import FIGURES, figure_names
 from irpretrain.report.naming import first_stage_labels, index_labels
@@ -52,6 +53,7 @@ wildcard_constraints:
     diagnosis=r"[a-z0-9-]+",
     distribution=r"[a-z0-9-]+",
     page=r"[a-z0-9-]+",
+    entry=r"[a-z0-9-]+",
     paper=r"[a-z]+",
     shard=r"\d+",
     seed=r"\d+",
@@ -78,6 +80,7 @@ def seed_number(wildcards):
 
 
 include: "common/inputs.smk"
+include: "common/catalogue.smk"
 include: "common/corpora.smk"
 include: "common/groups.smk"
 include: "common/axioms.smk"

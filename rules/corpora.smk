@@ -4,6 +4,7 @@
 rule read_corpus:
     input:
         files=corpus_inputs,
+        sound=corpus_soundness,
     output:
         documents="results/corpora/{corpus}/documents-{shard}.parquet",
         redirects="results/corpora/{corpus}/redirects-{shard}.parquet",
@@ -20,6 +21,7 @@ rule read_corpus:
         corpus=corpus_options,
         source=corpus_source,
         shard=shard_number,
+        aids=corpus_aid_states,
     script:
         "../scripts/read_corpus.py"
 
@@ -64,6 +66,8 @@ rule check_collection:
     resources:
         mem_mb=memory(4000),
         runtime=60,
+    params:
+        corpora=expected_of_collection,
     script:
         "../scripts/check_collection.py"
 
@@ -73,6 +77,7 @@ rule prepare_dataset:
         queries=queries_file,
         qrels=qrels_file,
         documents=dataset_documents,
+        sound=dataset_soundness,
     output:
         queries="results/datasets/{dataset}/queries.parquet",
         qrels="results/datasets/{dataset}/qrels.txt",
@@ -87,6 +92,7 @@ rule prepare_dataset:
         runtime=60,
     params:
         dataset=dataset_options,
+        corpora=expected_of_dataset,
         seed=CFG.seed,
     script:
         "../scripts/prepare_dataset.py"

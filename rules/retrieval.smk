@@ -200,6 +200,33 @@ rule search_first_stage:
         "../scripts/search_first_stage.py"
 
 
+rule take_run:
+    """Candidates that others retrieved, checked and in the order of ours."""
+    input:
+        run=given_run,
+        queries="results/datasets/{dataset}/queries.parquet",
+        documents=dataset_documents,
+        sound=run_soundness,
+    output:
+        run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
+        meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
+    log:
+        "results/logs/take_run/{dataset}-{candidates}.log",
+    benchmark:
+        "results/benchmarks/take_run/{dataset}-{candidates}.tsv"
+    wildcard_constraints:
+        candidates=names_of(stages_of_others()),
+    priority: CHEAP_CHECKS
+    resources:
+        mem_mb=memory(8000),
+        runtime=120,
+    params:
+        options=given_run_options,
+        depth=CFG.retrieval.depth,
+    script:
+        "../scripts/take_run.py"
+
+
 rule build_positions:
     input:
         documents=corpus_documents,

@@ -4,4 +4,5 @@ from irpretrain.corpora.collection import check_collection
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
-    done(check_collection(list(snakemake.input.documents), snakemake.output.checked))
+    documents = list(snakemake.input.documents)
+    done(check_collection(documents, snakemake.output.checked, snakemake.params.corpora))

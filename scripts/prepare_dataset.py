@@ -14,5 +14,6 @@ with stage(snakemake) as done:
             snakemake.params.seed,
             snakemake.output.queries,
             snakemake.output.qrels,
+            snakemake.params.corpora,
         )
     )

@@ -1,8 +1,33 @@
 """Corpora: their shards, and the tables made of them."""
 
 
+def corpus_soundness(wildcards):
+    return sound_entries([CFG.corpora[wildcards.corpus]])
+
+
+def corpus_aid_states(wildcards):
+    """Size and time of files that the options name: of 15 GB of spam rankings each shard would make a hash, were they inputs."""
+    from irpretrain.catalogue.states import fingerprint
+
+    return {path: fingerprint(path) for path in corpus_aids(CFG, wildcards.corpus) if Path(path).exists()}
+
+
 def corpus_options(wildcards):
-    return dump(CFG.corpora[wildcards.corpus])
+    return described(CFG.corpora[wildcards.corpus])
+
+
+def described(section):
+    """A section as plain values, without the entry of the catalogue that it comes from."""
+    return {key: value for key, value in dump(section).items() if key != "entry"}
+
+
+def expected_records(corpora):
+    """How many records corpora must have, for those of which it is known."""
+    return {corpus: CFG.corpora[corpus].expected for corpus in corpora if CFG.corpora[corpus].expected}
+
+
+def expected_of_collection(wildcards):
+    return expected_records(CFG.collections[wildcards.collection])
 
 
 def corpus_source(wildcards):

@@ -5,21 +5,39 @@ SEARCH_OPTIONS = INDEX_OPTIONS | {"depth", "bm25", "query_likelihood", "jelinek_
 
 
 def dataset_options(wildcards):
-    return dump(CFG.datasets[wildcards.dataset])
+    return described(CFG.datasets[wildcards.dataset])
+
+
+def dataset_soundness(wildcards):
+    return sound_entries([CFG.datasets[wildcards.dataset]])
+
+
+def expected_of_dataset(wildcards):
+    return expected_records([CFG.datasets[wildcards.dataset].corpus])
+
+
+def dataset_files(section):
+    """The files of topics, judgements or a run; embedded ones as their verified copies."""
+    sources = [source(path) for path in section.paths]
+    copies = [path for path in sources if path not in section.paths]
+    own = [path for path in sources if path in section.paths]
+    return copies + given_files(own, getattr(format_module(section.kind, section.format), "SUFFIXES", None))
 
 
 def queries_file(wildcards):
-    return source(CFG.datasets[wildcards.dataset].queries.path)
+    return dataset_files(CFG.datasets[wildcards.dataset].queries)
 
 
 def qrels_file(wildcards):
-    return source(CFG.datasets[wildcards.dataset].qrels.path)
+    return dataset_files(CFG.datasets[wildcards.dataset].qrels)
 
 
 def folds_file(wildcards):
     """The file that gives the folds, where one does."""
     folds = CFG.datasets[wildcards.dataset].folds
-    return folds if isinstance(folds, str) else []
+    if not isinstance(folds, str):
+        return []
+    return list_files(folds, [".txt"]) if Path(folds).is_dir() else folds
 
 
 @cache

@@ -68,7 +68,32 @@ def first_stage(wildcards):
 
 
 def stages_of_model(*models, other=False):
-    return [name for name, stage in CFG.first_stages.items() if (stage.model in models) is not other]
+    stages = {name: stage for name, stage in CFG.first_stages.items() if not stage.runs}
+    return [name for name, stage in stages.items() if (stage.model in models) is not other]
+
+
+def stages_of_others():
+    return [name for name, stage in CFG.first_stages.items() if stage.runs]
+
+
+def run_of_others(wildcards):
+    """The section of a run; an error where the configuration has none for the data set."""
+    runs = CFG.first_stages[wildcards.candidates].runs
+    if wildcards.dataset not in runs:
+        raise WorkflowError(f"first_stages.{wildcards.candidates} has no run for {wildcards.dataset}")
+    return runs[wildcards.dataset]
+
+
+def given_run(wildcards):
+    return dataset_files(run_of_others(wildcards))
+
+
+def run_soundness(wildcards):
+    return sound_entries([run_of_others(wildcards)])
+
+
+def given_run_options(wildcards):
+    return described(run_of_others(wildcards))
 
 
 def dataset_positions(wildcards):
@@ -150,7 +175,8 @@ def indexes_searched(dataset):
     shown = [
         name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages
     ]
-    return list(dict.fromkeys([TF_INDEX, *(CFG.first_stages[name].index for name in shown)]))
+    searched = [CFG.first_stages[name].index for name in shown if not CFG.first_stages[name].runs]
+    return list(dict.fromkeys([TF_INDEX, *searched]))
 
 
 def measured_names(wildcards):

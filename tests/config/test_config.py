@@ -8,7 +8,7 @@ import yaml
 
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.consistency import given_models, used_corpora, used_datasets
+from irpretrain.config.consistency import given_models, used_corpora, used_datasets, used_runs
 from irpretrain.config.load import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
 from irpretrain.errors import ConfigError
@@ -581,3 +581,32 @@ def test_data_of_predictors_are_used_where_they_are_shown(given):
     config = parse_config(given)
     assert "squad-questions" in used_datasets(config)
     assert "squad-questions" not in used_datasets(config.of_papers(["php"]))
+
+
+def test_first_stages_that_take_runs_of_others(given):
+    run = {"path": "run", "format": "tsv", "options": {"columns": ["query_id", "document_id", "score"]}}
+    stages = {"theirs": {"label": "Theirs", "runs": {"squad": run}}}
+    taken = deep_merge(
+        given, {"first_stages": stages, "experiments": {"zero-shot": {"candidates": "theirs"}}}
+    )
+    parsed = parse_config(taken)
+    assert parsed.first_stages["theirs"].runs["squad"].options == {**run["options"], "header": False}
+    assert used_runs(parsed) == [("theirs", "squad")]
+    assert parse_config(parsed.model_dump()).first_stages == parsed.first_stages
+    changes = (
+        (
+            {"runs": {"squat": run}},
+            "first_stages.theirs.runs: 'squat' is not in datasets; did you mean squad?",
+        ),
+        ({"model": "ql"}, "first_stages.theirs: takes runs of others, so nothing is searched; remove model"),
+        ({"runs": {"squad": {"format": "treck"}}}, "'treck' is no format of runs; did you mean trec?"),
+        (
+            {"runs": {"squad": {"options": {"columns": ["query_id"]}}}},
+            "rank or score must be among the columns",
+        ),
+    )
+    for change, expected in changes:
+        assert expected in message(deep_merge(taken, {"first_stages": {"theirs": change}}))
+    fine_tuned = {"experiments": {"fine-tuned": {"candidates": "theirs"}}}
+    expected = "experiments.fine-tuned.candidates: theirs has no run for squad-train; add it as "
+    assert expected + "first_stages.theirs.runs.squad-train" in message(deep_merge(taken, fine_tuned))

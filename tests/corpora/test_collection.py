@@ -57,3 +57,18 @@ def test_empty_collections_and_corpora(tmp_path):
         check_collection([])
     with pytest.raises(InputError, match=r"b: the corpus has no documents"):
         check_collection([shard(tmp_path / "a/0", "d1"), shard(tmp_path / "b/0"), shard(tmp_path / "b/1")])
+
+
+def test_a_corpus_with_another_number_of_records_is_refused(tmp_path):
+    paths = [
+        shard(tmp_path / "a/0", "d1", "d2"),
+        shard(tmp_path / "a/1", "d3"),
+        shard(tmp_path / "b/0", "e1"),
+    ]
+    for path, read in zip(paths, (4, 1, 9), strict=True):  # one of four was left out
+        path.with_name(f"{path.name}.meta.json").write_text(json.dumps({"counts": {"read": read}}))
+    check_collection(paths, expected={"a": 5, "elsewhere": 7})
+    with pytest.raises(
+        InputError, match=r"/a: the corpus has 5 records, expected were 6\n  Files are missing"
+    ):
+        check_collection(paths, expected={"a": 6})

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.files import Line, list_files, one_file, open_bytes, read_lines
+from irpretrain.corpora.files import Line, given_files, list_files, one_file, open_bytes, read_lines
 from irpretrain.corpora.records import Malformed
 from irpretrain.errors import InputError
 
@@ -128,3 +128,48 @@ def test_identifiers_that_break_trec_files(identifier):
 @pytest.mark.parametrize("identifier", ["Super_Bowl_50/12", "FBIS3-1", "Beyoncé/0", "0"])
 def test_identifiers(identifier):
     assert identifier_fault(identifier) is None
+
+
+def test_patterns_choose_the_files_of_a_folder(tmp_path):
+    names = [
+        "FT/ft911/ft911_1",
+        "ft/FT922/FT922_10",
+        "FT/readmeft",
+        "CR/cr/cr1",
+        "FT/.hidden/ft1",
+        "FBIS/fb396001",
+    ]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    patterns = ["ft/*/ft*", "**/FBIS/FB*"]
+    found = [path.relative_to(tmp_path).as_posix() for path in list_files(tmp_path, (".x",), patterns)]
+    assert found == ["FBIS/fb396001", "FT/ft911/ft911_1", "ft/FT922/FT922_10"]
+    with pytest.raises(InputError, match=r"holds no file that fits la\*\*/\?"):
+        list_files(tmp_path, (".x",), ["la**/?"])
+
+
+def test_folders_behind_links_count_and_circles_end(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/a.x").write_text("")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/link").symlink_to(tmp_path / "real")
+    (tmp_path / "real/back").symlink_to(tmp_path / "data")
+    assert list_files(tmp_path / "data", (".x",)) == [tmp_path / "data/link/a.x"]
+
+
+def test_files_and_folders_of_topics(tmp_path):
+    for name in ("b.json", "a.json", "c.txt"):
+        (tmp_path / name).write_text("")
+    assert given_files(str(tmp_path / "c.txt"), None) == [tmp_path / "c.txt"]
+    several = [tmp_path / "c.txt", tmp_path]
+    assert given_files(several, (".json",)) == [tmp_path / name for name in ("c.txt", "a.json", "b.json")]
+    with pytest.raises(InputError, match="this is a folder; a file is needed here"):
+        given_files(tmp_path, None)
+
+
+def test_what_unix_compress_packed_is_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "ft911_1.z"
+    path.write_bytes(b"\x1f\x9d\x90" + b"x" * 20)
+    with pytest.raises(InputError, match=r"packed by Unix compress \(\.Z\)\n  gunzip"):
+        list(read_lines(path))

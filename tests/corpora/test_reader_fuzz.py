@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,13 +12,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+sys.path.insert(0, str(Path(__file__).parent))
+from cbor_writer import dumps
+
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Redirect, Skipped
+from irpretrain.corpora.records import (
+    Document,
+    Judgement,
+    LabelledText,
+    Malformed,
+    Query,
+    Redirect,
+    Retrieved,
+    Skipped,
+    SpanQuestion,
+)
 from irpretrain.corpora.registry import FORMATS, format_module
 from irpretrain.errors import InputError
 
 EXAMPLES = 60
+RECORDS = (Document, Query, Judgement, Retrieved, SpanQuestion, LabelledText)
 SQUAD = {
     "data": [
         {
@@ -45,7 +60,19 @@ SOUND = {
     "jsonl": b'{"id": "a", "title": "t", "text": "one"}\n{"id": 2, "contents": "two", "query": "x"}\n',
     "tsv": b"id\ttext\na\tone\nb\ttwo\n",
     "parquet": parquet_bytes(),
+    "trectext": b"<DOC>\n<DOCNO> A1 </DOCNO>\n<HEADLINE>h</HEADLINE>\n<TEXT>one <P>two &amp;</TEXT>\n</DOC>\n",
+    "trecweb": b"<DOC>\n<DOCNO>A</DOCNO>\n<DOCHDR>\nhttp://a\nX: y\n</DOCHDR>\n<title>t</title><p>one\n</DOC>\n",
+    "warc": b"WARC/0.18\nWARC-Type: response\nWARC-TREC-ID: a\nContent-Length: 23\n\nHTTP/1.1 200 OK\n\n<p>one\n\n",
+    "car-paragraphs": dumps(["CAR", [2], []]) + b"\x9f" + dumps([0, b"p1", [[0, "one"]]]) + b"\xff",
+    "cord19": b'cord_uid,title,abstract\nabc,"t, ""u""",one\n',
+    "lecard": '{"ajName": "一案", "qw": "湖北省"}'.encode(),
 }
+OPTIONS = {"glue": {"task": "sst-2"}}
+LETOR = b"2 qid:10 25:0.5 #docid = GX1 inc = 1\n0 qid:10 25:1 #docid = GX2\n"
+MRQA = (
+    b'{"header": {}}\n{"context": "one two", "qas": [{"qid": "q1", "question": "What?", "answers": ["two"], '
+    b'"detected_answers": [{"char_spans": [[4, 6]]}]}]}\n'
+)
 SOUND_OF_KIND = {
     (
         "topics",
@@ -53,6 +80,17 @@ SOUND_OF_KIND = {
     ): b"<top>\n<num> Number: 1\n<title> one\n</top>\n<topic number='2'><query>b</query></topic>",
     ("judgements", "trec"): b"q1 0 d1 1\nq2 0 d2 0\n",
     ("judgements", "tsv"): b"query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+    ("topics", "colon"): b"1:one two\n2:three\n",
+    ("topics", "car-outlines"): dumps([0, "A", b"enwiki:A", [[0, "B", b"B", [[0, "C", b"C", []]]]]]),
+    ("topics", "entity-questions"): b'[{"question": "What?", "answers": ["x"]}]',
+    ("judgements", "letor"): LETOR,
+    ("judgements", "json"): b'{"q1": {"d1": 1, "d2": 0}}',
+    ("runs", "letor"): LETOR,
+    ("runs", "lecard"): b"",
+    ("questions", "mrqa"): MRQA,
+    ("sentences", "glue"): b"sentence\tlabel\none two\t1\n",
+    ("runs", "trec"): b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n",
+    ("runs", "tsv"): b"q1\td1\t1\nq1\td2\t2\n",
 }
 ALL = [(kind, name) for kind, names in FORMATS.items() for name in names]
 
@@ -81,7 +119,8 @@ TOKENS = [
 
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_any_bytes(kind, name, tmp_path_factory):
-    path = tmp_path_factory.mktemp("fuzz") / "input"
+    path = tmp_path_factory.mktemp("fuzz") / "folder/input"
+    path.parent.mkdir()
     reader = format_module(kind, name)
     sound = SOUND_OF_KIND.get((kind, name), SOUND.get(name))
 
@@ -89,21 +128,22 @@ def test_any_bytes(kind, name, tmp_path_factory):
     @given(mutated(sound))
     def check(data):
         path.write_bytes(data)
-        _read_all(reader, path)
+        _read_all(reader, path, options)
 
-    _read_all_is_sound(reader, path, sound)
+    options = reader.Options(**OPTIONS.get(name, {}))
+    _read_all_is_sound(reader, path, sound, options)
     check()
 
 
-def _read_all_is_sound(reader, path: Path, sound: bytes) -> None:
+def _read_all_is_sound(reader, path: Path, sound: bytes, options) -> None:
     path.write_bytes(sound)
-    assert any(isinstance(r, Document | Query | Judgement) for r in reader.read(path, reader.Options()))
+    assert any(isinstance(r, RECORDS) for r in reader.read(path, options))
 
 
-def _read_all(reader, path: Path) -> None:
+def _read_all(reader, path: Path, options) -> None:
     tally = Tally("skip", "malformed")
     try:
-        for record in tally.sound(path, _checked(reader.read(path, reader.Options()))):
+        for record in tally.sound(path, _checked(reader.read(path, options))):
             _check_record(record)
     except InputError as error:
         str(error).encode()
@@ -113,7 +153,7 @@ def _read_all(reader, path: Path) -> None:
 
 def _checked(records):
     for record in records:
-        assert isinstance(record, Document | Query | Judgement | Redirect | Skipped | Malformed)
+        assert isinstance(record, (*RECORDS, Redirect, Skipped, Malformed))
         assert record.position >= 0
         yield record
 

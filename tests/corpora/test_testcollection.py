@@ -188,3 +188,33 @@ def test_every_query_is_drawn_about_equally_often(run):
     expected = 60 * 5 / 20
     statistic = sum((drawn.count(f"q{n}") - expected) ** 2 / expected for n in range(20))
     assert statistic < 43.8  # chi-squared, 19 degrees of freedom, p = 0.001
+
+
+def test_several_files_are_read_one_after_the_other(tmp_path):
+    names = ("a.tsv", "b.tsv"), ("a.txt", "b.txt")
+    texts = ("q1\tone\n", "q2\ttwo\nq1\tone\n"), ("q1 0 d1 1\n", "q2 0 d1 1\nq1 0 d1 1\n")
+    for group, contents in zip(names, texts, strict=True):
+        for name, content in zip(group, contents, strict=True):
+            (tmp_path / name).write_text(content)
+    row = {"document_id": "d1", "part": 0, "position": 0, "title": "", "url": "", "body": "x"}
+    DOCUMENTS.write(tmp_path / "documents.parquet", [row])
+    sources = [[tmp_path / name for name in group] for group in names]
+
+    def prepared(queries, judgements):
+        given = {
+            "queries": {"format": "tsv", "path": list(names[0]), "expected": queries},
+            "qrels": {"format": "trec", "path": list(names[1]), "expected": judgements},
+        }
+        dataset = DatasetConfig(label="Test", corpus="c", train_on="x", **given)
+        outputs = tmp_path / "queries.parquet", tmp_path / "qrels.txt"
+        return prepare(dataset, *sources, [tmp_path / "documents.parquet"], 1, *outputs)
+
+    counts = prepared(3, 3)
+    assert counts["queries_written"] == 2
+    assert (tmp_path / "qrels.txt").read_text() == "q1 0 d1 1\nq2 0 d1 1\n"
+    with pytest.raises(
+        InputError, match=r"a\.tsv: there are 3 queries here \(and 1 more files\), expected were 2"
+    ):
+        prepared(2, 3)
+    with pytest.raises(InputError, match=r"a\.txt: there are 3 judgements here"):
+        prepared(3, 4)

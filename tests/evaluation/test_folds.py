@@ -26,7 +26,7 @@ from irpretrain.evaluation.folds import (
 NAMES = [f"q{i}" for i in range(13)]
 
 
-def dataset(folds: int | str) -> DatasetConfig:
+def dataset(folds: int | str | list[list[str]]) -> DatasetConfig:
     nothing = {"format": "trec", "path": "x"}
     return DatasetConfig(label="x", corpus="x", queries=nothing, qrels=nothing, folds=folds)
 
@@ -206,3 +206,22 @@ def test_faulty_given_folds(tmp_path: Path, name: str, content: str, message: st
 def test_missing_file(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         count_folds(dataset(str(tmp_path / name)))
+
+
+def test_folds_in_the_configuration(tmp_path: Path) -> None:
+    lists = [NAMES[0::3], NAMES[1::3], NAMES[2::3]]
+    make_folds(write_queries(tmp_path), dataset(lists), 1, tmp_path / "folds.json")
+    folds = read_folds(tmp_path / "folds.json")
+    assert [folds.queries(fold) for fold in (1, 2, 3)] == lists
+    assert count_folds(dataset(lists)) == 3
+    with pytest.raises(InputError, match="folds of x: query 'q0' is in folds 1 and 3"):
+        count_folds(dataset([["q0"], ["q1"], ["q0"]]))
+    with pytest.raises(InputError, match="folds of x: 1 of 13 queries have no fold: q12"):
+        make_folds(write_queries(tmp_path), dataset([NAMES[:4], NAMES[4:8], NAMES[8:12]]), 1, tmp_path / "f")
+
+
+def test_numbers_are_queries_too() -> None:
+    assert (
+        count_folds(DatasetConfig.model_validate(dataset(3).model_dump() | {"folds": [[301], [302], [303]]}))
+        == 3
+    )

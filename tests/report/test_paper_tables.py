@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from small_run import ARES_YAML, PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
+from irpretrain.config.experiments import AbsenceConfig
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -280,6 +281,18 @@ def test_a_number_on_other_candidates_is_not_compared(msmarco) -> None:
         # One note a data set and candidates that were run.
         (note,) = (note for note in table.notes if note.startswith("MS MARCO: "))
         assert "of BM25 are re-ranked" in note
+
+
+def test_a_data_set_whose_files_are_missing_says_so_in_its_cells(msmarco) -> None:
+    config, results = msmarco
+    reason = "data/msmarco/msmarco-docs.tsv.gz is missing; snakemake --cores 1 datasets says how to get it"
+    absence = AbsenceConfig(dataset="msmarco-doc", candidates="official", reason=reason)
+    table = _table((config.model_copy(update={"absent": {"two": absence}}), results), PHP_YAML, "table3")
+    cells = [c for row in table.panels[0].rows for c in row.cells if c.dataset == "msmarco-doc"]
+    assert {
+        cell.not_run for cell in cells if cell.candidates == "official" and cell.row in ("bm25", "bert")
+    } == {reason}
+    assert reason not in {cell.not_run for cell in cells if cell.candidates == "ance"}
 
 
 def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from irpretrain.config.term_weights import TRAINED
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
+    from irpretrain.config.base import Section
     from irpretrain.config.corpora import DatasetConfig
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.retrieval import FirstStageConfig
@@ -231,6 +232,18 @@ def used_first_stages(config: Config) -> list[str]:
     return list(found)
 
 
+def used_runs(config: Config) -> list[tuple[str, str]]:
+    """Return (first stage, data set) of every run of others that some experiment shows or some model re-ranks."""
+    datasets = used_datasets(config)
+    stages = [name for name in used_first_stages(config) if name in config.first_stages]
+    return [
+        (name, dataset)
+        for name in stages
+        for dataset in config.first_stages[name].runs
+        if dataset in datasets
+    ]
+
+
 def first_stage_names(config: Config) -> list[str]:
     """Return every first stage that an experiment may name."""
     return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
@@ -331,6 +344,7 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
         yield from _unknown(f"{where}.select_on.dataset", [chosen.dataset], config.datasets, "datasets")
         known = first_stage_names(config)
         yield from _unknown(f"{where}.select_on.candidates", [chosen.candidates], known, "first_stages")
+        yield from _runs(config, f"{where}.select_on.candidates", chosen.candidates, [chosen.dataset])
     tasks = [task.objective for task in model.tasks]
     yield from _unknown(f"{where}.tasks", tasks, config.objectives, "objectives")
     for task in model.tasks:
@@ -340,8 +354,7 @@ def _model(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
 
 def _given(config: Config, where: str, model: ModelConfig) -> Iterator[str]:
     """Faults of a re-ranker that is given by its path: what would train it."""
-    others = ((key, field) for key, field in type(model).model_fields.items() if key not in GIVEN_KEYS)
-    training = [k for k, field in others if getattr(model, k) != field.get_default(call_default_factory=True)]
+    training = _changed(model, GIVEN_KEYS)
     if training:
         yield f"{where}: a model with cross_encoder is not trained here; remove {', '.join(training)}"
     name = where.removeprefix("models.")
@@ -351,6 +364,12 @@ def _given(config: Config, where: str, model: ModelConfig) -> Iterator[str]:
                 f"models.{other}.start: {name} is a re-ranker given by its path, which no training starts from; "
                 "name another model"
             )
+
+
+def _changed(section: Section, others: tuple[str, ...]) -> list[str]:
+    """Return the keys of a section, but for `others`, that have another value than their default."""
+    fields = ((key, field) for key, field in type(section).model_fields.items() if key not in others)
+    return [k for k, field in fields if getattr(section, k) != field.get_default(call_default_factory=True)]
 
 
 def _training(config: Config, name: str) -> Iterator[str]:
@@ -496,6 +515,12 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
     if name in (*RESERVED, *config.models):
         taken = "is a model" if name in config.models else "has a meaning of its own"
         yield f"{where}: {name} {taken}; call the first stage something else"
+    if stage.runs:
+        yield from _unknown(f"{where}.runs", stage.runs, config.datasets, "datasets")
+        searching = _changed(stage, ("label", "runs"))
+        if searching:
+            yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(searching)}"
+        return
     if stage.sweep is not None and stage.tuned_on is None:
         yield f"{where}.sweep: has no use without tuned_on"
     if stage.model == "indri":
@@ -621,6 +646,10 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
         )
     if experiment.dataset not in config.datasets:
         return
+    fine_tuned = [trained_on(config, experiment.dataset)] if set(experiment.regimes) - {"zero-shot"} else []
+    yield from _runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset, *fine_tuned])
+    for stage in experiment.first_stages:
+        yield from _runs(config, f"{where}.first_stages", stage, [experiment.dataset])
     source = trained_on(config, experiment.dataset)
     dataset, shots = config.datasets.get(source), _most_shots(experiment.regimes)
     if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
@@ -632,6 +661,14 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
                 f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
                 f"datasets.{source}.sample_queries"
             )
+
+
+def _runs(config: Config, where: str, stage: str, datasets: list[str]) -> Iterator[str]:
+    """Faults of a first stage that takes runs of others and has none for a data set."""
+    runs = config.first_stages[stage].runs if stage in config.first_stages else {}
+    for dataset in dict.fromkeys(datasets) if runs else ():
+        if dataset not in runs:
+            yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}"
 
 
 def _training_queries(queries: int, folds: int, held_out: int) -> int:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.registry import Kind, format_module, read_options
 from irpretrain.errors import ConfigError
+
+ENTRY = "Entry of resources/datasets that it comes from; filled in from there, not given."
+Path = Annotated[str, Field(min_length=1)]
+Expected = Annotated[int, Field(ge=1)]
 
 
 class SourceConfig(Section):
@@ -45,6 +49,12 @@ class CorpusConfig(SourceConfig):
         description="A file or a folder of files, relative to the working directory; embedded:<asset> names an "
         "asset of resources/embedded.yaml.",
     )
+    files: list[str] | None = Field(
+        None,
+        min_length=1,
+        description="Which files of a folder count: patterns such as FT/*/FT* for their paths in it, in which * is "
+        "anything but /, **/ any folders, and a letter may be small or not; null: those with the format's endings.",
+    )
     shards: int = Field(
         1, ge=1, description="Pieces that are processed independently. Results do not depend on it."
     )
@@ -62,13 +72,21 @@ class CorpusConfig(SourceConfig):
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the format; see the corpora guide."
     )
+    expected: Expected | None = Field(
+        None,
+        description="How many records there must be, those that are left out included; another number is refused.",
+        json_schema_extra={"unit": "records"},
+    )
+    entry: str | None = Field(None, description=ENTRY)
 
 
 class FileConfig(SourceConfig):
-    """A file of topics or judgements."""
+    """Files of topics or judgements."""
 
     format: str = Field(description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad.")
-    path: str = Field(min_length=1, description="The file, or embedded:<asset>.")
+    path: Path | Annotated[list[Path], Field(min_length=1)] = Field(
+        description="The file, or several that are read one after the other, or embedded:<asset>."
+    )
     malformed: Literal["refuse", "skip"] = Field(
         "refuse",
         description="What to do with a line that cannot be read: stop and name it, or skip and count it.",
@@ -76,6 +94,16 @@ class FileConfig(SourceConfig):
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the format; see the corpora guide."
     )
+    expected: Expected | None = Field(
+        None,
+        description="How many there must be, repeated ones included; another number is refused.",
+        json_schema_extra={"unit": "records"},
+    )
+
+    @property
+    def paths(self) -> list[str]:
+        """The file, or the several."""
+        return [self.path] if isinstance(self.path, str) else self.path
 
 
 class TopicsConfig(FileConfig):
@@ -115,10 +143,10 @@ class DatasetConfig(Section):
         description="Use this many queries, drawn at random by the seed; null for all.",
         json_schema_extra={"unit": "queries"},
     )
-    folds: int | str = Field(
+    folds: int | str | list[list[str | int]] = Field(
         5,
-        description="Number of cross-validation folds to make (3/1/1 for 5), or a JSON or TSV file that gives each "
-        "query's fold.",
+        description="Number of cross-validation folds to make (3/1/1 for 5), the folds as lists of queries, a JSON "
+        "or TSV file that gives each query's fold, or a folder with LETOR's Fold1, Fold2 and so on.",
     )
     train_on: str | None = Field(
         None,
@@ -139,6 +167,7 @@ class DatasetConfig(Section):
         "ignore",
         description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error.",
     )
+    entry: str | None = Field(None, description=ENTRY)
 
     @field_validator("measures", "validation_measure")
     @classmethod

@@ -117,6 +117,14 @@ class ExperimentConfig(Section):
     )
 
 
+class AbsenceConfig(Section):
+    """An experiment that is not run because files of the catalogue are not there."""
+
+    dataset: str = Field(description="Key of `datasets`.")
+    candidates: str = Field(description="First stage that would be re-ranked.")
+    reason: str = Field(description="What is missing.")
+
+
 class EvaluationConfig(Section):
     """Significance and intervals."""
 

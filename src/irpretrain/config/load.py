@@ -29,10 +29,12 @@ def load_config(base: str | Path, *overlays: str | Path) -> Any:
 
 
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
-    """Return the checked `Config` of a mapping, with the preset filled in."""
+    """Return the checked `Config` of a mapping, with the preset and what the catalogue of data sets knows."""
+    from irpretrain.catalogue.completion import complete
     from irpretrain.config.root import Config
 
-    return explain(Config, apply_recipe(apply_preset(_drop_removed(given))), source, top=True)
+    completed = complete(_drop_removed(given))
+    return explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
 
 
 def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pydantic_core import PydanticUndefined
 
 from irpretrain.config.presets import PRESETS, RECIPES
 from irpretrain.config.root import Config
-from irpretrain.corpora.registry import FORMATS
+from irpretrain.corpora.registry import FORMATS, Kind
 from irpretrain.generated_pages import write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
 
@@ -71,13 +71,14 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
         waiting = [*_children(f"{title}.", model), *waiting]
     for name, module in OBJECTIVES.items():
         yield f"objectives.<name> of type {name}", import_module(module).Options
-    places = {
+    places: dict[Kind, str] = {
         "documents": "corpora.<name>",
         "topics": "datasets.<name>.queries",
         "judgements": "datasets.<name>.qrels",
+        "runs": "first_stages.<name>.runs.<data set>",
     }
-    for kind, formats in FORMATS.items():
-        place = places[kind]
+    for kind, place in places.items():
+        formats = FORMATS[kind]
         for name, module in formats.items():
             options = import_module(module).Options
             if options.model_fields:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from irpretrain.config.base import Section
-from irpretrain.config.corpora import check_measures
+from irpretrain.config.corpora import ENTRY, FileConfig, check_measures
 from irpretrain.config.training import ComputeConfig, SequenceConfig
+from irpretrain.corpora.registry import Kind
 
 
 class Bm25Config(Section):
@@ -117,8 +118,36 @@ class DependenceConfig(Section):
     window: int = Field(8, ge=2, description="Size of that window.", json_schema_extra={"unit": "words"})
 
 
+class RunConfig(FileConfig):
+    """What others retrieved for the queries of a data set: files of a run."""
+
+    kind: ClassVar[Kind] = "runs"
+
+    format: str = Field(
+        "trec", description="How it is read: trec, tsv, or any format of runs in irpretrain.corpora.registry."
+    )
+    order_by: Literal["score", "rank"] = Field(
+        "score",
+        description="score: the scores order the documents, and ranks that contradict them are refused; rank: "
+        "scores, such as distances, are passed over.",
+    )
+    depth: int | None = Field(
+        None,
+        ge=1,
+        description="Only so many of each query are taken; null: as many as `retrieval.depth`.",
+        json_schema_extra={"unit": "documents"},
+    )
+    unknown_documents: Literal["refuse", "drop"] = Field(
+        "refuse", description="Documents that the corpus lacks: an error, or left out and counted."
+    )
+    missing_queries: Literal["refuse", "ignore"] = Field(
+        "refuse", description="Queries of the data set without a document: an error, or counted."
+    )
+    entry: str | None = Field(None, description=ENTRY)
+
+
 class FirstStageConfig(Section):
-    """A way to retrieve candidates: an index and a ranking model."""
+    """A way to retrieve candidates: an index and a ranking model, or what others retrieved."""
 
     label: str = Field(description="Name in tables.")
     index: str = Field(
@@ -152,6 +181,11 @@ class FirstStageConfig(Section):
         "tests are left out. null: the parameters are given.",
     )
     sweep: SweepConfig | None = Field(None, description="Grid of its own; null: `retrieval.sweep`.")
+    runs: dict[str, RunConfig] = Field(
+        default_factory=dict,
+        description="Runs of others in place of a search, by the key of the data set that they are for; then no other "
+        "key but `label` has a use.",
+    )
 
 
 class TextRankConfig(Section):

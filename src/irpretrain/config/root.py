@@ -18,7 +18,14 @@ from irpretrain.config.axioms import (
 from irpretrain.config.base import Section
 from irpretrain.config.consistency import active_experiments, cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
-from irpretrain.config.experiments import EvaluationConfig, ExperimentConfig, ModelConfig, Paper, ReportConfig
+from irpretrain.config.experiments import (
+    AbsenceConfig,
+    EvaluationConfig,
+    ExperimentConfig,
+    ModelConfig,
+    Paper,
+    ReportConfig,
+)
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
@@ -41,6 +48,12 @@ class Config(Section):
         "few-shot regimes draw, have the seeds of experiments.",
     )
     text: TextConfig = Field(description="How documents become words and word pieces.")
+    data_folder: str = Field(
+        "data",
+        min_length=1,
+        description="Where the files of the catalogue's data sets lie (docs/datasets.md), relative to the working "
+        "directory.",
+    )
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
     collections: dict[str, list[str]] = Field(
         description="Collections for pre-training: names of corpora that count as one."
@@ -86,6 +99,10 @@ class Config(Section):
     finetuning: FinetuningConfig = Field(default_factory=FinetuningConfig, description="Fine-tuning.")
     experiments: dict[str, ExperimentConfig] = Field(
         default_factory=dict, description="What is compared, by name."
+    )
+    absent: dict[str, AbsenceConfig] = Field(
+        default_factory=dict,
+        description="Experiments that are not run because files of the catalogue are not there; filled in, not given.",
     )
     diagnoses: dict[str, DiagnosisConfig] = Field(
         default_factory=dict, description="Axiom diagnoses of re-rankers by name."

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
@@ -27,8 +29,13 @@ def check_corpus(documents: Sequence[str | Path], source: str | Path) -> int:
     return total
 
 
-def check_collection(documents: Sequence[str | Path], output: str | Path | None = None) -> dict[str, Any]:
-    """Check that no document id occurs twice in the shards of a collection and that it is not empty.
+def check_collection(
+    documents: Sequence[str | Path],
+    output: str | Path | None = None,
+    expected: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Check that no document id occurs twice in the shards of a collection, that it is not empty, and that its corpora
+    have as many records as they should.
 
     Identifiers are compared by 64-bit hashes first (8 bytes a document in memory), and only those whose
     hashes collide by themselves.
@@ -36,9 +43,12 @@ def check_collection(documents: Sequence[str | Path], output: str | Path | None 
     Args:
         documents: shards of all corpora of the collection.
         output: where to write the counts as JSON, if anywhere.
+        expected: how many records were to be read, by the name of the corpus (its shards' folder): those that became
+            documents, redirects, or were left out and counted.
 
     Raises:
-        InputError: naming the first repeated id and both its places, or the empty corpus.
+        InputError: naming the first repeated id and both its places, the empty corpus, or the corpus with another
+            number.
     """
     paths = [Path(path) for path in documents]
     corpora: dict[str, int] = {}
@@ -50,6 +60,8 @@ def check_collection(documents: Sequence[str | Path], output: str | Path | None 
             check_corpus([path for path in paths if path.parent.as_posix() == name], name)
     if not paths:
         raise InputError("collection", "it has no shards")
+    for name, number in sorted((expected or {}).items()):
+        _check_number([path for path in paths if path.parent.name == name], number)
     repeated = _repeated(paths, sum(corpora.values()))
     if repeated:
         _refuse(repeated)
@@ -57,6 +69,29 @@ def check_collection(documents: Sequence[str | Path], output: str | Path | None 
     if output is not None:
         write_text(output, json.dumps(counts, indent=1, sort_keys=True) + "\n")
     return counts
+
+
+def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[str]:
+    """Return which of the named documents the shards lack; memory holds the names only."""
+    missing = set(names)
+    wanted = pa.array(sorted(missing), pa.string())
+    for path in documents:
+        for batch in DOCUMENTS.stream(path, columns=["document_id"]):
+            column = batch.column(0)
+            missing.difference_update(column.filter(pc.is_in(column, wanted)).to_pylist())
+    return missing
+
+
+def _check_number(shards: list[Path], expected: int) -> None:
+    """Refuse a corpus whose shards' sidecars tell of another number of records."""
+    found = sum(int(read_sidecar(path).get("counts", {}).get("read", 0)) for path in shards)
+    if shards and found != expected:
+        raise InputError(
+            shards[0].parent,
+            f"the corpus has {found:,} records, expected were {expected:,}",
+            remedy="Files are missing, or other than the published ones: snakemake --cores 1 datasets shows which. If "
+            "these are the data you mean, give `expected` of the corpus another number.",
+        )
 
 
 def _repeated(paths: list[Path], total: int) -> dict[str, list[Place]]:

@@ -6,9 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
@@ -18,6 +19,7 @@ from irpretrain.errors import InputError
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 Compression = Literal["gzip", "bzip2", "xz", "zstandard"]
+Encoding = Literal["utf-8", "latin-1", "windows-1252"]
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A longer line is malformed; the bound keeps memory flat on damaged or hostile input."""
 
@@ -35,12 +37,15 @@ class Line:
     text: str
 
 
-def list_files(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
+def list_files(
+    source: str | Path, suffixes: Sequence[str], patterns: Sequence[str] | None = None
+) -> list[Path]:
     """Return the files of `source` in the order that numbers the parts of a corpus.
 
     A file stands for itself, whatever its name. Of a folder, the files with one of `suffixes` (a suffix of
-    compression may follow) in it and in its sub-folders count, sorted by their relative path (code points).
-    Names that begin with a dot are hidden.
+    compression may follow) in it and in its sub-folders count, or in their place those whose relative path fits one of
+    `patterns` (`*` is anything but /, `**/` any folders; letters in either case), sorted by their relative path (code
+    points). Names that begin with a dot are hidden.
     """
     source = Path(source)
     if source.is_file():
@@ -49,20 +54,61 @@ def list_files(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
         raise InputError(
             source, "there is no such file or folder", remedy="Check the path in the configuration."
         )
-    endings = tuple(suffix + compression for suffix in suffixes for compression in ("", *COMPRESSIONS))
-    found = [
-        path
-        for path in source.rglob("*")
-        if _PAGES.sub("", path.name.lower()).endswith(endings) and path.is_file()
-    ]
-    visible = [path for path in found if not _hidden(path.relative_to(source))]
-    if not visible:
+    fits = _by_suffix(suffixes) if patterns is None else _by_pattern(patterns)
+    found = [path for path in _walk(source) if fits(path.relative_to(source)) and path.is_file()]
+    if not found:
+        what = (
+            f"ends in {', '.join(suffixes)} (compressed or not)"
+            if patterns is None
+            else f"fits {' or '.join(patterns)}"
+        )
         raise InputError(
             source,
-            f"the folder holds no file that ends in {', '.join(suffixes)} (compressed or not)",
+            f"the folder holds no file that {what}",
             remedy="Check the path and the format in the configuration.",
         )
-    return sorted(visible, key=lambda path: path.relative_to(source).as_posix())
+    return sorted(found, key=lambda path: path.relative_to(source).as_posix())
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield what lies in a folder and its sub-folders, those behind links too; nothing hidden, no folder twice."""
+    seen = set[tuple[int, int]]()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        state = os.stat(place)
+        if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
+            folders.clear()
+            continue
+        seen.add((state.st_dev, state.st_ino))
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(place) / name for name in names if not name.startswith("."))
+
+
+def _by_suffix(suffixes: Sequence[str]) -> Callable[[Path], bool]:
+    endings = tuple(suffix + compression for suffix in suffixes for compression in ("", *COMPRESSIONS))
+    return lambda path: _PAGES.sub("", path.name.lower()).endswith(endings)
+
+
+def _by_pattern(patterns: Sequence[str]) -> Callable[[Path], bool]:
+    written = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+    expressions = [
+        re.compile(
+            re.sub(r"\*\*/|.", lambda part: written.get(part[0], re.escape(part[0])), pattern), re.IGNORECASE
+        )
+        for pattern in patterns
+    ]
+    return lambda path: any(expression.fullmatch(path.as_posix()) for expression in expressions)
+
+
+def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[str] | None) -> list[Path]:
+    """Return the files of topics, judgements or a run: a source is a file, or a folder for formats with `suffixes`."""
+    several = [sources] if isinstance(sources, str | Path) else sources
+    return [
+        path
+        for source in several
+        for path in (
+            list_files(source, suffixes) if suffixes and Path(source).is_dir() else [one_file(source)]
+        )
+    ]
 
 
 def one_file(source: str | Path) -> Path:
@@ -88,6 +134,11 @@ def compression_of(path: str | Path) -> Compression | None:
         return "bzip2"
     if start.startswith(b"\xfd7zXZ\x00"):
         return "xz"
+    if start.startswith(b"\x1f\x9d"):
+        remedy = (
+            "gunzip unpacks this old format: gunzip -r -S .z <folder>, also with -S .Z, .0z, .1z and so on."
+        )
+        raise InputError(path, "the file is packed by Unix compress (.Z)", remedy=remedy)
     return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") else None
 
 
@@ -126,11 +177,13 @@ def refuse_if_disk_fault(path: str | Path, error: BaseException) -> None:
         raise InputError(path, f"reading failed: {error.strerror or error}") from error
 
 
-def read_lines(path: str | Path, longest: int = LONGEST_LINE) -> Iterator[Line | Malformed]:
-    """Yield the lines of a UTF-8 text file, blank ones left out; a line's position is its number less 1.
+def read_lines(
+    path: str | Path, longest: int = LONGEST_LINE, encoding: Encoding = "utf-8"
+) -> Iterator[Line | Malformed]:
+    """Yield the lines of a text file, blank ones left out; a line's position is its number less 1.
 
-    A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are no UTF-8 or longer
-    than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
+    A byte order mark at the start is dropped; `\\r\\n` ends a line like `\\n`. Lines that are not of the encoding or
+    longer than `longest` bytes are malformed, and so is the place where a compressed file breaks off.
     """
     number = 0
     with open_bytes(path) as stream:
@@ -143,7 +196,7 @@ def read_lines(path: str | Path, longest: int = LONGEST_LINE) -> Iterator[Line |
                     continue
                 if number == 1:
                     raw = raw.removeprefix(_UTF8_BOM)
-                line = _decode(raw, number)
+                line = _decode(raw, number, encoding)
                 if isinstance(line, Malformed) or line.text.strip():
                     yield line
         except DAMAGE as error:
@@ -151,13 +204,13 @@ def read_lines(path: str | Path, longest: int = LONGEST_LINE) -> Iterator[Line |
             yield Malformed(number, "damaged archive", _one_line(error), number + 1)
 
 
-def _decode(raw: bytes, number: int) -> Line | Malformed:
+def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
     try:
-        return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
+        return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
     except UnicodeDecodeError as error:
         hint = "; the file looks like UTF-16" if number == 1 and raw.startswith(_UTF16_BOMS) else ""
         detail = f"byte {error.start + 1} of the line{hint}"
-        return Malformed(number - 1, "not valid UTF-8", detail, number)
+        return Malformed(number - 1, f"not valid {encoding.upper()}", detail, number)
 
 
 def _skip_rest(stream: IO[bytes]) -> None:
@@ -167,7 +220,3 @@ def _skip_rest(stream: IO[bytes]) -> None:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)

@@ -8,11 +8,21 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from irpretrain.corpora.characters import clean_line
-from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Redirect, Skipped
+from irpretrain.corpora.records import (
+    Document,
+    Judgement,
+    LabelledText,
+    Malformed,
+    Query,
+    Redirect,
+    Retrieved,
+    Skipped,
+    SpanQuestion,
+)
 from irpretrain.errors import InputError
 
 Policy = Literal["refuse", "skip"]
-Record = TypeVar("Record", Document | Redirect, Query, Judgement)
+Record = TypeVar("Record", Document | Redirect, Query, Judgement, Retrieved, SpanQuestion, LabelledText)
 EXAMPLES = 20
 
 

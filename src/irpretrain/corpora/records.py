@@ -83,6 +83,51 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieved:
+    """One line of a run of others: a document that it retrieved for a query, with what places it there.
+
+    Attributes:
+        rank: as it stands in the file, None where it has none.
+        score: likewise; at least one of both is given.
+    """
+
+    position: int
+    query_id: str
+    document_id: str
+    rank: int | None
+    score: float | None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpanQuestion:
+    """A question on a text, and where its answers stand in it.
+
+    Attributes:
+        answers: every accepted answer.
+        spans: (first character, the one behind the last) of every answer that was found in the context.
+    """
+
+    position: int
+    question_id: str
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """A sentence or a pair of them; `label` is None where it is not given."""
+
+    position: int
+    texts: tuple[str, ...]
+    label: str | None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A record that makes no document and stops no run; counted by reason, named where `detail` names it."""
 

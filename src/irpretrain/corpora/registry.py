@@ -1,8 +1,8 @@
 """The formats by name. A new one is a file with `Options` and `read`, and a line here.
 
 Formats of documents have `read(path, options, wanted)` and `SUFFIXES`, the file names that count in a folder;
-formats of topics and judgements have `read(path, options)`. Their modules are imported by the configuration and
-must therefore import nothing heavy at the top.
+other formats have `read(path, options)`, and `SUFFIXES` where a folder can stand for its files. Their modules are
+imported by the configuration and must therefore import nothing heavy at the top.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from irpretrain.config.base import Section
 
-Kind = Literal["documents", "topics", "judgements"]
+Kind = Literal["documents", "topics", "judgements", "runs", "questions", "sentences"]
 
 FORMATS: dict[Kind, dict[str, str]] = {
     "documents": {
@@ -23,18 +23,37 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "jsonl": "irpretrain.corpora.jsonl",
         "tsv": "irpretrain.corpora.tsv",
         "parquet": "irpretrain.corpora.parquet_files",
+        "trectext": "irpretrain.corpora.trectext",
+        "trecweb": "irpretrain.corpora.trecweb",
+        "warc": "irpretrain.corpora.warc",
+        "car-paragraphs": "irpretrain.corpora.car_paragraphs",
+        "cord19": "irpretrain.corpora.cord19",
+        "lecard": "irpretrain.corpora.lecard",
     },
     "topics": {
         "trec": "irpretrain.corpora.topics.trec",
         "tsv": "irpretrain.corpora.topics.tsv",
         "jsonl": "irpretrain.corpora.topics.jsonl",
         "squad": "irpretrain.corpora.topics.squad",
+        "colon": "irpretrain.corpora.topics.colon",
+        "car-outlines": "irpretrain.corpora.topics.car_outlines",
+        "entity-questions": "irpretrain.corpora.topics.entity_questions",
     },
     "judgements": {
         "trec": "irpretrain.corpora.qrels.trec",
         "tsv": "irpretrain.corpora.qrels.tsv",
         "squad": "irpretrain.corpora.qrels.squad",
+        "letor": "irpretrain.corpora.qrels.letor",
+        "json": "irpretrain.corpora.qrels.json_object",
     },
+    "runs": {
+        "trec": "irpretrain.corpora.runs.trec",
+        "tsv": "irpretrain.corpora.runs.tsv",
+        "letor": "irpretrain.corpora.runs.letor",
+        "lecard": "irpretrain.corpora.runs.lecard",
+    },
+    "questions": {"mrqa": "irpretrain.corpora.questions.mrqa"},
+    "sentences": {"glue": "irpretrain.corpora.sentences.glue"},
 }
 """Kind and name of a format → its module."""
 
@@ -47,6 +66,13 @@ def format_module(kind: Kind, name: str) -> ModuleType:
         hint = f"did you mean {close[0]}? " if close else ""
         raise ValueError(f"{name!r} is no format of {kind}; {hint}allowed are {', '.join(known)}")
     return import_module(known[name])
+
+
+def option_files(kind: Kind, name: str, given: dict[str, Any]) -> list[str]:
+    """Return the files that the options of the format `name` name, beside those that it reads."""
+    module = format_module(kind, name)
+    files_of = getattr(module, "option_files", None)
+    return [] if files_of is None else list(files_of(module.Options(**given)))
 
 
 def read_options(kind: Kind, name: str, given: dict[str, Any]) -> Section:

@@ -35,7 +35,7 @@ def write_shard(
     """
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
-    files = list_files(source, format_module("documents", config.format).SUFFIXES)
+    files = list_files(source, format_module("documents", config.format).SUFFIXES, config.files)
     tally = Tally(config.malformed, "malformed")
     title = f"read {Path(documents).parent.name}, shard {shard + 1} of {config.shards}"
     with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as found:

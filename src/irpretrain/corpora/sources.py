@@ -12,14 +12,15 @@ from irpretrain.config.consistency import (
     used_corpora,
     used_datasets,
     used_indexes,
+    used_runs,
     used_weightings,
 )
 from irpretrain.config.corpora import DatasetConfig, FileConfig
 from irpretrain.config.ranker_consistency import begin_with_vectors
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
-from irpretrain.corpora.files import list_files, one_file
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.files import given_files, list_files, one_file
+from irpretrain.corpora.registry import format_module, option_files
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
     ENCODER_REMEDY,
@@ -40,15 +41,19 @@ def check_sources(config: Config, manifest: Manifest) -> None:
         with _collected(faults, f"corpora.{name}.path"):
             if not _is_embedded(config.corpora[name].path, manifest):
                 corpus_files(config, name)
+        with _collected(faults, f"corpora.{name}.options"):
+            for path in corpus_aids(config, name):
+                one_file(path)
     for name in used_datasets(config):
         dataset = config.datasets[name]
         for part, file in zip(("queries", "qrels"), _topics_and_judgements(dataset), strict=True):
             with _collected(faults, f"datasets.{name}.{part}.path"):
-                if not _is_embedded(file.path, manifest):
-                    one_file(file.path)
+                _check_files(file, manifest)
         with _collected(faults, f"datasets.{name}.folds"):
-            if isinstance(dataset.folds, str):
-                _check_folds(dataset.folds)
+            _check_folds(dataset)
+    for stage, name in used_runs(config):
+        with _collected(faults, f"first_stages.{stage}.runs.{name}.path"):
+            _check_files(config.first_stages[stage].runs[name], manifest)
     with _collected(faults, "encoder.path"):
         _check_encoder(config, manifest)
     for name, path in _own_encoders(config).items():
@@ -76,7 +81,8 @@ def check_sources(config: Config, manifest: Manifest) -> None:
 def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
     files = [file for name in used_datasets(config) for file in _topics_and_judgements(config.datasets[name])]
-    paths = [config.corpora[name].path for name in used_corpora(config)] + [file.path for file in files]
+    paths = [config.corpora[name].path for name in used_corpora(config)]
+    paths += [path for file in files for path in file.paths]
     given = [str(config.models[name].cross_encoder) for name in given_models(config)]
     indexes = (config.indexes[name] for name in used_indexes(config))
     generators = [index.model for index in indexes if index.type == "doc2query"]
@@ -96,7 +102,13 @@ def with_caveats(config: Config, manifest: Manifest) -> Config:
 def corpus_files(config: Config, corpus: str) -> list[Path]:
     """Return the files of a user's own corpus, in their order; InputError where there is none."""
     section = config.corpora[corpus]
-    return list_files(section.path, format_module("documents", section.format).SUFFIXES)
+    return list_files(section.path, format_module("documents", section.format).SUFFIXES, section.files)
+
+
+def corpus_aids(config: Config, corpus: str) -> list[str]:
+    """Return the files that the options of a corpus name, such as its spam rankings."""
+    section = config.corpora[corpus]
+    return option_files("documents", section.format, section.options)
 
 
 def encoder_files(config: Config) -> list[Path]:
@@ -147,10 +159,18 @@ def _is_embedded(path: str, manifest: Manifest) -> bool:
     return kind == "embedded"
 
 
-def _check_folds(path: str) -> None:
-    from irpretrain.evaluation.folds import read_given_folds  # loads pyarrow, so only where a file is given
+def _check_files(file: FileConfig, manifest: Manifest) -> None:
+    own = [path for path in file.paths if not _is_embedded(path, manifest)]
+    given_files(own, getattr(format_module(file.kind, file.format), "SUFFIXES", None))
 
-    read_given_folds(one_file(path))
+
+def _check_folds(dataset: DatasetConfig) -> None:
+    if not isinstance(dataset.folds, int):
+        from irpretrain.evaluation.folds import given_folds  # loads pyarrow, so only where folds are given
+
+        if isinstance(dataset.folds, str) and not Path(dataset.folds).exists():
+            one_file(dataset.folds)
+        given_folds(dataset)
 
 
 def _check_encoder(config: Config, manifest: Manifest) -> None:

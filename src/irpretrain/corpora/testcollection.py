@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig, FileConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.files import one_file
+from irpretrain.contracts import QUERIES
+from irpretrain.corpora.collection import absent_documents, check_collection
+from irpretrain.corpora.files import given_files
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.records import Malformed, Query
+from irpretrain.corpora.records import Judgement, Malformed, Query
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.randomness import stream_key
@@ -25,14 +22,20 @@ Judgements = dict[str, dict[str, int]]
 """Query id → document id → relevance."""
 
 
+REPEATED_QUERY, REPEATED_JUDGEMENT = "repeated query", "repeated judgement"
+Sources = str | Path | Sequence[str | Path]
+"""A file, or several that are read one after the other."""
+
+
 def prepare(
     dataset: DatasetConfig,
-    queries_source: str | Path,
-    qrels_source: str | Path,
+    queries_source: Sources,
+    qrels_source: Sources,
     documents: Sequence[str | Path],
     seed: int,
     queries: str | Path,
     qrels: str | Path,
+    corpora: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Read, check and sample the queries and judgements of a data set.
 
@@ -48,32 +51,39 @@ def prepare(
         seed: seed of the sample.
         queries: where the table of queries goes.
         qrels: where the TREC file of judgements goes.
+        corpora: how many records the corpus must have, by its name; see `collection.check_collection`.
 
     Returns:
         Counts of what was read, left out and why, and written.
 
     Raises:
         InputError: a malformed record that is refused, a query without a relevant document or a judgement of
-            an unknown document where the data set refuses them, nothing left, or a corpus that is empty or
-            repeats a document id.
+            an unknown document where the data set refuses them, nothing left, other numbers than the data set expects,
+            or a corpus that is empty or repeats a document id.
         ConfigError: more queries or folds are asked for than there are queries.
     """
-    corpus = check_collection(documents)
+    corpus = check_collection(documents, expected=corpora)
+    queries_files = _files("topics", dataset.queries, queries_source)
+    qrels_files = _files("judgements", dataset.qrels, qrels_source)
     topics = Tally(dataset.queries.malformed, "queries.malformed")
     judged = Tally(dataset.qrels.malformed, "qrels.malformed")
-    found = _read_queries(dataset.queries, queries_source, topics)
-    judgements = _read_judgements(dataset.qrels, qrels_source, judged)
+    found = _read_queries(dataset.queries, queries_files, topics)
+    judgements = _read_judgements(dataset.qrels, qrels_files, judged)
+    repeated = topics.skipped[REPEATED_QUERY], judged.skipped[REPEATED_JUDGEMENT]
+    _check_number(dataset.queries, queries_files, len(found) + repeated[0], "queries")
+    number = sum(map(len, judgements.values())) + repeated[1]
+    _check_number(dataset.qrels, qrels_files, number, "judgements")
     unknown_queries = sorted(set(judgements) - {query.query_id for query in found})
     unknown_query_judgements = sum(len(judgements.pop(name)) for name in unknown_queries)
-    unknown = _unknown_documents(judgements, documents)
+    unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
     # Where the corpus has not one of the judged documents, they do not belong together whatever the setting.
     if unknown and (dataset.unknown_documents == "refuse" or len(unknown) == _judged_documents(judgements)):
-        _refuse_unknown(judgements, unknown, qrels_source)
+        _refuse_unknown(judgements, unknown, qrels_files[0])
     relevant = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
     usable = [query for query in found if query.query_id in relevant]
     if len(usable) < len(found) and dataset.unjudged_queries == "refuse":
-        _refuse_unjudged(found, relevant, queries_source)
-    chosen = _sample(usable, dataset, seed, queries_source)
+        _refuse_unjudged(found, relevant, queries_files[0])
+    chosen = _sample(usable, dataset, seed, queries_files[0])
     kept = {query.query_id: judgements[query.query_id] for query in chosen}
     _tell(dataset.label, len(found) - len(usable), len(found), _hopeless(kept, unknown))
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
@@ -94,53 +104,60 @@ def prepare(
     }
 
 
-def _read_queries(config: FileConfig, source: str | Path, tally: Tally) -> list[Query]:
+def _files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]:
+    return given_files(sources, getattr(format_module(kind, config.format), "SUFFIXES", None))
+
+
+def _check_number(config: FileConfig, files: list[Path], found: int, what: str) -> None:
+    if config.expected not in (None, found):
+        others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
+        raise InputError(
+            files[0],
+            f"there are {found:,} {what} here{others}, expected were {config.expected:,}",
+            remedy="Get the data again; if these are the data you mean, give their section another `expected`.",
+        )
+
+
+def _read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Query]:
     """Read the queries; one that is repeated word for word counts once, one with another text is malformed."""
-    path, first = one_file(source), dict[str, Query]()
-    for query in cast(Any, tally.sound(path, _records("topics", config, path))):
-        earlier = first.setdefault(query.query_id, query)
-        if earlier is query:
-            continue
-        if earlier.text == query.text:
-            tally.skipped["repeated query"] += 1
-        else:
-            detail = f"{query.query_id} was {earlier.text[:60]!r} before"
-            tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
+    first = dict[str, Query]()
+    for path in files:
+        for query in cast(Any, tally.sound(path, _records("topics", config, path))):
+            earlier = first.setdefault(query.query_id, query)
+            if earlier is query:
+                continue
+            if earlier.text == query.text:
+                tally.skipped[REPEATED_QUERY] += 1
+            else:
+                detail = f"{query.query_id} was {earlier.text[:60]!r} before"
+                tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
     return list(first.values())
 
 
-def _read_judgements(config: FileConfig, source: str | Path, tally: Tally) -> Judgements:
+def _read_judgements(config: FileConfig, files: list[Path], tally: Tally) -> Judgements:
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
-    path, read = one_file(source), Judgements()
-    for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
-        pairs = read.setdefault(entry.query_id, {})
-        earlier = pairs.get(entry.document_id)
-        if earlier is None:
-            pairs[entry.document_id] = entry.relevance
-        elif earlier == entry.relevance:
-            tally.skipped["repeated judgement"] += 1
-        else:
-            detail = (
-                f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
-            )
-            tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
+    read = Judgements()
+    for path in files:
+        for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
+            _add(read, entry, path, tally)
     return read
+
+
+def _add(read: Judgements, entry: Judgement, path: Path, tally: Tally) -> None:
+    pairs = read.setdefault(entry.query_id, {})
+    earlier = pairs.get(entry.document_id)
+    if earlier is None:
+        pairs[entry.document_id] = entry.relevance
+    elif earlier == entry.relevance:
+        tally.skipped[REPEATED_JUDGEMENT] += 1
+    else:
+        detail = f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
+        tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
 
 
 def _records(kind: Kind, config: FileConfig, path: Path) -> Any:
     reader = format_module(kind, config.format)
     return reader.read(path, reader.Options(**config.options))
-
-
-def _unknown_documents(judgements: Judgements, documents: Sequence[str | Path]) -> set[str]:
-    """Return the judged documents that the corpus lacks; memory holds the judged identifiers only."""
-    missing = {name for pairs in judgements.values() for name in pairs}
-    wanted = pa.array(sorted(missing), pa.string())
-    for path in documents:
-        for batch in DOCUMENTS.stream(path, columns=["document_id"]):
-            column = batch.column(0)
-            missing.difference_update(column.filter(pc.is_in(column, wanted)).to_pylist())
-    return missing
 
 
 def _judged_documents(judgements: Judgements) -> int:

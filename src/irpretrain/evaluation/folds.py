@@ -66,8 +66,9 @@ def make_folds(
 
     Args:
         queries: QUERIES table.
-        dataset: its `folds` is a number of folds, or a file: JSON (query → fold; or this function's own
-            output; or a list of lists of queries) or text with a query and its fold on each line.
+        dataset: its `folds` is a number of folds, the folds themselves as lists of queries, a file: JSON (query →
+            fold; or this function's own output; or a list of lists of queries) or text with a query and its fold on
+            each line, or a folder with LETOR's Fold1, Fold2 and so on.
         seed: names the random order in which queries are dealt.
         output: JSON, `{"folds": k, "queries": {query: fold}}` in the data set's order.
         shots: the largest n of the few-shot-<n> regimes that will ask for n training queries, where a fold is tested
@@ -86,8 +87,9 @@ def make_folds(
     if isinstance(dataset.folds, int):
         folds = deal(identifiers, dataset.folds, seed)
     else:
-        given = read_given_folds(dataset.folds)
-        folds = _select(identifiers, given, dataset.folds)
+        given = given_folds(dataset)
+        where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
+        folds = _select(identifiers, given, where)
         unknown = len(given.keys() - folds.fold_of.keys())
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}
@@ -148,12 +150,25 @@ def _select(queries: Sequence[str], given: dict[str, int], path: str | Path) -> 
     return Folds(number, chosen)
 
 
+def given_folds(dataset: DatasetConfig) -> dict[str, int]:
+    """Return query → fold of a data set whose folds are given; see `make_folds`."""
+    if isinstance(dataset.folds, int):
+        raise ValueError("the folds are to be made")
+    if isinstance(dataset.folds, list):
+        return _from_lists(dataset.folds, f"folds of {dataset.label}")
+    return read_given_folds(dataset.folds)
+
+
 def read_given_folds(path: str | Path) -> dict[str, int]:
-    """Read query → fold from a user's JSON file (name ending in .json) or text file; see `make_folds`.
+    """Read query → fold from a user's JSON file (name ending in .json), text file or folder of LETOR; see `make_folds`.
 
     Raises:
         InputError: with file and, for text, line.
     """
+    if Path(path).is_dir():
+        from irpretrain.corpora.letor import read_folds as read_letor_folds
+
+        return read_letor_folds(Path(path))
     if Path(path).suffix.lower() != ".json":
         return _read_text(path)
     content = _read_json(path)
@@ -218,7 +233,7 @@ def count_folds(dataset: DatasetConfig) -> int:
     """Return how many folds `dataset` has before they are made; a given file is read for it."""
     if isinstance(dataset.folds, int):
         return dataset.folds
-    return max(read_given_folds(dataset.folds).values(), default=0)
+    return max(given_folds(dataset).values(), default=0)
 
 
 def roles(folds: Folds, test_fold: int) -> Roles:

@@ -238,6 +238,10 @@ class _PaperTable:
             known = self.published.datasets.get(dataset)
             label = known.label if known else dataset
             return f"data set {label} is not in this configuration" + (f": {known.absent}" if known else "")
+        if (run is None or self.scores.get(run, measure) is None) and (
+            absence := self._absence(dataset, candidates)
+        ):
+            return absence
         theirs = self.published.candidates.get(candidates, "")
         if run is None:
             searched = "ours searches the whole collection"
@@ -253,6 +257,11 @@ class _PaperTable:
         return self._other_candidates(dataset, theirs) or (
             f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
         )
+
+    def _absence(self, dataset: str, candidates: str) -> str:
+        """Why no experiment re-ranks these candidates, where files of the data set are missing; else empty."""
+        found = self.config.absent.values()
+        return next((a.reason for a in found if (a.dataset, a.candidates) == (dataset, candidates)), "")
 
     def _other_candidates(self, dataset: str, theirs: str) -> str:
         """What is re-ranked here in place of the paper's candidates; empty where it names none of its own."""

@@ -11,7 +11,7 @@ _RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def judgement(
-    query_id: str, document_id: str, relevance: str, position: int, line: int
+    query_id: str, document_id: str, relevance: str, position: int, line: int | None = None
 ) -> Judgement | Malformed:
     """Return the judgement; relevance must be a whole number."""
     for identifier in (query_id, document_id):

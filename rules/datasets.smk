@@ -1,0 +1,67 @@
+"""The catalogue of data sets (resources/datasets): which are there, and whether they are the published ones."""
+
+
+rule verify_dataset:
+    """What is wrong is written, not refused: the target datasets shows it, and require_dataset stops at it.
+
+    The files are no inputs, because a sidecar would hash them all once more; a changed one is known by its size and time.
+    """
+    output:
+        report="results/catalogue/{entry}.json",
+        meta="results/catalogue/{entry}.json.meta.json",
+    log:
+        "results/logs/verify_dataset/{entry}.log",
+    benchmark:
+        "results/benchmarks/verify_dataset/{entry}.tsv"
+    priority: CHEAP_CHECKS
+    resources:
+        mem_mb=memory(2000),
+        runtime=240,
+    params:
+        entry=entry_options,
+        data=CFG.data_folder,
+        present=entry_files,
+    script:
+        "../scripts/verify_dataset.py"
+
+
+rule require_dataset:
+    """Corpora, queries and judgements from the catalogue are read only if their files are the published ones."""
+    input:
+        report="results/catalogue/{entry}.json",
+    output:
+        sound="results/catalogue/{entry}.sound.json",
+        meta="results/catalogue/{entry}.sound.json.meta.json",
+    log:
+        "results/logs/require_dataset/{entry}.log",
+    benchmark:
+        "results/benchmarks/require_dataset/{entry}.tsv"
+    priority: CHEAP_CHECKS
+    resources:
+        mem_mb=memory(500),
+        runtime=10,
+    script:
+        "../scripts/require_dataset.py"
+
+
+rule list_datasets:
+    """For the target datasets alone."""
+    input:
+        reports=entry_reports,
+    output:
+        table="results/datasets.md",
+        files="results/datasets.csv",
+        meta="results/datasets.md.meta.json",
+    log:
+        "results/logs/list_datasets.log",
+    benchmark:
+        "results/benchmarks/list_datasets.tsv"
+    resources:
+        mem_mb=memory(500),
+        runtime=10,
+    params:
+        entries=entries_present,
+        data=CFG.data_folder,
+        asked=STARTED,  # printed anew each time it is asked for
+    script:
+        "../scripts/list_datasets.py"

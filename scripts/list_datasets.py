@@ -1,0 +1,16 @@
+"""Print and write the state of every data set of the catalogue."""
+
+from irpretrain.catalogue.read import read_catalogue
+from irpretrain.catalogue.table import list_datasets
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        list_datasets(
+            read_catalogue(),
+            dict(zip(snakemake.params.entries, snakemake.input.reports, strict=True)),
+            snakemake.params.data,
+            snakemake.output.table,
+            snakemake.output.files,
+        )
+    )

@@ -1,0 +1,18 @@
+"""Check a run of others against queries and documents, and write it as one of ours."""
+
+from irpretrain.config.retrieval import RunConfig
+from irpretrain.retrieval.runs_of_others import take_run
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        take_run(
+            RunConfig(**snakemake.params.options),
+            list(snakemake.input.run),
+            snakemake.wildcards.candidates,
+            snakemake.input.queries,
+            list(snakemake.input.documents),
+            snakemake.params.depth,
+            snakemake.output.run,
+        )
+    )

@@ -1,0 +1,9 @@
+"""Look at every file of a data set that is there: size, checksum, number of records."""
+
+from irpretrain.catalogue.entry import Entry
+from irpretrain.catalogue.verify import verify
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    entry = Entry(**snakemake.params.entry)
+    done(verify(snakemake.wildcards.entry, entry, snakemake.params.data, snakemake.output.report))

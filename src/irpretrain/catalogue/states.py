@@ -1,0 +1,72 @@
+"""Which files of a data set are there, before anything is read, and what follows for the data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from irpretrain.catalogue.entry import Entry
+from irpretrain.catalogue.read import Catalogue
+
+FileStatus = Literal["verified", "present", "missing", "broken"]
+Status = Literal["verified", "present", "incomplete", "missing", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What is known of one file.
+
+    Attributes:
+        status: verified (by its checksum or the number of its records), present (there is nothing to compare it with),
+            missing or broken.
+        detail: what was compared, or what is wrong.
+    """
+
+    status: FileStatus
+    detail: str = ""
+
+
+def missing_files(entry: Entry, data: str | Path) -> list[str]:
+    """Return the files without which the data set is not whole and that are not there, optional ones left out."""
+    return [path for path in entry.required() if not (Path(data) / path).exists()]
+
+
+def present_files(entry: Entry, data: str | Path) -> list[str]:
+    """Return the files that are there, by their paths in the data folder."""
+    return [path for path in entry.files if (Path(data) / path).exists()]
+
+
+def missing_of(names: Iterable[str], catalogue: Catalogue, data: str | Path) -> dict[str, list[str]]:
+    """Return what is missing of entries and of those that they need, by entry; whole ones are left out."""
+    found: dict[str, list[str]] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in found and name in catalogue:
+            found[name] = missing_files(catalogue[name], data)
+            waiting += catalogue[name].needs
+    return {name: missing for name, missing in found.items() if missing}
+
+
+def fingerprint(path: str | Path) -> str:
+    """Return what tells whether a file or folder has changed since it was verified: number, bytes and latest change of
+    its files.
+    """
+    path = Path(path)
+    found = [inner.stat() for inner in (path.rglob("*") if path.is_dir() else [path]) if inner.is_file()]
+    latest = max((state.st_mtime_ns for state in found), default=0)
+    return f"{len(found)} files, {sum(state.st_size for state in found)} bytes, {latest}"
+
+
+def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:
+    """Return what the states of a data set's own files amount to."""
+    if any(state.status == "broken" for state in files.values()):
+        return "broken"
+    required = [files[path].status for path in entry.required()]
+    if required and all(status == "missing" for status in required):
+        return "missing"
+    if "missing" in required:
+        return "incomplete"
+    return "verified" if all(status == "verified" for status in required) else "present"

@@ -1,0 +1,163 @@
+"""The state of every data set as a table: on the screen, in Markdown, and file by file as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+from irpretrain.catalogue.entry import Entry
+from irpretrain.catalogue.read import Catalogue
+from irpretrain.catalogue.states import FileState, Status, status_of
+from irpretrain.catalogue.verify import read_report
+
+COLUMNS = (
+    "data_set",
+    "label",
+    "status",
+    "path",
+    "holds",
+    "file_status",
+    "detail",
+    "optional",
+    "licence",
+    "source",
+)
+"""Of the CSV."""
+WIDTH = 110
+"""Most columns of the screen that are used."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One data set, and the states of its files by their paths in the data folder."""
+
+    name: str
+    entry: Entry
+    files: dict[str, FileState]
+
+    @property
+    def status(self) -> Status:
+        """What the states of its files amount to."""
+        return status_of(self.entry, self.files)
+
+
+def list_datasets(
+    catalogue: Catalogue,
+    reports: Mapping[str, str | Path],
+    data: str | Path,
+    table: str | Path,
+    files: str | Path,
+) -> dict[str, int]:
+    """Print the state of every data set and write it as Markdown and CSV.
+
+    Args:
+        catalogue: every entry.
+        reports: what `verify` wrote of the entries of which something is there; of others nothing is.
+        data: the data folder.
+        table: where the Markdown goes.
+        files: where the CSV goes, one row a file.
+
+    Returns:
+        Counts: data sets by their status.
+    """
+    lines = [Line(name, entry, _states(entry, reports.get(name))) for name, entry in catalogue.items()]
+    print("\n" + as_text(lines, data))
+    write_text(table, as_markdown(lines, data))
+    write_text(files, as_csv(lines, data))
+    statuses = [line.status for line in lines]
+    return {status: statuses.count(status) for status in sorted(set(statuses))}
+
+
+def _states(entry: Entry, report: str | Path | None) -> dict[str, FileState]:
+    known = {} if report is None else read_report(report)
+    return {path: known.get(path, FileState("missing")) for path in entry.files}
+
+
+def as_text(lines: list[Line], data: str | Path) -> str:
+    """Return the table for the screen: a line a data set, and under it what its user should do."""
+    width = max(len(line.name) for line in lines) + 2
+    parts = [f"Data sets, in {data}/ ({summary(lines)})", ""]
+    for line in lines:
+        parts.append(f"{line.name:<{width}}{line.status:<12}{line.entry.label}")
+        indent = " " * (width + 12)
+        for sentence in advice(line, data, lines):
+            parts += textwrap.wrap(
+                sentence, max(WIDTH, 60 + len(indent)), initial_indent=indent, subsequent_indent=indent + "  ",
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+    return "\n".join(parts)
+
+
+def as_markdown(lines: list[Line], data: str | Path) -> str:
+    """Return the table as Markdown."""
+    rows = [
+        [f"`{line.name}`", line.entry.label, line.status, "<br>".join(advice(line, data, lines)) or "–"]
+        for line in lines
+    ]
+    head = f"# Data sets\n\nIn `{data}/`: {summary(lines)}.\n\n"
+    head += "| name | data set | state | what to do |\n|---|---|---|---|\n"
+    return head + "".join(
+        "| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |\n" for row in rows
+    )
+
+
+def as_csv(lines: list[Line], data: str | Path) -> str:
+    """Return the states of all files as CSV."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(row for line in lines for row in _csv_rows(line, data))
+    return stream.getvalue()
+
+
+def _csv_rows(line: Line, data: str | Path) -> Iterator[list[Any]]:
+    for path, file in line.entry.files.items():
+        state, licence = line.files[path], line.entry.licence.page
+        where = [f"{data}/{path}", file.holds, state.status, state.detail, file.optional]
+        yield [line.name, line.entry.label, line.status, *where, licence, line.entry.source]
+
+
+def summary(lines: list[Line]) -> str:
+    """Return how many data sets are in which state, in words."""
+    statuses = [line.status for line in lines]
+    order = ("verified", "present", "incomplete", "broken", "missing")
+    return ", ".join(f"{statuses.count(status)} {status}" for status in order if status in statuses)
+
+
+def advice(line: Line, data: str | Path, lines: list[Line]) -> list[str]:
+    """Return what the user of a data set should know: what is wrong, what is missing and where it belongs."""
+    found = [
+        f"broken: {data}/{path}: {state.detail}"
+        for path, state in line.files.items()
+        if state.status == "broken"
+    ]
+    absent = [path for path, state in line.files.items() if state.status == "missing"]
+    required = [path for path in absent if path in line.entry.required()]
+    found += [f"put {_described(line.entry, path)} at {data}/{path}" for path in required]
+    if required:
+        found.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")
+    found += [
+        f"optional: {_described(line.entry, path)} at {data}/{path}"
+        for path in absent
+        if path not in required
+    ]
+    states = {other.name: other.status for other in lines}
+    needed = [
+        f"{name} ({states[name]})"
+        for name in line.entry.needs
+        if states.get(name) not in ("verified", "present")
+    ]
+    if needed:
+        found.append(f"needs also: {', '.join(needed)}")
+    return found
+
+
+def _described(entry: Entry, path: str) -> str:
+    file = entry.files[path]
+    return f"the folder of {file.holds}" if file.folder else file.holds

@@ -1,0 +1,145 @@
+"""Whether the files of a data set are the published ones: size, checksum, number of records, readability."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+from irpretrain.catalogue.entry import Entry, SourceFile
+from irpretrain.catalogue.read import placed
+from irpretrain.catalogue.readings import Reading, readings
+from irpretrain.catalogue.states import FileState, status_of
+from irpretrain.corpora.files import given_files, list_files
+from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.registry import format_module
+from irpretrain.errors import InputError, IntegrityError
+
+SAMPLE = 100
+"""Records at the beginning of a corpus that must be readable where no checksum vouches for it."""
+
+
+def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dict[str, Any]:
+    """Look at every file of a data set and write what was found as JSON; nothing that is wrong stops it.
+
+    Args:
+        name: of the entry.
+        entry: the catalogue's, with paths in the data folder.
+        data: the data folder.
+        output: JSON, for `read_report`.
+
+    Returns:
+        Counts: files by their status.
+    """
+    files = {path: _state(Path(data) / path, file) for path, file in entry.files.items()}
+    for reading in readings(entry):
+        files |= _states_after(reading, Path(data), files, entry)
+    report = {
+        "entry": name,
+        "status": status_of(entry, files),
+        "files": {path: asdict(state) for path, state in files.items()},
+    }
+    write_text(output, json.dumps(report, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    statuses = [state.status for state in files.values()]
+    return {status: statuses.count(status) for status in sorted(set(statuses))}
+
+
+def read_report(path: str | Path) -> dict[str, FileState]:
+    """Return the state of each file from what `verify` wrote."""
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    return {name: FileState(**state) for name, state in content["files"].items()}
+
+
+def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]:
+    """Refuse a data set with a file that is other than the published one; else write that it is sound.
+
+    Raises:
+        IntegrityError: the first such file, and how many there are.
+    """
+    states = read_report(report)
+    broken = {path: state for path, state in states.items() if state.status == "broken"}
+    if broken:
+        path, state = next(iter(broken.items()))
+        others = f"; {len(broken) - 1} more files of {name} are broken" if len(broken) > 1 else ""
+        remedy = "Get it again. snakemake --cores 1 datasets shows the state of every file."
+        raise IntegrityError(path, state.detail + others, remedy=remedy)
+    write_text(output, json.dumps({"entry": name, "files": len(states)}) + "\n")
+    return {"files": len(states)}
+
+
+def _state(path: Path, file: SourceFile) -> FileState:
+    """What size and checksum say of one file."""
+    if not path.exists():
+        return FileState("missing")
+    if path.is_dir() != file.folder:
+        wanted = "folder" if file.folder else "file"
+        return FileState("broken", f"this must be a {wanted}")
+    if file.folder:
+        return FileState("present")
+    size = path.stat().st_size
+    if file.bytes not in (None, size):
+        return FileState("broken", f"{size:,} bytes, the published file has {file.bytes:,}")
+    for kind, expected in (("sha256", file.sha256), ("md5", file.md5)):
+        if expected is not None:
+            found = _checksum(path, kind)
+            if found != expected:
+                return FileState("broken", f"its {kind} is {found}, that of the published file {expected}")
+            return FileState("verified", kind)
+    return FileState("present")
+
+
+def _checksum(path: Path, kind: str) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
+
+
+def _states_after(
+    reading: Reading, data: Path, states: Mapping[str, FileState], entry: Entry
+) -> dict[str, FileState]:
+    """What reading adds to the states of its files: nothing, where a checksum vouches for all, or one is not there."""
+    wanted = [*reading.paths, *reading.aids]
+    known = [states[path].status for path in wanted if path in states]
+    if len(known) < len(wanted) or {"missing", "broken"} & set(known) or set(known) == {"verified"}:
+        return {}
+    try:
+        found = _sampled(reading, data, entry) if reading.kind == "documents" else _counted(reading, data)
+    except InputError as error:
+        line = "" if error.line is None else f":{error.line}"
+        found = FileState("broken", f"{error.path.name}{line}: {error.reason}")
+    return {path: found for path in reading.paths if states[path].status != "verified"}
+
+
+def _counted(reading: Reading, data: Path) -> FileState:
+    """Read every record; their number is compared with the expected one, if that is known."""
+    module = format_module(reading.kind, reading.format)
+    files = given_files([data / path for path in reading.paths], getattr(module, "SUFFIXES", None))
+    tally = Tally("refuse", "malformed")
+    options = module.Options(**placed(reading.options, reading.aids, data))
+    number = sum(1 for path in files for _ in tally.sound(path, module.read(path, options)))
+    what = f"{number:,} {reading.kind}"
+    if reading.expected is None:
+        return FileState("present", what)
+    if number != reading.expected:
+        return FileState("broken", f"{what}, there must be {reading.expected:,}")
+    return FileState("verified", what)
+
+
+def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
+    """Read the first records of a corpus; the rest is read, and counted, when the corpus is."""
+    [source] = reading.paths
+    module = format_module("documents", reading.format)
+    files = list_files(data / source, module.SUFFIXES, reading.patterns)
+    expected = entry.files[source].files
+    if expected not in (None, len(files)):
+        return FileState("broken", f"{len(files):,} files, there must be {expected:,}")
+    tally = Tally("refuse", "malformed")
+    records = module.read(files[0], module.Options(**placed(reading.options, reading.aids, data)))
+    number = sum(1 for _ in tally.sound(files[0], islice(records, SAMPLE)))
+    if number == 0 and len(files) == 1:
+        return FileState("broken", "there is no document in it")
+    return FileState("present", f"{len(files):,} files, the beginning of the first can be read")

@@ -1,0 +1,57 @@
+"""Format `car-paragraphs`: the paragraph corpus of TREC CAR; a paragraph's text, links included, is its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.car import identifier, read_items
+from irpretrain.corpora.characters import clean_text, identifier_fault
+from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+
+SUFFIXES = (".cbor",)
+PARAGRAPHS = 2
+
+
+class Options(Section):
+    """The format has no options."""
+
+
+def read(
+    path: Path, options: Options, wanted: Wanted = everything
+) -> Iterator[Document | Skipped | Malformed]:
+    """Yield the paragraphs of one file; a position is the number of the paragraph in it."""
+    for item in read_items(path, PARAGRAPHS):
+        if isinstance(item, Malformed):
+            if wanted(item.position):
+                yield item
+        elif wanted(item[0]):
+            yield _document(*item)
+
+
+def _document(position: int, item: Any) -> Document | Skipped | Malformed:
+    name = identifier(item[1]) if isinstance(item, list) and len(item) > 2 and item[0] == 0 else None
+    text = _text(item[2]) if name is not None else None
+    if name is None or text is None:
+        return Malformed(position, "no paragraph", repr(item)[:60])
+    if fault := identifier_fault(name):
+        return Malformed(position, "bad identifier", fault)
+    body = clean_text(text)
+    return Document(position, name, "", "", body) if body.strip() else Skipped(position, "empty document")
+
+
+def _text(bodies: Any) -> str | None:
+    """Return the text of a paragraph's bodies: texts, and the anchors of links; None where one is neither."""
+    parts = list[str]()
+    for body in bodies if isinstance(bodies, list) else [None]:
+        kind, content = (body[0], body[1]) if isinstance(body, list) and len(body) > 1 else (None, None)
+        if kind == 1 and isinstance(content, list) and len(content) > 4:
+            content = content[4]
+        elif kind != 0:
+            return None
+        if not isinstance(content, str):
+            return None
+        parts.append(content)
+    return "".join(parts)

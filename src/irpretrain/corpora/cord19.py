@@ -1,0 +1,153 @@
+"""Format `cord19`: CORD-19 (Wang et al., 2020), a table of papers, metadata.csv, and a JSON file a parsed full text.
+
+A paper's title and abstract are its document, as in TREC-COVID; with `text: full` the parsed text follows the abstract.
+A paper stands in several rows where it has several sources; its first row counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
+from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+
+SUFFIXES = (".csv",)
+NEEDED = ("cord_uid", "title", "abstract")
+LONGEST_CELL = 16 << 20
+"""Characters. A quotation mark that is never closed would take the rest of the file into one cell."""
+REPEATED = "repeated identifier"
+GET_AGAIN = "Get the file again and compare its checksum"
+
+
+class Options(Section):
+    """Options of the format cord19."""
+
+    text: Literal["abstract", "full"] = Field(
+        "abstract",
+        description="full: the parsed full text too, of PMC's XML where there is one, else of the PDF; its files are "
+        "looked for beside metadata.csv, where the release's archives unpack them.",
+    )
+
+
+def read(
+    path: Path, options: Options, wanted: Wanted = everything
+) -> Iterator[Document | Skipped | Malformed]:
+    """Yield the papers of one table; a position is the number of the row behind the header."""
+    seen = set[str]()
+    for row in _rows(path):
+        if isinstance(row, Malformed):
+            if wanted(row.position):
+                yield row
+            continue
+        position, line, cells = row
+        identifier = cells["cord_uid"].strip()
+        repeated = identifier in seen
+        seen.add(identifier)
+        if wanted(position):
+            yield Skipped(position, REPEATED) if repeated else _document(path, position, line, cells, options)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
+    """Yield (position, line, cells by column) of every row; a fault of the file ends it."""
+    position, columns = -1, list[str]()
+    # A process reads one table at a time; the limit is the module's own and holds for all of its readers.
+    csv.field_size_limit(LONGEST_CELL)
+    with open_bytes(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+        table = csv.reader(text, strict=True)
+        try:
+            for cells in table:
+                if position < 0:
+                    position, columns = 0, [name.strip() for name in cells]
+                    if missing := [name for name in NEEDED if name not in columns]:
+                        detail = f"there is no column {missing[0]}; there are {', '.join(columns[:20])}"
+                        yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
+                        return
+                elif len(cells) != len(columns):
+                    detail = f"{len(cells)} instead of {len(columns)}"
+                    yield Malformed(position, "wrong number of columns", detail, table.line_num)
+                    position += 1
+                else:
+                    yield position, table.line_num, dict(zip(columns, cells, strict=True))
+                    position += 1
+        except (csv.Error, UnicodeDecodeError) as error:
+            reason = "not valid UTF-8" if isinstance(error, UnicodeDecodeError) else "broken CSV"
+            yield Malformed(max(position, 0), reason, str(error), table.line_num + 1, remedy=GET_AGAIN)
+            return
+        except DAMAGE as error:
+            refuse_if_disk_fault(path, error)
+            detail = " ".join(str(error).split()) or type(error).__name__
+            yield Malformed(max(position, 0), "damaged archive", detail, table.line_num + 1, remedy=GET_AGAIN)
+            return
+    if position < 0:
+        yield Malformed(0, "no table of CORD-19", "the file is empty", 1)
+
+
+def _document(
+    path: Path, position: int, line: int, cells: dict[str, str], options: Options
+) -> Document | Skipped | Malformed:
+    identifier = cells["cord_uid"].strip()
+    if fault := identifier_fault(identifier):
+        return Malformed(position, "bad identifier", fault, line)
+    parts = [cells["abstract"]]
+    if options.text == "full" and (name := _parse_of(cells)):
+        full = _full_text(path.parent, name)
+        if isinstance(full, str):
+            return Malformed(position, "no full text", f"{identifier}: {full}", line)
+        parts += full
+    title, body = clean_line(cells["title"]), clean_text("\n".join(filter(str.strip, parts)))
+    if not title and not body.strip():
+        return Skipped(position, "empty document")
+    url = clean_line(cells.get("url", "").split(";")[0])
+    return Document(position, identifier, title, url, body)
+
+
+def _parse_of(cells: dict[str, str]) -> str:
+    """Return the path of a paper's parse as its row gives it; empty where it has none.
+
+    Releases from 12 May 2020 on have columns of paths; before, a folder and the names that its files are called by.
+    """
+    for column in ("pmc_json_files", "pdf_json_files"):
+        if found := cells.get(column, "").split(";")[0].strip():
+            return found
+    folder = cells.get("full_text_file", "").strip()
+    if folder and cells.get("has_pmc_xml_parse", "").strip() == "True":
+        return f"{folder}/pmc_json/{cells.get('pmcid', '').strip()}.xml.json"
+    if folder and cells.get("has_pdf_parse", "").strip() == "True":
+        return f"{folder}/pdf_json/{cells.get('sha', '').split(';')[0].strip()}.json"
+    return ""
+
+
+def _full_text(folder: Path, name: str) -> list[str] | str:
+    """Return the paragraphs of a parse, each under its heading where that changes; or why there are none."""
+    try:
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            return f"{name[:80]!r} leads out of the folder of metadata.csv"
+        parse = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return f"there is no file {name[:120]}"
+    except (OSError, ValueError, RecursionError) as error:
+        return f"{name[:120]}: {' '.join(str(error).split())}"
+    body: Any = parse.get("body_text") if isinstance(parse, dict) else None
+    if not isinstance(body, list):
+        return f"{name[:120]} has no list body_text"
+    found, heading = list[str](), ""
+    for paragraph in body:
+        text = paragraph.get("text") if isinstance(paragraph, dict) else None
+        section = paragraph.get("section", "") if isinstance(paragraph, dict) else ""
+        if not isinstance(text, str) or not isinstance(section, str | None):
+            return f"{name[:120]} has a paragraph without text"
+        if section and section != heading:
+            found.append(section)
+        heading = section or heading
+        found.append(text)
+    return found

@@ -1,0 +1,73 @@
+"""Format `lecard`: Chinese criminal cases, each a JSON file `<query>/<document>.json` (LeCaRD, Ma et al., 2021; CAIL).
+
+A case that is a candidate of several queries lies in several folders; the one in the first of them, by name, counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.cord19 import REPEATED
+from irpretrain.corpora.json_files import read_json
+from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+
+SUFFIXES = (".json",)
+
+
+class Options(Section):
+    """Options of the format lecard."""
+
+    title_field: str = Field("ajName", description="Title: the case's name.")
+    body_fields: list[str] = Field(
+        ["qw"],
+        min_length=1,
+        description="Texts, joined by line ends: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, "
+        "pjjg the sentence.",
+    )
+
+
+def read(
+    path: Path, options: Options, wanted: Wanted = everything
+) -> Iterator[Document | Skipped | Malformed]:
+    """Yield the case of one file, at position 0."""
+    if not wanted(0):
+        return
+    identifier = path.name.partition(".")[0]
+    if fault := identifier_fault(identifier):
+        yield Malformed(0, "bad identifier", fault)
+    elif _first_folders(path.parent.parent).get(identifier, path.parent.name) < path.parent.name:
+        yield Skipped(0, REPEATED)
+    else:
+        yield _document(identifier, path, options)
+
+
+def _document(identifier: str, path: Path, options: Options) -> Document | Skipped | Malformed:
+    content = read_json(path)
+    if isinstance(content, Malformed):
+        return content
+    given = content if isinstance(content, dict) else {}
+    title, *fields = (given.get(name) for name in (options.title_field, *options.body_fields))
+    texts = [text.strip() for text in fields if isinstance(text, str)]
+    if not isinstance(title, str) or len(texts) < len(fields):
+        wanted = ", ".join([options.title_field, *options.body_fields])
+        return Malformed(0, "no text", f"case {identifier} must have the texts {wanted}")
+    body = clean_text("\n".join(filter(None, texts)))
+    if not body and not clean_line(title):
+        return Skipped(0, "empty document")
+    return Document(0, identifier, clean_line(title), "", body)
+
+
+@lru_cache(maxsize=4)
+def _first_folders(folder: Path) -> dict[str, str]:
+    """Return each case's first folder among those of all queries."""
+    found: dict[str, str] = {}
+    for query in sorted(path for path in folder.iterdir() if path.is_dir()):
+        for case in query.iterdir():
+            found.setdefault(case.name.partition(".")[0], query.name)
+    return found

@@ -1,0 +1,37 @@
+"""Format `json` of judgements: `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_measures)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.json_files import read_json
+from irpretrain.corpora.qrels.judgement import judgement
+from irpretrain.corpora.records import Judgement, Malformed, Skipped
+
+
+class Options(Section):
+    """The format has no options."""
+
+
+def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:
+    """Yield the judgements in the order of the file; a position is the number of the judgement in it."""
+    content = read_json(path)
+    if not isinstance(content, dict):
+        yield (
+            content
+            if isinstance(content, Malformed)
+            else Malformed(0, "not a JSON object", "queries are wanted")
+        )
+        return
+    position = 0
+    for query, documents in content.items():
+        if not isinstance(documents, dict):
+            yield Malformed(position, "not a JSON object", f"documents of query {query!r} are wanted")
+            position += 1
+            continue
+        for document, relevance in documents.items():
+            whole = isinstance(relevance, int) and not isinstance(relevance, bool)
+            yield judgement(query, document, str(relevance) if whole else repr(relevance), position)
+            position += 1

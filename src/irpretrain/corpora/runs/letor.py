@@ -1,0 +1,36 @@
+"""Format `letor` of runs: the documents that LETOR gives each query, ordered by one of their features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.letor import LetorLine, read_letor
+from irpretrain.corpora.records import Malformed, Retrieved
+from irpretrain.corpora.runs.retrieved import retrieved
+
+SUFFIXES = ("test.txt",)
+
+
+class Options(Section):
+    """Options of the format letor."""
+
+    feature: int = Field(
+        25, ge=1, description="Feature that is the score; of LETOR 4.0, 25 is BM25 of the whole document."
+    )
+
+
+def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:
+    """Yield the lines in the order of the file."""
+    for line in read_letor(path):
+        yield line if isinstance(line, Malformed) else _retrieved(line, options.feature)
+
+
+def _retrieved(line: LetorLine, feature: int) -> Retrieved | Malformed:
+    score = line.features.get(feature)
+    if score is None:
+        return Malformed(line.position, "no such feature", f"{feature} is missing or NULL", line.line)
+    return retrieved(line.query_id, line.document_id, None, repr(score), line.position, line.line)

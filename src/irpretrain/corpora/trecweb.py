@@ -1,0 +1,65 @@
+"""Format `trecweb`: web pages between `<DOC>` and `</DOC>`, each behind its HTTP headers, as in Gov2.
+
+<DOC>
+<DOCNO>GX000-00-0000000</DOCNO>
+<DOCHDR>
+http://sgra.jpl.nasa.gov
+HTTP/1.1 200 OK
+Content-type: text/html
+</DOCHDR>
+<html> ...
+</DOC>
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.doc_blocks import Block, read_blocks
+from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
+from irpretrain.corpora.web_pages import page
+
+SUFFIXES = ("",)
+_DOCNO = re.compile(rb"\s*<DOCNO>([^<>]{0,200})</DOCNO>")
+_HEADER = re.compile(rb"\s*<DOCHDR>[ \t]*\r?\n?(.*?)</DOCHDR>[ \t]*\r?\n?", re.DOTALL)
+
+
+class Options(Section):
+    """Options of the format trecweb."""
+
+    longest_page: int = Field(
+        1_000_000,
+        ge=1,
+        description="Only so much of a page is read.",
+        json_schema_extra={"unit": "bytes"},
+    )
+
+
+def read(
+    path: Path, options: Options, wanted: Wanted = everything
+) -> Iterator[Document | Skipped | Malformed]:
+    """Yield the pages of one file; a position is the number of the page in it."""
+    for block in read_blocks(path, wanted, followed_by=b"<DOCNO>"):
+        yield block if isinstance(block, Malformed) else _document(block, options)
+
+
+def _document(block: Block, options: Options) -> Document | Skipped | Malformed:
+    named = _DOCNO.match(block.content)
+    if named is None:
+        return block.malformed("no identifier", "the page has no <DOCNO>")
+    identifier = named[1].decode("utf-8", "replace").strip()
+    if fault := identifier_fault(identifier):
+        return block.malformed("bad identifier", fault)
+    header = _HEADER.match(block.content, named.end())
+    if header is None:
+        return block.malformed("no headers", f"page {identifier} has no <DOCHDR> ... </DOCHDR>")
+    url, _, headers = header[1].partition(b"\n")
+    address = url.decode("utf-8", "replace").strip()
+    content = block.content[header.end() :]
+    return page(block.position, identifier, address, headers, content, options.longest_page)

@@ -1,0 +1,129 @@
+"""Records of WARC files, also of ClueWeb09's, whose version 0.18 differs: lines end in a line feed alone, and some
+headers hold empty lines, because an address ends in one. So an empty line ends the headers once the length is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import IO
+
+from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
+from irpretrain.corpora.records import Malformed
+
+LONGEST_RECORD = 64 << 20
+"""Bytes. A longer record is malformed."""
+LONGEST_LINE, MOST_LINES = 1 << 16, 200
+BREAKS_OFF = "file breaks off"
+GET_AGAIN = "Get the file again and compare its checksum"
+_VERSION = re.compile(rb"WARC/(\d\.\d{1,2})\s*$")
+_HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:[ \t]*(.*?)\s*$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class WarcRecord:
+    """One record.
+
+    Attributes:
+        number: of the record in the file, from 0.
+        byte: of the unpacked file at which it begins.
+        headers: by their names in small letters.
+    """
+
+    number: int
+    byte: int
+    headers: dict[str, str]
+    content: bytes
+
+
+@dataclass
+class _Reader:
+    """Reads lines and counts bytes."""
+
+    stream: IO[bytes]
+    byte: int = 0
+
+    def line(self) -> bytes:
+        found = self.stream.readline(LONGEST_LINE)
+        self.byte += len(found)
+        return found
+
+    def bytes(self, number: int) -> bytes:
+        found = self.stream.read(number)
+        self.byte += len(found)
+        return found
+
+
+def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
+    """Yield the records of one file, plain or packed (as one piece, or each record by itself).
+
+    What cannot be read is told, and reading goes on at the next record; a file that breaks off, or is no WARC, ends.
+    """
+    with open_bytes(path) as stream:
+        reader, number = _Reader(stream), 0
+        try:
+            for number in count():
+                before = reader.byte
+                start, strange = _next_version(reader, number == 0)
+                if strange:
+                    reason = "text between records" if number else "no WARC"
+                    detail = f"{strange[:40].decode('utf-8', 'replace')!r} stands where WARC/<version> should"
+                    yield _malformed(number, before, reason, detail)
+                elif start is None and number == 0:
+                    yield _malformed(0, 0, "no WARC", "the file is empty")
+                if start is None:
+                    return
+                record = _record(reader, number, start)
+                yield record
+                if isinstance(record, Malformed) and record.reason == BREAKS_OFF:
+                    return
+        except DAMAGE as error:
+            refuse_if_disk_fault(path, error)
+            detail = " ".join(str(error).split()) or type(error).__name__
+            yield _malformed(number, reader.byte, "damaged archive", detail)
+
+
+def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, bytes]:
+    """The byte at which the next record begins, behind its first line, None if there is none; and the first text that
+    stands before it. At the beginning of a file such text ends the search: it is no WARC.
+    """
+    strange = b""
+    while line := reader.line():
+        if _VERSION.match(line):
+            return reader.byte - len(line), strange
+        strange = strange or line.strip()
+        if strange and at_beginning:
+            break
+    return None, strange
+
+
+def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
+    headers: dict[str, str] = {}
+    for _ in range(MOST_LINES):
+        line = reader.line()
+        if not line:
+            return _malformed(number, start, BREAKS_OFF, "in the headers of a record")
+        if not line.strip():
+            if "content-length" in headers:
+                break
+            continue
+        if found := _HEADER.match(line):
+            headers[found[1].decode("ascii").lower()] = found[2].decode("utf-8", "replace")
+    length = headers.get("content-length", "")
+    if not re.fullmatch("[0-9]{1,12}", length):
+        return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")
+    if int(length) > LONGEST_RECORD:
+        return _malformed(number, start, "record too long", f"{int(length):,} bytes")
+    content = reader.bytes(int(length))
+    if len(content) < int(length):
+        detail = f"{len(content):,} of {int(length):,} bytes of a record are there"
+        return _malformed(number, start, BREAKS_OFF, detail)
+    return WarcRecord(number, start, headers, content)
+
+
+def _malformed(number: int, byte: int, reason: str, detail: str) -> Malformed:
+    place = f"record {number + 1}, byte {byte:,}"
+    return Malformed(number, reason, detail, place=place, remedy=GET_AGAIN)

@@ -1,0 +1,197 @@
+"""Candidates that others retrieved: their runs, checked against queries and documents, as runs of ours."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from irpretrain.config.retrieval import RunConfig
+from irpretrain.contracts import QUERIES
+from irpretrain.corpora.collection import absent_documents
+from irpretrain.corpora.files import given_files
+from irpretrain.corpora.records import Malformed, Retrieved
+from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.testcollection import Sources
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import rank, write_run
+
+COUNTED = ("lines", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
+
+
+class Placed(NamedTuple):
+    """A document of one query, and the line that names it."""
+
+    document_id: str
+    rank: int | None
+    score: float | None
+    file: str
+    number: int
+
+    @property
+    def place(self) -> str:
+        """File and line, for messages."""
+        return f"{self.file}:{self.number}"
+
+
+@dataclass
+class Faults:
+    """What is wrong with a run: each kind with its number and its first case."""
+
+    found: dict[str, list[Any]] = field(default_factory=dict)
+
+    def add(self, kind: str, case: str, number: int = 1) -> None:
+        """Count a fault; the first of a kind is remembered."""
+        self.found.setdefault(kind, [0, case])[0] += number
+
+    def refuse(self, path: Path) -> None:
+        """Raise InputError that names every kind, if there is any."""
+        if not self.found:
+            return
+        several = len(self.found) > 1
+        listed = [f"{number:,} {kind}, such as {case}" for kind, (number, case) in self.found.items()]
+        reason = "the run cannot be used" + (
+            "\n  - " + "\n  - ".join(listed) if several else f": {listed[0]}"
+        )
+        remedy = (
+            "Check that run, queries and corpus belong together; the run's keys say what may be left out."
+        )
+        raise InputError(path, reason, remedy=remedy)
+
+
+def take_run(
+    config: RunConfig,
+    sources: Sources,
+    name: str,
+    queries: str | Path,
+    documents: Sequence[str | Path],
+    depth: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Check a run of others and write it as one of ours, in canonical order.
+
+    Lines of queries that the data set does not have (it may be a sample) are left out and counted.
+
+    Args:
+        config: its section of the configuration.
+        sources: its files.
+        name: of the first stage; the tag of the run.
+        queries: QUERIES table of the data set.
+        documents: all shards of the corpus that is searched.
+        depth: documents of a query that are kept, where the section gives no depth of its own.
+        output: run, gzip.
+
+    Returns:
+        Counts of lines read, kept and left out.
+
+    Raises:
+        InputError: one message on all that is wrong: lines that cannot be read, scores that are no numbers, documents
+            that a query has twice or the corpus lacks, ranks with gaps or against the scores, queries without any.
+    """
+    files = given_files(sources, getattr(format_module("runs", config.format), "SUFFIXES", None))
+    wanted = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
+    faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
+    lists = _read(config, files, set(wanted), faults, counts)
+    if config.expected not in (None, counts["lines"]):
+        faults.add(
+            "other number of lines than expected", f"{counts['lines']:,} in place of {config.expected:,}"
+        )
+    missing = [query for query in wanted if query not in lists]
+    if not lists and counts["lines"]:
+        faults.add("queries, none of which is the data set's", "the first line's")
+    elif missing and config.missing_queries == "refuse":
+        faults.add("queries of the data set without a document", missing[0], len(missing))
+    for query, placed in lists.items():
+        _check(query, placed, config, faults)
+    unknown = absent_documents({one.document_id for placed in lists.values() for one in placed}, documents)
+    if config.unknown_documents == "refuse":
+        _refuse_unknown(lists, unknown, faults)
+    faults.refuse(files[0])
+    run = {query: _scored(placed, unknown, config) for query, placed in lists.items()}
+    counts["unknown_documents_left_out"] = sum(map(len, lists.values())) - sum(map(len, run.values()))
+    cut = {query: rank(scored)[: config.depth or depth] for query, scored in run.items()}
+    return {
+        "written": write_run(output, cut, name),
+        "queries": len(lists),
+        "queries_without_documents": len(missing),
+        **counts,
+    }
+
+
+def _read(
+    config: RunConfig, files: list[Path], wanted: set[str], faults: Faults, counts: dict[str, int]
+) -> dict[str, list[Placed]]:
+    lists: defaultdict[str, list[Placed]] = defaultdict(list)
+    names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
+    for path, line in _lines(config, files):
+        counts["lines"] += 1
+        if isinstance(line, Malformed) and config.malformed == "skip":
+            counts["malformed"] += 1
+        elif isinstance(line, Malformed):
+            place = f"{path.name}:{line.line or line.position + 1}"
+            faults.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({place})")
+        elif line.query_id not in wanted:
+            counts["lines_of_other_queries"] += 1
+        else:
+            document = names.setdefault(line.document_id, line.document_id)
+            number = line.line or line.position + 1
+            lists[line.query_id].append(Placed(document, line.rank, line.score, path.name, number))
+    return lists
+
+
+def _lines(config: RunConfig, files: list[Path]) -> Iterator[tuple[Path, Retrieved | Malformed]]:
+    module = format_module("runs", config.format)
+    options = module.Options(**config.options)
+    for path in files:
+        for line in cast(Iterator[Retrieved | Malformed], module.read(path, options)):
+            yield path, line
+
+
+def _check(query: str, placed: list[Placed], config: RunConfig, faults: Faults) -> None:
+    """Faults within the list of one query."""
+    seen = set[str]()
+    for one in placed:
+        if one.document_id in seen:
+            faults.add(
+                "documents that a query has twice", f"{one.document_id} of query {query} ({one.place})"
+            )
+        seen.add(one.document_id)
+    if any(one.rank is None for one in placed):
+        if config.order_by == "rank":
+            faults.add("queries without ranks, by which order_by orders", query)
+        return
+    ordered = sorted(placed, key=lambda one: cast(int, one.rank))
+    for number, one in enumerate(ordered, min(cast(int, ordered[0].rank), 1)):
+        if one.rank != number:
+            case = f"{query}, with {one.rank} where rank {number} should stand ({one.place})"
+            faults.add("queries whose ranks have gaps or occur twice", case)
+            return
+    if config.order_by == "score" and all(one.score is not None for one in placed):
+        for above, below in pairwise(ordered):
+            if cast(float, above.score) < cast(float, below.score):
+                faults.add(
+                    "queries whose scores contradict their ranks (order_by: rank passes scores over)",
+                    f"{query}, ranks {above.rank} and {below.rank} ({below.place})",
+                )
+                return
+
+
+def _refuse_unknown(lists: dict[str, list[Placed]], unknown: set[str], faults: Faults) -> None:
+    if not unknown:
+        return
+    query, one = next((q, one) for q, placed in lists.items() for one in placed if one.document_id in unknown)
+    faults.add(
+        "documents that the corpus lacks", f"{one.document_id} of query {query} ({one.place})", len(unknown)
+    )
+
+
+def _scored(placed: list[Placed], unknown: set[str], config: RunConfig) -> list[tuple[str, float]]:
+    by_rank = config.order_by == "rank" or any(one.score is None for one in placed)
+    return [
+        (one.document_id, float(-cast(int, one.rank)) if by_rank else cast(float, one.score))
+        for one in placed
+        if one.document_id not in unknown
+    ]

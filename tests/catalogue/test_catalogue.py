@@ -1,0 +1,178 @@
+"""The project's own catalogue, and what is refused in an entry."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from small import write_entry
+
+from irpretrain.catalogue.completion import complete
+from irpretrain.catalogue.read import read_catalogue
+from irpretrain.catalogue.readings import readings
+from irpretrain.config import parse_config
+from irpretrain.corpora.registry import FORMATS, format_module
+from irpretrain.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+CATALOGUE = read_catalogue()
+entries = pytest.mark.parametrize("name", CATALOGUE)
+
+
+@entries
+def test_an_entry_is_sound(name):
+    entry = CATALOGUE[name]
+    assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name), "it is part of the names of files"
+    assert entry.licence.page.startswith("http")
+    assert entry.source.startswith("http")
+    assert entry.files or entry.needs
+    for reading in readings(entry):
+        assert reading.format in FORMATS[reading.kind]
+        format_module(reading.kind, reading.format).Options(**reading.options)
+
+
+@entries
+def test_what_an_entry_offers_is_a_valid_configuration(name):
+    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given["experiments"] |= {
+        key: {"dataset": key, "models": ["untrained"], "regimes": ["zero-shot"]}
+        for key in CATALOGUE[name].datasets
+    }
+    given["collections"] |= {"catalogued": list(CATALOGUE[name].corpora) or ["squad-dev"]}
+    config = parse_config(given)
+    for key in CATALOGUE[name].datasets:
+        dataset = config.datasets[key]
+        assert dataset.entry == name
+        assert config.corpora[dataset.corpus].entry in (name, *CATALOGUE[name].needs)
+        assert all(path.startswith("data/") for path in dataset.queries.paths + dataset.qrels.paths)
+
+
+def test_measures_of_the_papers_are_measured():
+    for name, entry in CATALOGUE.items():
+        measured = {measure for dataset in entry.datasets.values() for measure in dataset["measures"]}
+        wanted = {measure for measures in entry.papers.values() for measure in measures}
+        assert not entry.datasets or wanted <= measured, name
+
+
+def test_every_file_says_whether_it_can_be_verified():
+    """Either a checksum, or a number of records, or files of a folder; else the page must not promise it."""
+    for entry in CATALOGUE.values():
+        counted = {path for reading in readings(entry) if reading.expected for path in reading.paths}
+        for path, file in entry.files.items():
+            assert not (file.md5 and file.sha256)
+            if file.folder:
+                assert path in counted or not file.md5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lable": "x"}, r"small\.yaml: lable: Extra inputs are not permitted"),
+        ({"label": ""}, r"small\.yaml: label: String should have at least 1 character"),
+        ({"needs": ["nothing"]}, r"small\.yaml: needs nothing, which is not in the catalogue"),
+        (
+            {"corpora": {"small": {"format": "jsonl", "path": "small/other.jsonl"}}},
+            r"small\.yaml: corpora\.small\.path is 'small/other\.jsonl', which is not among the files",
+        ),
+        ({"files": {"../out": {"holds": "x"}}}, r"\.\./out: must be a path inside the data folder"),
+        ({"files": {"/etc/passwd": {"holds": "x"}}}, r"/etc/passwd: must be a path inside the data folder"),
+        ({"files": {"x": {"holds": "x", "md5": "123"}}}, r"files\.x\.md5: String should match pattern"),
+        (
+            {"files": {"x": {"holds": "x", "folder": True, "bytes": 3}}},
+            "a folder has no checksum and no size",
+        ),
+    ],
+)
+def test_a_wrong_entry_is_one_message(tmp_path, changes, message):
+    write_entry(tmp_path, **changes)
+    with pytest.raises(ConfigError, match=message):
+        read_catalogue(tmp_path)
+
+
+def test_what_is_no_yaml_and_what_is_given_twice(tmp_path):
+    write_entry(tmp_path)
+    write_entry(tmp_path, "twin")
+    (tmp_path / "broken.yaml").write_text("label: [")
+    with pytest.raises(ConfigError) as caught:
+        read_catalogue(tmp_path)
+    text = str(caught.value)
+    assert "broken.yaml: this is not valid YAML" in text
+    assert "twin.yaml: corpora.small is in small.yaml too" in text
+    assert "twin.yaml: datasets.small is in small.yaml too" in text
+
+
+def test_completion_takes_what_is_named_and_nothing_else(tmp_path):
+    write_entry(tmp_path)
+    given = {
+        "data_folder": "elsewhere",
+        "datasets": {"own": {"label": "x", "corpus": "own"}},
+        "experiments": {"one": {"dataset": "small", "candidates": "theirs"}, "two": {"dataset": "own"}},
+    }
+    completed = complete(given, tmp_path)
+    assert completed["corpora"] == {
+        "small": {
+            "format": "jsonl",
+            "path": "elsewhere/small/documents.jsonl.gz",
+            "expected": 3,
+            "entry": "small",
+        }
+    }
+    assert completed["datasets"]["own"] == given["datasets"]["own"]
+    assert completed["datasets"]["small"]["queries"]["path"] == "elsewhere/small/queries.tsv"
+    assert completed["first_stages"]["theirs"]["runs"] == {
+        "small": {"path": "elsewhere/small/theirs.run", "entry": "small"}
+    }
+    assert complete({"experiments": {"two": {"dataset": "unknown"}}}, tmp_path) == {
+        "experiments": {"two": {"dataset": "unknown"}}
+    }
+
+
+def test_a_run_over_a_data_set_that_is_not_there_is_left_out(tmp_path):
+    write_entry(tmp_path)
+    given = {
+        "datasets": {"own": {"label": "x", "corpus": "own"}},
+        "experiments": {"one": {"dataset": "own", "candidates": "theirs"}},
+    }
+    assert complete(given, tmp_path)["first_stages"]["theirs"]["runs"] == {}
+
+
+def test_keys_of_the_configuration_are_laid_over_the_catalogue(tmp_path):
+    write_entry(tmp_path)
+    given = {
+        "corpora": {"small": {"shards": 4}},
+        "datasets": {"small": {"measures": ["AP"], "queries": {"malformed": "skip"}}},
+    }
+    completed = complete(given, tmp_path)
+    assert completed["corpora"]["small"]["shards"] == 4
+    assert completed["corpora"]["small"]["format"] == "jsonl"
+    assert completed["datasets"]["small"]["measures"] == ["AP"]
+    assert completed["datasets"]["small"]["queries"] == {
+        "format": "tsv",
+        "path": "data/small/queries.tsv",
+        "expected": 2,
+        "malformed": "skip",
+    }
+    own = {"corpora": {"small": {"format": "tsv", "path": "mine.tsv"}}}
+    assert complete(own, tmp_path) == own, "what describes itself is nobody else's"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"experiments": None},
+        {"experiments": {"one": None}},
+        {"experiments": {"one": {"dataset": 3, "candidates": ["theirs"]}}},
+        {"datasets": "small"},
+        {"datasets": {"small": "x"}},
+        {"models": {"m": {"select_on": "small"}}},
+        {"first_stages": {"theirs": {"runs": 3}}, "experiments": {"one": {"candidates": "theirs"}}},
+    ],
+)
+def test_configurations_of_another_shape_are_left_to_the_checks(tmp_path, given):
+    write_entry(tmp_path)
+    complete(given, tmp_path)

@@ -1,0 +1,163 @@
+"""What is said of files that are there, missing, cut short, or other than the published ones."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
+
+from irpretrain.catalogue.entry import Entry
+from irpretrain.catalogue.states import FileState, fingerprint, missing_of, status_of
+from irpretrain.catalogue.table import list_datasets
+from irpretrain.catalogue.verify import read_report, require, verify
+from irpretrain.errors import IntegrityError
+
+SMALL = Entry(**entry())
+DOCS, TOPICS, JUDGED, RUN = SMALL.files
+
+
+@pytest.fixture
+def data(tmp_path):
+    write_files(tmp_path / "data")
+    return tmp_path / "data"
+
+
+def states(data: Path, given: Entry = SMALL) -> dict[str, FileState]:
+    report = data.parent / "report.json"
+    verify("small", given, data, report)
+    found = read_report(report)
+    assert json.loads(report.read_text())["status"] == status_of(given, found)
+    return found
+
+
+def test_sound_files(data):
+    found = states(data)
+    assert found == {
+        DOCS: FileState("present", "1 files, the beginning of the first can be read"),
+        TOPICS: FileState("verified", "md5"),
+        JUDGED: FileState("verified", "3 judgements"),
+        RUN: FileState("present", "3 runs"),
+    }
+    assert status_of(SMALL, found) == "present"
+    assert require("small", data.parent / "report.json", data.parent / "sound.json") == {"files": 4}
+
+
+def test_all_that_can_be_missing(data):
+    (data / RUN).unlink()
+    assert status_of(SMALL, states(data)) == "present", "the run is optional"
+    (data / JUDGED).unlink()
+    assert status_of(SMALL, states(data)) == "incomplete"
+    (data / DOCS).unlink()
+    (data / TOPICS).unlink()
+    found = states(data)
+    assert set(found.values()) == {FileState("missing")}
+    assert status_of(SMALL, found) == "missing"
+
+
+def test_verified_by_checksums_alone(data):
+    changed = entry()
+    for path in (DOCS, JUDGED):
+        import hashlib
+
+        changed["files"][path]["sha256"] = hashlib.sha256((data / path).read_bytes()).hexdigest()
+    given = Entry(**changed)
+    assert status_of(given, states(data, given)) == "verified"
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "detail"),
+    [
+        (TOPICS, QUERIES[:-1], "its md5 is"),
+        (JUDGED, QRELS + "q1 0 d9 1\n", "4 judgements, there must be 3"),
+        (JUDGED, "q1 0 d1\n", "qrels.txt:1: wrong number of columns: 3 instead of 4"),
+        (JUDGED, "", "0 judgements, there must be 3"),
+        (DOCS, "", "there is no document in it"),
+        (DOCS, "{}\n", "documents.jsonl.gz:1: no identifier"),
+        (DOCS, gzip.compress(DOCUMENTS.encode())[:-9], "documents.jsonl.gz:4: damaged archive"),
+        (RUN, "q1 Q0 d1 1 high x\n", "theirs.run:1: score is not a finite number: 'high'"),
+    ],
+)
+def test_broken_files(data, path, content, detail):
+    (data / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = states(data)
+    assert found[path].status == "broken"
+    assert detail in found[path].detail
+    assert status_of(SMALL, found) == "broken"
+    others = {name: state for name, state in found.items() if name != path}
+    assert "broken" not in {state.status for state in others.values()}
+    with pytest.raises(IntegrityError, match="snakemake --cores 1 datasets"):
+        require("small", data.parent / "report.json", data.parent / "sound.json")
+    assert not (data.parent / "sound.json").exists()
+
+
+def test_a_wrong_size_is_seen_without_reading(data):
+    changed = entry()
+    changed["files"][TOPICS]["bytes"] = 5
+    found = states(data, Entry(**changed))
+    assert found[TOPICS] == FileState("broken", "31 bytes, the published file has 5")
+
+
+def test_folders(data):
+    changed = entry()
+    changed["files"]["small/folder"] = {"holds": "documents", "folder": True, "files": 2}
+    changed["corpora"]["small"] = {"format": "jsonl", "path": "small/folder", "files": ["part-*"]}
+    given = Entry(**changed)
+    assert states(data, given)["small/folder"].status == "missing"
+    (data / "small/folder").write_text("")
+    assert states(data, given)["small/folder"] == FileState("broken", "this must be a folder")
+    (data / "small/folder").unlink()
+    (data / "small/folder").mkdir()
+    assert "holds no file that fits part-*" in states(data, given)["small/folder"].detail
+    (data / "small/folder/part-1").write_text(DOCUMENTS)
+    (data / "small/folder/other").write_text("no JSON")
+    assert states(data, given)["small/folder"] == FileState("broken", "1 files, there must be 2")
+    (data / "small/folder/part-2").write_text(DOCUMENTS)
+    assert states(data, given)["small/folder"].status == "present"
+
+
+def test_a_changed_file_has_another_fingerprint(data):
+    before = fingerprint(data / TOPICS), fingerprint(data / "small")
+    assert before[0].startswith(f"1 files, {len(QUERIES)} bytes")
+    assert before[1].startswith("4 files")
+    (data / TOPICS).write_text(QUERIES + "q3\tthird\n")
+    after = fingerprint(data / TOPICS), fingerprint(data / "small")
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_what_an_entry_needs_is_missing_too(tmp_path, data):
+    catalogue = {"small": SMALL, "other": Entry(**entry(needs=["small"], files={"x": {"holds": "x"}}))}
+    assert missing_of(["other"], catalogue, data) == {"other": ["x"]}
+    assert missing_of(["other"], catalogue, tmp_path) == {"other": ["x"], "small": [DOCS, TOPICS, JUDGED]}
+
+
+def test_the_table(data, capsys):
+    (data / JUDGED).write_text("q1 0 d1\n")
+    states(data)
+    catalogue = {"small": SMALL, "other": Entry(**entry(needs=["small"], label="Other | one"))}
+    outputs = data.parent / "datasets.md", data.parent / "datasets.csv"
+    counts = list_datasets(catalogue, {"small": data.parent / "report.json"}, "data", *outputs)
+    assert counts == {"broken": 1, "missing": 1}
+    printed = capsys.readouterr().out
+    assert "Data sets, in data/ (1 broken, 1 missing)" in printed
+    assert "broken: data/small/qrels.txt: qrels.txt:1: wrong number" in " ".join(printed.split())
+    assert "put queries at data/small/queries.tsv" in printed
+    assert "terms: Free. https://example.org/licence" in printed
+    assert "needs also: small (broken)" in printed
+    markdown = outputs[0].read_text()
+    assert "| `other` | Other \\| one | missing |" in markdown
+    rows = list(csv.DictReader(io.StringIO(outputs[1].read_text())))
+    assert len(rows) == 8
+    assert rows[0]["status"] == "broken"
+    assert rows[2]["file_status"] == "broken"
+    assert {row["file_status"] for row in rows[4:]} == {"missing"}
+    assert rows[4]["path"] == "data/small/documents.jsonl.gz"
+    assert rows[4]["licence"] == "https://example.org/licence"

@@ -1,0 +1,133 @@
+"""TREC CAR: paragraphs and outlines, with and without header."""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cbor_writer import Unknown, dumps
+
+from irpretrain.corpora import car_paragraphs
+from irpretrain.corpora.records import Document, Malformed, Query, Skipped
+from irpretrain.corpora.topics import car_outlines
+
+
+def link(anchor: str, page: str = "Sea", section: str | None = None) -> list:
+    return [1, [0, page, [] if section is None else [section], b"enwiki:Sea", anchor]]
+
+
+PARAGRAPHS = [
+    [0, b"0000000e7e72cafb61a9f356b7dceb25c5e028db", [[0, "The "], link("sea"), [0, " is deep – very."]]],
+    [0, b"00000047dc43083f49b68399c6deeed5c0e81c1f", Unknown([link("Ocean", section="Deep")])],
+    [0, b"000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6", []],
+]
+OUTLINES = [
+    [
+        0, "Green sea turtle", b"enwiki:Green%20sea%20turtle",
+        [
+            [1, PARAGRAPHS[0]],
+            [0, "Habitat", b"Habitat", [[0, "Nesting sites", b"Nesting%20sites", []], [2, "x.png", []]]],
+            [0, "Diet", b"Diet", []],
+        ],
+        [0], [[[0], []]],
+    ],
+    [0, "Sea", b"enwiki:Sea", [[0, "Depth", b"Depth", []]]],
+]  # fmt: skip
+
+
+def write(path: Path, kind: int | None, items: list, end: bytes = b"\xff") -> Path:
+    """Write a file of TREC CAR, with a header where a kind is given."""
+    head = b"" if kind is None else dumps(["CAR", [kind], ["release", "2.0"]]) + b"\x9f"
+    path.write_bytes(head + b"".join(map(dumps, items)) + (b"" if kind is None else end))
+    return path
+
+
+@pytest.mark.parametrize("kind", [2, None])
+def test_paragraphs(tmp_path, kind):
+    path = write(tmp_path / "p.cbor", kind, PARAGRAPHS)
+    expected = [
+        Document(0, "0000000e7e72cafb61a9f356b7dceb25c5e028db", "", "", "The sea is deep – very."),
+        Document(1, "00000047dc43083f49b68399c6deeed5c0e81c1f", "", "", "Ocean"),
+        Skipped(2, "empty document"),
+    ]
+    assert list(car_paragraphs.read(path, car_paragraphs.Options())) == expected
+    assert list(car_paragraphs.read(path, car_paragraphs.Options(), lambda n: n == 1)) == expected[1:2]
+    packed = tmp_path / "p.cbor.xz"
+    packed.write_bytes(lzma.compress(path.read_bytes()))
+    assert list(car_paragraphs.read(packed, car_paragraphs.Options())) == expected
+
+
+@pytest.mark.parametrize("kind", [1, None])
+def test_outlines(tmp_path, kind):
+    path = write(tmp_path / "o.cbor.outlines", kind, OUTLINES)
+    assert list(car_outlines.read(path, car_outlines.Options())) == [
+        Query(0, "enwiki:Green%20sea%20turtle/Habitat", "Green sea turtle Habitat"),
+        Query(
+            1, "enwiki:Green%20sea%20turtle/Habitat/Nesting%20sites", "Green sea turtle Habitat Nesting sites"
+        ),
+        Query(2, "enwiki:Green%20sea%20turtle/Diet", "Green sea turtle Diet"),
+        Query(3, "enwiki:Sea/Depth", "Sea Depth"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "fault", "place"),
+    [
+        (b"", "no CAR file: the file is empty", "its beginning"),
+        (dumps(["CAR", [0], []]) + b"\x9f\xff", "another CAR file: it holds articles", "its header"),
+        (dumps(["CAR"]), "another CAR file: it holds something else", "its header"),
+        (dumps(["CAR", [2], []]) + b"\x01", "no CAR file: no list follows the header", "its header"),
+        (dumps(PARAGRAPHS[0]) + b"\x1c", "broken CBOR: byte 0x1c begins no item", "item 2, byte "),
+        (
+            dumps(PARAGRAPHS[0]) + dumps(PARAGRAPHS[1])[:-3],
+            "broken CBOR: the file breaks off",
+            "item 2, byte ",
+        ),
+        (dumps([1, b"x", []]), "no paragraph: [1, b'x', []]", ""),
+        (dumps("text"), "no paragraph: 'text'", ""),
+        (dumps([0, b"x", [[2, "a"]]]), "no paragraph", ""),
+        (dumps([0, b"x", [[0, 5]]]), "no paragraph", ""),
+        (dumps([0, b"a b", [[0, "x"]]]), "bad identifier", ""),
+        (lzma.compress(dumps(PARAGRAPHS[0]))[:-5], "damaged archive", "item "),
+    ],
+)
+def test_faults(tmp_path, content, fault, place):
+    path = tmp_path / "p.cbor"
+    path.write_bytes(content)
+    *_, found = car_paragraphs.read(path, car_paragraphs.Options())
+    assert isinstance(found, Malformed)
+    assert str(found).startswith(fault)
+    assert found.place.startswith(place)
+
+
+def test_pages_that_are_none(tmp_path):
+    path = write(tmp_path / "o", 1, [["x"], OUTLINES[1]])
+    fault, found = car_outlines.read(path, car_outlines.Options())
+    assert (fault.reason, fault.place) == ("no outline", "page 1")
+    assert found.query_id == "enwiki:Sea/Depth"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_garbage(tmp_path_factory, data):
+    content = bytearray(
+        dumps(["CAR", [data.draw(st.integers(0, 3))], []])
+        + b"\x9f"
+        + dumps(PARAGRAPHS[0])
+        + dumps(OUTLINES[0])
+    )
+    for _ in range(data.draw(st.integers(0, 5))):
+        place = data.draw(st.integers(0, len(content)))
+        content[place : place + data.draw(st.integers(0, 8))] = data.draw(st.binary(max_size=4))
+    path = tmp_path_factory.mktemp("car") / "x.cbor"
+    path.write_bytes(content)
+    for found in car_paragraphs.read(path, car_paragraphs.Options()):
+        assert isinstance(found, Document | Skipped | Malformed)
+    for found in car_outlines.read(path, car_outlines.Options()):
+        assert isinstance(found, Query | Malformed)

@@ -1,0 +1,111 @@
+"""CBOR: whatever is written is read, whatever is broken is told with its byte."""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cbor_writer import Unknown, dumps
+
+from irpretrain.corpora import cbor
+from irpretrain.corpora.cbor import CborError, CborReader
+
+values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(-(2**64), 2**64 - 1), st.floats(allow_nan=False), st.binary(max_size=30),
+        st.text(max_size=30),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.lists(inner, max_size=4).map(Unknown),
+        st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def read(content: bytes):
+    return CborReader(io.BytesIO(content)).item()
+
+
+@settings(max_examples=200, deadline=None)
+@given(values)
+def test_what_is_written_is_read(value):
+    content = dumps(value)
+    reader = CborReader(io.BytesIO(content + dumps("next")))
+    assert reader.item() == value
+    assert reader.byte == len(content)
+    assert reader.item() == "next"
+    with pytest.raises(EOFError):
+        reader.item()
+
+
+# Appendix A of RFC 8949.
+EXAMPLES = {
+    "00": 0, "1818": 24, "1903e8": 1000, "1bffffffffffffffff": 18446744073709551615, "20": -1, "3863": -100,
+    "3bffffffffffffffff": -18446744073709551616, "f90000": 0.0, "f93e00": 1.5, "fa47c35000": 100000.0,
+    "fbc010666666666666": -4.1, "f97c00": math.inf, "f4": False, "f5": True, "f6": None,
+    "4401020304": b"\x01\x02\x03\x04",
+    "c074323031332d30332d32315432303a30343a30305a": "2013-03-21T20:04:00Z", "6449455446": "IETF", "62c3bc": "ü",
+    "8301820203820405": [1, [2, 3], [4, 5]], "a201020304": {1: 2, 3: 4}, "7f657374726561646d696e67ff": "streaming",
+    "5f42010243030405ff": b"\x01\x02\x03\x04\x05", "9f018202039f0405ffff": [1, [2, 3], [4, 5]],
+    "bf61610161629f0203ffff": {"a": 1, "b": [2, 3]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "value"), EXAMPLES.items())
+def test_examples_of_the_standard(content, value):
+    assert read(bytes.fromhex(content)) == value
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "byte"),
+    [
+        (b"\x82\x01", "the file breaks off", 2),
+        (b"\x65abc", "the file breaks off", 4),
+        (b"\x19\x01", "the file breaks off", 2),
+        (b"\x1c", "byte 0x1c begins no item", 0),
+        (b"\x1f", "byte 0x1f begins no item", 0),
+        (b"\xff", "a break outside a list", 0),
+        (b"\x82\x01\xff", "a break in a list of known length", 2),
+        (b"\xa1\xff", "a break in a map of known length", 1),
+        (b"\xbf\x01\xff", "a break in the place of an item", 2),
+        (b"\xa1\x80\x01", "a list or a map as a key", 1),
+        (b"\x62\xc3\x28", "a text that is not UTF-8", 1),
+        (b"\x7f\x41a\xff", "a part of another kind than its whole", 1),
+        (b"\x81" * 200, "items nested deeper than 100", 101),
+        (b"\x7b\x00\xff\xff\xff\xff\xff\xff\xffa", "an item of more than 67,108,864 bytes", 0),
+        (b"\xe0", "simple value 0 is not known", 0),
+    ],
+)
+def test_faults_have_a_byte(content, reason, byte):
+    with pytest.raises(CborError) as caught:
+        read(content)
+    assert (caught.value.reason, caught.value.byte) == (reason, byte)
+
+
+def test_items_are_bounded(monkeypatch):
+    monkeypatch.setattr(cbor, "LONGEST_ITEM", 10)
+    assert read(dumps([1] * 9)) == [1] * 9
+    with pytest.raises(CborError, match="an item of more than 10 bytes"):
+        read(dumps([1] * 11))
+    with pytest.raises(CborError, match="an item of more than 10 bytes"):
+        read(b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff" + b"\x01" * 100)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=60))
+def test_garbage(content):
+    reader = CborReader(io.BytesIO(content))
+    try:
+        reader.item()
+        list(reader.items())
+    except (CborError, EOFError):
+        pass
+    assert reader.byte <= len(content)

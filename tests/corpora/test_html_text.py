@@ -1,0 +1,121 @@
+"""Text of web pages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.corpora.html_text import decode_page, page_text
+
+PAGE = """<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN">
+<HTML><HEAD><TITLE>Fish &amp; chips
+ today</TITLE>
+<style>p { color: red } </style><script type="text/javascript">if (a < b) document.write("<p>no</p>");</script>
+<META http-equiv="Content-Type" content="text/html; charset=iso-8859-1"></HEAD>
+<BODY bgcolor=white><!-- a comment with <b>markup</b> -->
+<h1>Price&nbsp;list</h1><p>One<br>two <a href="x?a>b" title='it''s'>three</a>four
+<table><tr><td>5</td><td>6</td></tr></table>
+&lt;not a tag&gt; 7 < 8 &copy; &#233; &#xE9; &unknown;
+</BODY></HTML>"""
+
+
+def test_a_page():
+    title, text = page_text(PAGE)
+    assert title == "Fish & chips today"
+    assert text == "Price list\nOne\ntwo threefour\n5 6\n<not a tag> 7 < 8 © é é &unknown;"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("a<!-- never closed <p>b", "a"),
+        ("a<script>b<p>c", "a"),
+        ("a<script>b</script >c", "ac"),
+        ("a<p title='b", "a"),
+        ("a<p title=b <b>c</b>", "a\nc"),
+        ("a<!-->b-->c", "ab-->c"),
+        ("a<!doctype x>b<?php c ?>d", "abd"),
+        ("a</p>b</ p>c<3", "a\nb</ p>c<3"),
+        ("<title>only</title>", ""),
+        ("<p>a<title>late</title>b", "a\nb"),
+        ("<textarea>not <b>text</textarea>a", "a"),
+        ("", ""),
+        ("a\r\n\r\n\tb &#0; &#1114112;", "a\nb \ufffd \ufffd"),
+    ],
+)
+def test_broken_markup(markup, text):
+    assert page_text(markup)[1] == text
+
+
+def test_the_first_title_counts():
+    assert page_text("<title></title><title>a</title><svg><title>b</title></svg><title>c</title>")[0] == "a"
+
+
+@pytest.mark.parametrize(
+    ("content", "header", "expected"),
+    [
+        ("café".encode(), b"", "café"),
+        ("café".encode("latin-1"), b"", "café"),
+        (b"\x93a\x94", b"text/html; charset=ISO-8859-1", "“a”"),
+        ("café".encode("latin-1"), b"text/html; charset=utf-8", "caf\ufffd"),
+        ("中文".encode("gbk"), b"text/html;charset=GB2312", "中文"),
+        (b"<meta charset='Shift_JIS'>" + "日本".encode("cp932"), b"", "<meta charset='Shift_JIS'>日本"),
+        ("a\ufeffb".encode("utf-16"), b"charset=latin1", "a\ufeffb"),
+        (b"\xef\xbb\xbfcaf\xc3\xa9", b"charset=latin1", "café"),
+        (b"<meta charset=utf-16>caf\xc3\xa9", b"", "<meta charset=utf-16>café"),
+        (b"abc", b"charset=rot13", "abc"),
+        (b"abc", b"charset=unicode_escape", "abc"),
+        (b"abc", b"charset=", "abc"),
+    ],
+)
+def test_encodings(content, header, expected):
+    assert decode_page(content, header) == expected
+
+
+def test_every_encoding_is_one_of_characters():
+    from irpretrain.corpora.html_text import _NAMES
+
+    for name in set(_NAMES.values()):
+        assert isinstance(b"abc".decode(name, "replace"), str)
+
+
+TAGS = [
+    "<p>",
+    "</p>",
+    "<!--",
+    "-->",
+    "<script>",
+    "</script>",
+    "<a href='",
+    '"',
+    "<",
+    ">",
+    "&",
+    "&amp",
+    ";",
+    "x",
+    "\n",
+]
+TAGS += ["<title>", "</title>"]
+HOSTILE = ["<", "<!--", "<a ", '<a "', "<a '", "<a b='c'", "<script>", "</", "&#", "<!", "<title>", "<p>"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(TAGS), max_size=30).map("".join))
+def test_any_markup(markup):
+    title, text = page_text(markup)
+    assert "\n" not in title
+    assert not any(line != line.strip() or not line for line in text.split("\n")) or text == ""
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200), st.binary(max_size=60))
+def test_any_bytes(content, header):
+    page_text(decode_page(content, b"charset=" + header))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_markup_takes_linear_time(piece):
+    page_text(piece * 200_000)

@@ -1,0 +1,313 @@
+"""Small formats of single data sets: LeCaRD and CAIL, EntityQuestions, Million Query, LETOR's labels, MRQA, GLUE."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora import lecard
+from irpretrain.corpora.collection import check_collection
+from irpretrain.corpora.files import given_files
+from irpretrain.corpora.qrels import json_object, trec
+from irpretrain.corpora.qrels import letor as letor_qrels
+from irpretrain.corpora.questions import mrqa
+from irpretrain.corpora.records import (
+    Document,
+    Judgement,
+    LabelledText,
+    Malformed,
+    Query,
+    Retrieved,
+    Skipped,
+    SpanQuestion,
+)
+from irpretrain.corpora.runs import lecard as lecard_runs
+from irpretrain.corpora.runs import letor as letor_runs
+from irpretrain.corpora.sentences import glue
+from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.topics import colon, entity_questions
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def read(module, path: Path, **options):
+    return list(module.read(path, module.Options(**options)))
+
+
+# LeCaRD and CAIL-LCR
+
+CASE = {
+    "ajId": "x",
+    "ajName": "程某某走私、贩卖毒品一案",
+    "ajjbqk": " 公诉机关指控，",
+    "pjjg": "一、被告人",
+    "qw": "湖北省武汉市 刑事判决书",
+}
+
+
+def write_case(folder: Path, query: str, case: str, **changes: object) -> Path:
+    return write(folder / query / f"{case}.json", json.dumps({**CASE, **changes}, ensure_ascii=False))
+
+
+def test_a_case(tmp_path):
+    path = write_case(tmp_path, "1325", "38633")
+    assert read(lecard, path) == [
+        Document(0, "38633", "程某某走私、贩卖毒品一案", "", "湖北省武汉市 刑事判决书")
+    ]
+    [parts] = read(lecard, path, body_fields=["ajjbqk", "pjjg"])
+    assert parts.body == "公诉机关指控，\n一、被告人"
+
+
+def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
+    cases = tmp_path / "candidates"
+    for query, case in (
+        ("1325", "1"),
+        ("1325", "2"),
+        ("-991", "2"),
+        ("-991", "3"),
+        ("206", "2"),
+        ("206", "1"),
+    ):
+        write_case(cases, query, case, ajName=f"{query}/{case}")
+    for shards in (1, 2, 5):
+        config = CorpusConfig(format="lecard", path="x", shards=shards)
+        documents = [tmp_path / f"documents-{shard}.parquet" for shard in range(shards)]
+        for shard, path in enumerate(documents):
+            write_shard(config, cases, shard, path, tmp_path / "redirects.parquet")
+        rows = [row for path in documents for row in DOCUMENTS.read(path).to_pylist()]
+        found = {row["document_id"]: row["title"] for row in rows}
+        assert found == {"1": "1325/1", "2": "-991/2", "3": "-991/3"}, "folders by name: -991, 1325, 206"
+        check_collection(documents)
+    files = given_files(cases, lecard_runs.SUFFIXES)
+    lines = [line for path in files for line in read(lecard_runs, path)]
+    assert len(lines) == 6
+    assert lines[0] == Retrieved(0, "-991", "2", None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "no text: case 1 must have the texts ajName, qw"),
+        (json.dumps({**CASE, "qw": 5}), "no text"),
+        ("\xff".encode("latin-1"), "not valid JSON"),
+        ("[" * 100_000, "not valid JSON: nested too deeply"),
+    ],
+)
+def test_broken_cases(tmp_path, content, fault):
+    [found] = read(lecard, write(tmp_path / "q/1.json", content))
+    assert isinstance(found, Malformed)
+    assert str(found).startswith(fault)
+
+
+def test_a_case_without_text(tmp_path):
+    assert read(lecard, write_case(tmp_path, "q", "1", qw=" ", ajName="")) == [Skipped(0, "empty document")]
+
+
+def test_labels(tmp_path):
+    path = write(tmp_path / "label.json", '{"5156": {"38633": 2, "501": 0}, "-991": {"7": 3}}')
+    assert read(json_object, path) == [
+        Judgement(0, "5156", "38633", 2),
+        Judgement(1, "5156", "501", 0),
+        Judgement(2, "-991", "7", 3),
+    ]
+    for content, fault in (
+        ("[]", "not a JSON object: queries are wanted"),
+        ('{"q": [1]}', "not a JSON object: documents of query 'q' are wanted"),
+        ('{"q": {"d": 1.5}}', "relevance is not a whole number"),
+        ('{"q": {"d": true}}', "relevance is not a whole number"),
+        ('{"a b": {"d": 1}}', "bad identifier"),
+        ("", "not valid JSON"),
+    ):
+        [found] = read(json_object, write(path, content))
+        assert str(found).startswith(fault)
+
+
+# Judgements and topics of the Million Query and the Web track
+
+
+def test_prels(tmp_path):
+    path = write(tmp_path / "07.prels", "10002 GX037-06-11625428 1 1 0.0031586555555558\n7 GX1 0 2 1\n")
+    assert read(trec, path) == [
+        Judgement(0, "10002", "GX037-06-11625428", 1, 1),
+        Judgement(1, "7", "GX1", 0, 2),
+    ]
+    [found] = read(trec, write(path, "1 0 d1 1 x\n"))
+    assert str(found) == "wrong number of columns: 5 instead of 4"
+
+
+def test_topics_with_a_colon(tmp_path):
+    path = write(
+        tmp_path / "topics.gz", gzip.compress("1:after school: caf\xe9\n10001:x\n".encode("latin-1"))
+    )
+    assert read(colon, path, encoding="latin-1") == [
+        Query(0, "1", "after school: café", 1),
+        Query(1, "10001", "x", 2),
+    ]
+    assert str(read(colon, path)[0]) == "not valid UTF-8: byte 20 of the line"
+    assert str(read(colon, write(path, "no colon\n"))[0]) == "no colon: 'no colon'"
+    assert str(read(colon, write(path, "1:\n"))[0]) == "empty query: query 1 has no text"
+
+
+def test_letor(tmp_path):
+    lines = "2 qid:10 25:0.5 #docid = GX1 inc = 1\n0 qid:10 25:NULL #docid = GX2\n0 qid:10 1:1 #docid = GX3\n"
+    for name in ("Fold1/test.txt", "Fold1/train.txt", "Fold2/test.txt"):
+        write(tmp_path / name, lines)
+    assert [
+        path.relative_to(tmp_path).as_posix() for path in given_files(tmp_path, letor_qrels.SUFFIXES)
+    ] == [
+        "Fold1/test.txt",
+        "Fold2/test.txt",
+    ]
+    path = tmp_path / "Fold1/test.txt"
+    assert read(letor_qrels, path) == [
+        Judgement(0, "10", "GX1", 2, 1),
+        Judgement(1, "10", "GX2", 0, 2),
+        Judgement(2, "10", "GX3", 0, 3),
+    ]
+    first, second, third = read(letor_runs, path)
+    assert first == Retrieved(0, "10", "GX1", None, 0.5, 1)
+    assert str(second) == str(third) == "no such feature: 25 is missing or NULL"
+    assert read(letor_runs, path, feature=1)[2].score == 1.0
+
+
+# EntityQuestions
+
+
+def test_entity_questions(tmp_path):
+    entries = [
+        {"question": "What kind of work does Çandarlı do?", "answers": ["qadi"]},
+        {"question": "x", "answers": []},
+    ]
+    path = write(tmp_path / "P106.test.json", json.dumps(entries))
+    assert read(entity_questions, path) == [
+        Query(0, "P106-0", "What kind of work does Çandarlı do?"),
+        Query(1, "P106-1", "x"),
+    ]
+    for content, fault in (
+        ('{"a": 1}', "no list of questions"),
+        ('[{"question": 5, "answers": []}]', "no question"),
+        ("[3]", "no question"),
+        ('[{"question": " ", "answers": []}]', "empty query"),
+    ):
+        [found] = read(entity_questions, write(path, content))
+        assert str(found).startswith(fault)
+
+
+# MRQA
+
+CONTEXT = "[TLE] Notre Dame [SEP] The answer is 42. 42 it is – ever."
+HEADER = '{"header": {"dataset": "SQuAD", "split": "train"}}\n'
+
+
+def mrqa_line(*questions: dict, context: object = CONTEXT) -> str:
+    return json.dumps({"id": "", "context": context, "qas": list(questions)}) + "\n"
+
+
+def question(name: str, *spans: list[int], answers: object = ("42",)) -> dict:
+    detected = [{"text": "42", "char_spans": list(spans), "token_spans": [[1, 1]]}]
+    return {"qid": name, "question": "What?", "answers": answers, "detected_answers": detected}
+
+
+def test_mrqa(tmp_path):
+    lines = HEADER + mrqa_line(question("a", [37, 38], [41, 42]), question("b", [0, 4])) + mrqa_line()
+    path = write(tmp_path / "SQuAD.jsonl.gz", gzip.compress(lines.encode()))
+    first, second = read(mrqa, path)
+    assert first == SpanQuestion(0, "a", "What?", CONTEXT, ("42",), ((37, 39), (41, 43)), 2)
+    assert [CONTEXT[start:end] for start, end in first.spans] == ["42", "42"]
+    assert (second.question_id, second.position, second.spans) == ("b", 1, ((0, 5),))
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        (mrqa_line(question("a", [0, 1])), "no header"),
+        (HEADER + mrqa_line(context=5), "no context"),
+        (HEADER + mrqa_line(question("a", [0, len(CONTEXT)])), "span outside the context: [0, "),
+        (HEADER + mrqa_line(question("a", [3, 2])), "span outside the context"),
+        (HEADER + mrqa_line(question("a", [-1, 2])), "span outside the context"),
+        (HEADER + mrqa_line(question("a", [True, 2])), "span outside the context"),
+        (HEADER + mrqa_line({"qid": "a"}), "no question"),
+        (HEADER + mrqa_line({"qid": "a", "question": "x", "answers": [5]}), "no question"),
+        (HEADER + mrqa_line(question("a b", [0, 1])), "bad identifier"),
+        (
+            HEADER + '{"context": "x", "qas": [{"qid": "a", "question": "x", "answers": []}]}\n',
+            "span outside",
+        ),
+        (HEADER + "{\n", "not valid JSON"),
+    ],
+)
+def test_broken_mrqa(tmp_path, lines, fault):
+    *_, found = read(mrqa, write(tmp_path / "x.jsonl", lines))
+    assert isinstance(found, Malformed)
+    assert str(found).startswith(fault)
+    assert found.line == lines.count("\n")
+
+
+# GLUE
+
+GLUE = {
+    "cola": "gj04\t1\t\tOur friends won't buy this.\ngj04\t0\t*\tThem\n",
+    "sst-2": "sentence\tlabel\nhide new secretions \t0\n",
+    "mrpc": '\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tHe said "no\tShe\n',
+    "sts-b": "index\tgenre\tsentence1\tsentence2\tscore\n0\tmain\tA\tB\t5.000\n1\tm\tA\tC\t0.25\n",
+    "qqp": "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
+    "1\t2\t3\tWhat?\tWho?\t0\n4\t5\t6\tcut\nshort\t?\t1\n",
+    "mnli": "index\tsentence1\tsentence2\tlabel1\tgold_label\n0\tA\tB\tneutral\tentailment\n",
+    "qnli": "index\tquestion\tsentence\tlabel\n0\tQ\tS\tnot_entailment\n",
+    "rte": "index\tsentence1\tsentence2\n0\tA\tB\n",
+}
+ROWS = {
+    "cola": [("1", "Our friends won't buy this."), ("0", "Them")],
+    "sst-2": [("0", "hide new secretions")],
+    "mrpc": [("1", 'He said "no', "She")],
+    "sts-b": [("5.000", "A", "B"), ("0.25", "A", "C")],
+    "qqp": [("0", "What?", "Who?"), "row cut short", "row cut short"],
+    "mnli": [("entailment", "A", "B")],
+    "qnli": [("not_entailment", "Q", "S")],
+    "rte": [(None, "A", "B")],
+}
+
+
+@pytest.mark.parametrize("task", glue.LAYOUTS)
+def test_glue(tmp_path, task):
+    found = read(glue, write(tmp_path / "x.tsv", GLUE[task]), task=task)
+    assert [one.reason if isinstance(one, Skipped) else (one.label, *one.texts) for one in found] == ROWS[
+        task
+    ]
+
+
+def test_files_without_labels(tmp_path):
+    test_file = read(glue, write(tmp_path / "test.tsv", "index\tsentence\n0\tx\n"), task="cola")
+    assert test_file == [LabelledText(1, ("x",), None, 2)]
+
+
+@pytest.mark.parametrize(
+    ("task", "content", "fault"),
+    [
+        ("cola", "a\tb\n", "wrong number of columns: 2 instead of 4"),
+        ("cola", "a\t2\t\tx\n", "unknown label: '2'"),
+        (
+            "sst-2",
+            "text\tlabel\nx\t0\n",
+            "no file of sst-2: there is no column sentence; there are text, label",
+        ),
+        ("rte", "index\tsentence1\tsentence2\tlabel\n0\tA\n", "wrong number of columns: 2 instead of 4"),
+        ("sts-b", "sentence1\tsentence2\tscore\nA\tB\t5.5\n", "unknown label: '5.5'"),
+        ("sts-b", "sentence1\tsentence2\tscore\nA\tB\tx\n", "unknown label: 'x'"),
+        ("mnli", "sentence1\tsentence2\tgold_label\nA\tB\t-\n", "unknown label: '-'"),
+    ],
+)
+def test_broken_glue(tmp_path, task, content, fault):
+    *_, found = read(glue, write(tmp_path / "x.tsv", content), task=task)
+    assert isinstance(found, Malformed)
+    assert str(found) == fault

@@ -1,0 +1,258 @@
+"""TREC disks 4 and 5: small look-alikes of their four publishers, with what makes each hard to read."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora import doc_blocks
+from irpretrain.corpora.records import Document, Malformed, Share, Skipped
+from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.trectext import Options, read
+
+LATIN = Options(encoding="latin-1")
+
+FT = """<DOC>
+<DOCNO>FT911-1</DOCNO>
+<PROFILE>_AN-BENBQAD8FT</PROFILE>
+<DATE>910514
+</DATE>
+<HEADLINE>
+FT  14 MAY 91 / Prices at AT&T rise < 3%
+</HEADLINE>
+<TEXT>
+The caf\xe9's price, 3 < 4 and 5 > 2, was \xa320.
+</TEXT>
+<PUB>The Financial Times
+</PUB>
+</DOC>
+"""
+FR = """<DOC>
+<DOCNO> FR940104-0-00001 </DOCNO>
+<PARENT> FR940104-0-00001 </PARENT>
+<TEXT>
+
+<!-- PJG FTAG 4700 -->
+<DOCTITLE>Rules of Fish&hyph;ing </DOCTITLE>
+<!-- PJG /ITAG -->
+Section&blank;7 of title 50 &sect; 3 &amp; more &lt;sic&gt;
+<TABLE>one<ROW>two
+</TEXT>
+</DOC>
+"""
+FBIS = """<DOC>
+<DOCNO> FBIS3-1 </DOCNO>
+<HT>  "cr00000011094001" </HT>
+<HEADER>
+<DATE1>  1 March 1994 </DATE1>
+<F P=100>FYR Macedonia </F>
+<H3> <TI>   Views on
+  Sanctions </TI></H3>
+</HEADER>
+<TEXT>
+Language: <F P=105>English </F>
+Article Type:BFN
+<TEXT> nested </TEXT> and after
+</TEXT>
+</DOC>
+"""
+LA = """<DOC>
+<DOCNO> LA010189-0001 </DOCNO>
+<HEADLINE>
+<P>
+FIRST PARAGRAPH
+</P>
+<P>
+SECOND
+</P>
+<TEXT>
+<P>
+A headline that is never closed.
+</P>
+</DOC>
+<DOC>
+<DOCNO> LA010189-0002 </DOCNO>
+<GRAPHIC><P>Photo</P></GRAPHIC>
+</DOC>
+"""
+
+
+def write(path: Path, text: str, encoding: str = "latin-1") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def records(tmp_path: Path, text: str | bytes, options: Options = LATIN):
+    path = tmp_path / "file"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode("latin-1"))
+    return list(read(path, options))
+
+
+def test_financial_times(tmp_path):
+    [found] = records(tmp_path, FT)
+    assert found == Document(
+        0,
+        "FT911-1",
+        "FT 14 MAY 91 / Prices at AT&T rise < 3%",
+        "",
+        "The café's price, 3 < 4 and 5 > 2, was £20.",
+    )
+
+
+def test_federal_register(tmp_path):
+    [found] = records(tmp_path, FR)
+    assert (found.document_id, found.title) == ("FR940104-0-00001", "Rules of Fish-ing")
+    lines = [line.strip() for line in found.body.splitlines() if line.strip()]
+    assert lines == ["Rules of Fish-ing", "Section 7 of title 50 § 3 & more <sic>", "one two"]
+
+
+def test_fbis(tmp_path):
+    [found] = records(tmp_path, FBIS)
+    assert (found.document_id, found.title) == ("FBIS3-1", "Views on Sanctions")
+    assert " ".join(found.body.split()) == "Language: English Article Type:BFN nested and after"
+
+
+def test_los_angeles_times(tmp_path):
+    first, second = records(tmp_path, LA)
+    assert first.title == "FIRST PARAGRAPH SECOND", "it ends where the next part begins"
+    assert first.body == "A headline that is never closed."
+    assert second == Skipped(1, "empty document")
+
+
+def test_a_corpus_in_folders_and_shards(tmp_path):
+    disks = tmp_path / "disks45"
+    write(disks / "FT/ft911/ft911_1", FT)
+    write(disks / "FT/ft911/ft911_2.gz", "")
+    (disks / "FT/ft911/ft911_2.gz").write_bytes(gzip.compress(FT.replace("911-1", "911-2").encode("latin-1")))
+    write(disks / "FR94/01/fr940104.0", FR)
+    write(disks / "FBIS/fb396001", FBIS)
+    write(disks / "LATIMES/la010189", LA)
+    write(disks / "FT/readmeft", "This is the Financial Times.")
+    write(disks / "CR/cr93e1", "<DOC>\n<DOCNO> CR93E-1 </DOCNO>\n<TEXT>Congress</TEXT>\n</DOC>\n")
+    patterns = ["**/FBIS/FB*", "**/FR94/??/FR*", "**/FT/*/FT*", "**/LATIMES/LA*"]
+
+    def rows(shards: int) -> list:
+        config = CorpusConfig(
+            format="trectext", path="x", shards=shards, files=patterns, options={"encoding": "latin-1"}
+        )
+        found, read = [], 0
+        for shard in range(shards):
+            outputs = tmp_path / f"{shard}.parquet", tmp_path / f"{shard}-redirects.parquet"
+            read += write_shard(config, disks, shard, *outputs)["read"]
+            found += DOCUMENTS.read(outputs[0]).to_pylist()
+        assert read == 6
+        return sorted(found, key=lambda row: (row["part"], row["position"]))
+
+    one = rows(1)
+    names = ["FBIS3-1", "FR940104-0-00001", "FT911-1", "FT911-2", "LA010189-0001"]
+    assert [row["document_id"] for row in one] == names
+    assert rows(3) == rows(7) == one
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "place"),
+    [
+        (FT.replace("</DOC>\n", ""), "document is not closed", "document 1, byte 0"),
+        (FT + FT.replace("FT911-1", ""), "no identifier", f"document 2, byte {len(FT)}"),
+        (FT.replace("FT911-1", "FT 911"), "bad identifier", "document 1, byte 0"),
+        ("README\n" + FT, "text before the first <DOC>: 'README'", "byte 0"),
+        (FT + "rest", "text behind </DOC>: 'rest'", "document 1, byte 0"),
+        ("nothing of the kind", "text before the first <DOC>", "byte 0"),
+        ("\n\n", "no documents: there is no <DOC> in it", "its beginning"),
+        ("", "no documents", "its beginning"),
+    ],
+)
+def test_faults_have_a_place(tmp_path, text, reason, place):
+    faults = [found for found in records(tmp_path, text) if isinstance(found, Malformed)]
+    assert str(faults[0]).startswith(reason)
+    assert faults[0].place == place
+
+
+def test_an_unclosed_document_costs_no_other(tmp_path):
+    text = FT.replace("</DOC>\n", "") + FT.replace("FT911-1", "FT911-2")
+    first, second = records(tmp_path, text)
+    assert isinstance(first, Malformed)
+    assert second.document_id == "FT911-2"
+
+
+def test_encodings(tmp_path):
+    [found] = records(tmp_path, FT, Options())
+    assert str(found) == "not valid utf-8: byte 162"
+    assert FT.encode("latin-1")[162:163] == b"\xe9"
+    assert found.remedy == "Give the corpus its encoding in options, such as latin-1"
+    [found] = records(tmp_path, FT.encode("utf-8"), Options())
+    assert "café" in found.body
+
+
+def test_what_xml_would_expand_stays_text(tmp_path):
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>\n'
+    text = f"<DOC>\n{bomb}<DOCNO>X1</DOCNO>\n<TEXT>&b; &c; &unknown; &#0; end</TEXT>\n</DOC>\n"
+    [found] = records(tmp_path, text)
+    assert found.body == "&b; &c; &unknown; \ufffd end"
+
+
+def test_a_damaged_archive(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(gzip.compress((FT * 2).encode("latin-1"))[:-12])
+    *_, fault = read(path, LATIN)
+    assert fault.reason == "damaged archive"
+
+
+def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
+    text = FT + FR + "\n" + FBIS + LA
+    expected = records(tmp_path, text)
+    assert [found.position for found in expected] == [0, 1, 2, 3, 4]
+    for chunk in (1, 2, 7, 64, 1000):
+        monkeypatch.setattr(doc_blocks, "CHUNK", chunk)
+        assert records(tmp_path, text) == expected
+
+
+def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(doc_blocks, "LONGEST", 1000)
+    monkeypatch.setattr(doc_blocks, "CHUNK", 100)
+    text = "<DOC>\n<DOCNO>X</DOCNO>\n" + "x" * 5000 + "\n</DOC>\n" + FT
+    first, second = records(tmp_path, text)
+    assert first.reason == "document too long"
+    assert second.document_id == "FT911-1"
+
+
+def test_shares_partition_the_records(tmp_path, monkeypatch):
+    from irpretrain.corpora import records as module
+
+    monkeypatch.setattr(module, "BLOCK", 2)
+    path = write(tmp_path / "file", "".join(FT.replace("911-1", f"911-{n}") for n in range(11)))
+    shares = [list(read(path, LATIN, Share(number, 3))) for number in range(3)]
+    together = sorted((found for share in shares for found in share), key=lambda found: found.position)
+    assert together == list(read(path, LATIN))
+
+
+TAGS = ["<DOC>", "</DOC>", "<DOCNO>", "</DOCNO>", "<TEXT>", "</TEXT>", "<HEADLINE>", "<!--", "-->"]
+PIECES = [*TAGS, "X1", "&", "&lt;", "<", "\n"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.one_of(
+        st.lists(st.sampled_from(PIECES), max_size=25).map("".join).map(str.encode), st.binary(max_size=100)
+    )
+)
+def test_garbage(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("trectext") / "file"
+    path.write_bytes(content)
+    for options in (LATIN, Options()):
+        for found in read(path, options):
+            assert isinstance(found, Document | Skipped | Malformed)
+
+
+@pytest.mark.timeout(20)
+def test_hostile_markup_takes_linear_time(tmp_path):
+    for piece in ("<TEXT>", "<!--", "<", "<A ", "&lt;", "</TEXT>", "<HEADLINE><TEXT>"):
+        text = "<DOC><DOCNO>X1</DOCNO>" + piece * 200_000 + "</DOC>"
+        assert len(records(tmp_path, text)) == 1

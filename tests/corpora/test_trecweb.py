@@ -1,0 +1,147 @@
+"""Gov2: small look-alikes of its files, with their traps."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.corpora import doc_blocks
+from irpretrain.corpora.records import Document, Malformed, Share, Skipped
+from irpretrain.corpora.trecweb import Options, read
+
+PAGES = [
+    b"""<DOC>
+<DOCNO>GX000-00-0000000</DOCNO>
+<DOCHDR>
+http://sgra.jpl.nasa.gov
+HTTP/1.1 200 OK
+Date: Tue, 09 Dec 2003 21:21:33 GMT
+Content-type: text/html; charset=iso-8859-1
+
+</DOCHDR>
+<html><head><title>JPL's  page</title></head>
+<body>The caf\xe9 &amp; more<br>next
+</DOC>
+""",
+    b"""<DOC>
+<DOCNO>GX000-00-0000017</DOCNO>
+<DOCHDR>
+http://example.gov/quote.html
+HTTP/1.1 200 OK
+</DOCHDR>
+<pre>
+&lt;DOC&gt; is written
+<DOC>
+or
+</DOC>
+</pre>
+</DOC>
+""",
+    b"""<DOC>
+<DOCNO>GX000-00-0000034</DOCNO>
+<DOCHDR>
+http://example.gov/a.txt
+HTTP/1.1 200 OK
+Content-Type: text/plain
+</DOCHDR>
+plain <b>text</b> & more
+</DOC>
+""",
+    b"""<DOC>
+<DOCNO>GX000-00-0000051</DOCNO>
+<DOCHDR>
+http://example.gov/a.gif
+HTTP/1.1 200 OK
+Content-Type: image/gif
+</DOCHDR>
+GIF89a\x00\x01
+</DOC>
+""",
+    b"""<DOC>\r
+<DOCNO>GX000-00-0000068</DOCNO>\r
+<DOCHDR>\r
+http://example.gov/empty\r
+HTTP/1.1 404 Not Found\r
+</DOCHDR>\r
+</DOC>\r
+""",
+]
+
+
+def records(tmp_path: Path, content: bytes, options: Options | None = None):
+    path = tmp_path / "00"
+    path.write_bytes(content)
+    return list(read(path, options or Options()))
+
+
+EXPECTED = [
+    Document(
+        0, "GX000-00-0000000", "JPL's page", "http://sgra.jpl.nasa.gov", "The café & more\nnext"
+    ),
+    Document(
+        1, "GX000-00-0000017", "", "http://example.gov/quote.html", "<DOC> is written\nor"
+    ),
+    Document(2, "GX000-00-0000034", "", "http://example.gov/a.txt", "plain <b>text</b> & more"),
+    Skipped(3, "no text", "GX000-00-0000051: image/gif"),
+    Skipped(4, "empty document"),
+]  # fmt: skip
+
+
+def test_pages(tmp_path):
+    assert records(tmp_path, b"".join(PAGES)) == EXPECTED
+    assert records(tmp_path, gzip.compress(b"\n".join(PAGES))) == EXPECTED
+
+
+def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
+    for chunk in (1, 3, 50, 127, 128, 129):
+        monkeypatch.setattr(doc_blocks, "CHUNK", chunk)
+        assert records(tmp_path, b"".join(PAGES)) == EXPECTED
+
+
+def test_shares(tmp_path):
+    (tmp_path / "00").write_bytes(b"".join(PAGES))
+    assert list(read(tmp_path / "00", Options(), Share(1, 2))) == []
+    assert list(read(tmp_path / "00", Options(), Share(0, 2))) == EXPECTED
+
+
+def test_long_pages_are_read_in_part(tmp_path):
+    found = records(tmp_path, PAGES[2], Options(longest_page=9))
+    assert [one.body for one in found] == ["plain <b>"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (PAGES[0].replace(b"<DOCHDR>", b""), "no headers: page GX000-00-0000000 has no <DOCHDR>"),
+        (PAGES[0].replace(b"</DOCHDR>", b""), "no headers"),
+        (PAGES[0].replace(b"0000</DOCNO>", b"0</DOC"), "no identifier"),
+        (PAGES[0].replace(b"GX000-00-0000000", b" "), "bad identifier"),
+        (PAGES[0].replace(b"</DOC>", b""), "document is not closed"),
+        (b"<html>", "text before the first <DOC>"),
+    ],
+)
+def test_faults(tmp_path, content, reason):
+    first, *others = records(tmp_path, content + PAGES[2])
+    assert str(first).startswith(reason)
+    assert "byte 0" in first.place
+    assert others[-1].document_id == "GX000-00-0000034"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_garbage(tmp_path_factory, data):
+    content = bytearray(PAGES[0] + PAGES[1])
+    for _ in range(data.draw(st.integers(0, 5))):
+        place = data.draw(st.integers(0, len(content)))
+        piece = data.draw(
+            st.one_of(st.binary(max_size=6), st.sampled_from([b"<DOC>", b"</DOC>", b"<DOCHDR>", b"<!--"]))
+        )
+        content[place : place + data.draw(st.integers(0, 30))] = piece
+    path = tmp_path_factory.mktemp("trecweb") / "00"
+    path.write_bytes(content)
+    for found in read(path, Options()):
+        assert isinstance(found, Document | Skipped | Malformed)

@@ -1,0 +1,241 @@
+"""ClueWeb09: small look-alikes of its WARC files with their malformed headers, and the filter of spam."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.corpora.records import Document, Malformed, Skipped
+from irpretrain.corpora.spam_rankings import percentile_of
+from irpretrain.corpora.warc import Options, option_files, read
+from irpretrain.corpora.warc_records import read_warc
+from irpretrain.errors import InputError
+
+INFO = b"""WARC/0.18
+WARC-Type: warcinfo
+WARC-Date: 2009-03-65T08:43:19-0800
+WARC-Record-ID: <urn:uuid:993d3969-9643-4934-b1c6-68d4dbe55b83>
+Content-Type: application/warc-fields
+Content-Length: 29
+
+software: Nutch 1.0-dev
+a: b
+
+"""
+
+
+def response(
+    number: int, page: bytes, url: bytes = b"http://example.org/", end: bytes = b"\n\n", more: bytes = b""
+) -> bytes:
+    content = b"HTTP/1.1 200 OK\nContent-Type: text/html; charset=utf-8\n\n" + page
+    return (
+        b"WARC/0.18\nWARC-Type: response\nWARC-Target-URI: " + url + b"\n"
+        b"WARC-TREC-ID: clueweb09-en0000-00-%05d\n"
+        % number
+        + more
+        + b"Content-Type: application/http;msgtype=response\nContent-Length: %d\n\n" % len(content)
+        + content
+        + end
+    )
+
+
+SOUND = [
+    INFO,
+    response(0, b"<title>First</title><p>caf\xc3\xa9 WARC/0.18\nWARC/0.18\n"),
+    response(
+        1, b"<p>second", url=b"http://example.org/with a newline\n"
+    ),  # so an empty line stands in the headers
+    response(2, b"<p>third", end=b"\n"),
+    response(3, b""),
+]
+CRLF = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-TREC-ID: clueweb12-0000tw-00-00000\r\nContent-Length: 24\r\n\r\n" \
+    b"HTTP/1.1 200 OK\r\n\r\n<p>a\n\r\n\r\n"  # fmt: skip
+
+
+def write(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_records(tmp_path):
+    found = list(read_warc(write(tmp_path / "00.warc", b"".join(SOUND))))
+    assert [record.number for record in found] == [0, 1, 2, 3, 4]
+    assert found[1].byte == len(INFO)
+    assert found[0].content == b"software: Nutch 1.0-dev\na: b\n"
+    assert found[2].headers["warc-trec-id"] == "clueweb09-en0000-00-00001"
+    assert found[2].headers["warc-target-uri"] == "http://example.org/with a newline"
+
+
+PAGES = [
+    Document(1, "clueweb09-en0000-00-00000", "First", "http://example.org/", "café WARC/0.18\nWARC/0.18"),
+    Document(2, "clueweb09-en0000-00-00001", "", "http://example.org/with a newline", "second"),
+    Document(3, "clueweb09-en0000-00-00002", "", "http://example.org/", "third"),
+    Skipped(4, "empty document"),
+]
+
+
+def test_pages(tmp_path):
+    plain = write(tmp_path / "00.warc", b"".join(SOUND))
+    assert list(read(plain, Options())) == PAGES
+    packed = write(tmp_path / "00.warc.gz", gzip.compress(b"".join(SOUND)))
+    assert list(read(packed, Options())) == PAGES
+    each = write(tmp_path / "01.warc.gz", b"".join(map(gzip.compress, SOUND)))
+    assert list(read(each, Options())) == PAGES
+
+
+def test_version_1_with_other_line_ends(tmp_path):
+    [found] = read(write(tmp_path / "00.warc", CRLF), Options())
+    assert found == Document(0, "clueweb12-0000tw-00-00000", "", "", "a")
+
+
+def test_positions_count_records_of_all_types(tmp_path):
+    path = write(tmp_path / "00.warc", b"".join(SOUND))
+    assert list(read(path, Options(), lambda position: position == 2)) == [PAGES[1]]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "place"),
+    [
+        (b"", "no WARC: the file is empty", "record 1, byte 0"),
+        (b"<html>", "no WARC: '<html>' stands where WARC/<version> should", "record 1, byte 0"),
+        (SOUND[1] + SOUND[2][:-30], "file breaks off: ", f"record 2, byte {len(SOUND[1])}"),
+        (
+            SOUND[1] + b"WARC/0.18\nWARC-Type: resp",
+            "file breaks off: in the headers",
+            f"record 2, byte {len(SOUND[1])}",
+        ),
+        (
+            SOUND[1].replace(b"Content-Length: ", b"Content-Length: x") + SOUND[2],
+            "no length",
+            "record 1, byte 0",
+        ),
+        (
+            SOUND[1].replace(b"Content-Length: ", b"Content-Length: 99999999"),
+            "record too long",
+            "record 1, byte 0",
+        ),
+        (
+            SOUND[1].replace(b"00-00000", b" x"),
+            "bad identifier: the identifier 'clueweb09-en0000- x'",
+            "record 1, byte 0",
+        ),
+        (
+            SOUND[1].replace(b"WARC-TREC-ID", b"WARC-ID"),
+            "bad identifier: the identifier is empty",
+            "record 1, byte 0",
+        ),
+    ],
+)
+def test_faults(tmp_path, content, reason, place):
+    found = list(read(write(tmp_path / "00.warc", content), Options()))
+    faults = [one for one in found if isinstance(one, Malformed)]
+    assert str(faults[0]).startswith(reason)
+    assert faults[0].place == place
+
+
+def test_text_between_records_costs_none(tmp_path):
+    short = SOUND[1].replace(b"Content-Length: ", b"Content-Length: 0")
+    content = short.replace(b"Content-Length: 0", b"Content-Length: 60\nX: ") + SOUND[3]
+    found = list(read(write(tmp_path / "00.warc", content), Options()))
+    assert any(isinstance(one, Malformed) and one.reason == "text between records" for one in found)
+    assert found[-1].document_id == "clueweb09-en0000-00-00002"
+
+
+def test_a_damaged_archive(tmp_path):
+    packed = gzip.compress(b"".join(SOUND))
+    *_, fault = read(write(tmp_path / "00.warc.gz", packed[:-15]), Options())
+    assert fault.reason == "damaged archive"
+    assert fault.place.startswith("record ")
+
+
+def test_headers_without_end_cost_little(tmp_path):
+    content = b"WARC/0.18\n" + b"a: b\n" * 100_000
+    fault = next(iter(read_warc(write(tmp_path / "00.warc", content))))
+    assert isinstance(fault, Malformed)
+    assert fault.reason == "no length"
+
+
+RANKINGS = "".join(f"{percentile} clueweb09-en0000-00-0000{n}\n" for n, percentile in enumerate((60, 59, 99)))
+
+
+def test_only_what_is_no_spam(tmp_path):
+    path = write(tmp_path / "00.warc", b"".join(SOUND[:4]))
+    rankings = write(tmp_path / "fusion", RANKINGS.encode())
+    options = Options(spam=str(rankings))
+    assert option_files(options) == [str(rankings)]
+    assert option_files(Options()) == []
+    assert list(read(path, options)) == [PAGES[0], Skipped(2, "spam"), PAGES[2]]
+    assert list(read(path, Options(spam=str(rankings), spam_percentile=99))) == [
+        Skipped(1, "spam"),
+        Skipped(2, "spam"),
+        PAGES[2],
+    ]
+    everything = write(tmp_path / "01.warc", b"".join(SOUND))
+    [fault] = (one for one in read(everything, options) if isinstance(one, Malformed))
+    assert str(fault) == f"no spam ranking: clueweb09-en0000-00-00003 is not in {rankings}"
+
+
+def test_rankings_in_any_order_and_packed(tmp_path):
+    lines = [f"{(7 * n + f) % 100} clueweb09-en000{f}-01-{n:05d}\n" for f in (3, 1) for n in range(300)]
+    ordered = write(tmp_path / "ordered", "".join(lines).encode())
+    mixed = write(tmp_path / "mixed.gz", gzip.compress("".join(lines[::2] + lines[1::2]).encode()))
+    for path in (ordered, mixed):
+        assert percentile_of("clueweb09-en0003-01-00002", path) == 17
+        assert percentile_of("clueweb09-en0001-01-00299", path) == (7 * 299 + 1) % 100
+        assert percentile_of("clueweb09-en0001-01-00300", path) is None
+        assert percentile_of("clueweb09-en0002-01-00000", path) is None
+        assert percentile_of("clueweb12-0000tw-00-00000", path) is None
+        assert percentile_of("", path) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "60 clueweb09-en0000-00-00000\n100 clueweb09-en0000-00-00001\n",
+            ":2: '100 clueweb09-en0000-00-00001' is no",
+        ),
+        ("60 clueweb09-en0000-00-0000\n", ":1: '60 clueweb09-en0000-00-0000' is no"),
+        ("60 x\n", ":1: '60 x' is no <percentile> <document of ClueWeb09>"),
+        ("x clueweb09-en0000-00-00000\n", "cannot be read"),
+        ("60\n", "cannot be read"),
+        ("", "cannot be read"),
+    ],
+)
+def test_rankings_that_are_none(tmp_path, text, message):
+    path = write(tmp_path / "fusion", text.encode())
+    with pytest.raises(InputError) as caught:
+        percentile_of("clueweb09-en0000-00-00000", path)
+    assert message in str(caught.value)
+
+
+def test_changed_rankings_are_read_again(tmp_path):
+    path = write(tmp_path / "fusion", RANKINGS.encode())
+    assert percentile_of("clueweb09-en0000-00-00000", path) == 60
+    path.write_text(RANKINGS.replace("60 ", "61 "))
+    os.utime(path, ns=(1, 1))
+    assert percentile_of("clueweb09-en0000-00-00000", path) == 61
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_garbage(tmp_path_factory, data):
+    content = bytearray(b"".join(SOUND[:3]))
+    for _ in range(data.draw(st.integers(0, 5))):
+        place = data.draw(st.integers(0, len(content)))
+        piece = data.draw(
+            st.one_of(
+                st.binary(max_size=6), st.sampled_from([b"WARC/0.18\n", b"\n\n", b"Content-Length: 9\n"])
+            )
+        )
+        content[place : place + data.draw(st.integers(0, 30))] = piece
+    path = tmp_path_factory.mktemp("warc") / "00.warc"
+    path.write_bytes(content)
+    for found in read(path, Options()):
+        assert isinstance(found, Document | Skipped | Malformed)

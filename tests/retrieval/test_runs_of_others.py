@@ -1,0 +1,200 @@
+"""Runs of others: what is taken, in which order, and that all that is wrong comes in one message."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from irpretrain.config.retrieval import RunConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval.runs_of_others import take_run
+
+SOUND = (
+    "q1 Q0 d1 1 9.5 theirs\nq1 Q0 d2 2 9.5 theirs\nq1 Q0 d3 3 -1e-3 theirs\n"
+    "q2 Q0 d3 1 4 theirs\nq2 Q0 d1 2 2 theirs\n"
+)
+
+
+@pytest.fixture
+def take(tmp_path):
+    """Return a function that takes a run over the queries q1 and q2 and the documents d1 ... d4."""
+    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": "x"} for q in ("q1", "q2")])
+    shards = [tmp_path / f"documents-{shard}.parquet" for shard in range(2)]
+    for shard, path in enumerate(shards):
+        rows = (
+            {"document_id": f"d{n}", "part": 0, "position": n, "title": "", "url": "", "body": "x"}
+            for n in range(1 + shard, 5, 2)
+        )
+        DOCUMENTS.write(path, rows)
+
+    def taken(content: str | bytes | list[str], most: int = 10, **options):
+        several = content if isinstance(content, list) else [content]
+        files = [tmp_path / f"theirs-{number}.run" for number in range(len(several))]
+        for path, text in zip(files, several, strict=True):
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        output = tmp_path / "run.gz"
+        output.unlink(missing_ok=True)
+        config = RunConfig(path="x", **options)
+        counts = take_run(config, files, "theirs", tmp_path / "queries.parquet", shards, most, output)
+        return read_run(output), counts
+
+    taken.folder = tmp_path
+    return taken
+
+
+def test_a_sound_run_is_taken_in_canonical_order(take):
+    run, counts = take(SOUND)
+    assert run == {
+        "q1": [("d1", 9.5), ("d2", 9.5), ("d3", -0.001)],
+        "q2": [("d3", 4.0), ("d1", 2.0)],
+    }
+    assert counts == {
+        "written": 5,
+        "queries": 2,
+        "queries_without_documents": 0,
+        "lines": 5,
+        "malformed": 0,
+        "lines_of_other_queries": 0,
+        "unknown_documents_left_out": 0,
+    }
+    text = gzip.decompress((take.folder / "run.gz").read_bytes()).decode()
+    assert text.splitlines()[0] == "q1 Q0 d1 1 9.5 theirs"
+
+
+def test_order_of_lines_compression_and_number_of_files_do_not_matter(take):
+    expected, _ = take(SOUND)
+    lines = SOUND.splitlines(keepends=True)
+    assert take("".join(reversed(lines)))[0] == expected
+    assert take(gzip.compress(SOUND.encode()))[0] == expected
+    assert take(["".join(lines[:2]), "".join(lines[2:])])[0] == expected
+
+
+def test_depth(take):
+    assert [len(ranking) for ranking in take(SOUND, 2)[0].values()] == [2, 2]
+    assert [len(ranking) for ranking in take(SOUND, 2, depth=1)[0].values()] == [1, 1]
+    assert [len(ranking) for ranking in take(SOUND, 2, depth=3)[0].values()] == [3, 2]
+
+
+def test_ranks_count_from_0_or_1(take):
+    zero = SOUND.replace(" 1 9.5", " 0 9.5").replace(" 2 9.5", " 1 9.5").replace(" 3 -1", " 2 -1")
+    assert take(zero)[0] == take(SOUND)[0]
+
+
+def test_distances_are_ordered_by_rank(take):
+    distances = "q1 Q0 d3 1 0.1 x\nq1 Q0 d1 2 0.7 x\nq2 Q0 d2 1 0.2 x\n"
+    with pytest.raises(
+        InputError, match=r"scores contradict their ranks \(order_by: rank passes scores over\)"
+    ):
+        take(distances)
+    assert take(distances, order_by="rank")[0] == {
+        "q1": [("d3", -1.0), ("d1", -2.0)],
+        "q2": [("d2", -1.0)],
+    }
+
+
+def test_tables_of_query_document_and_rank(take):
+    rows = "q1\td2\t1\nq1\td1\t2\nq2\td4\t1\n"
+    assert take(rows, format="tsv")[0] == {"q1": [("d2", -1.0), ("d1", -2.0)], "q2": [("d4", -1.0)]}
+    scored = "qid\tpid\tx\tsim\nq1\td2\t?\t0.5\nq2\td1\t?\t0.25\n"
+    options = {"columns": ["query_id", "document_id", "text", "score"], "header": True}
+    assert take(scored, format="tsv", options=options)[0] == {"q1": [("d2", 0.5)], "q2": [("d1", 0.25)]}
+    with pytest.raises(InputError, match="2 queries without ranks, by which order_by orders"):
+        take(scored, format="tsv", options=options, order_by="rank")
+
+
+def test_queries_that_the_data_set_does_not_have(take):
+    run, counts = take(SOUND + "q3 Q0 d9 1 2 x\n")
+    assert list(run) == ["q1", "q2"]
+    assert counts["lines_of_other_queries"] == 1
+    with pytest.raises(InputError, match="none of which is the data set's"):
+        take("q3 Q0 d1 1 2 x\n")
+
+
+WRONG = {
+    "score": ("q1 Q0 d4 4 nan x\n", "1 lines: score is not a finite number, such as 'nan' (theirs-0.run:6)"),
+    "infinite": ("q1 Q0 d4 4 1e999 x\n", "score is not a finite number, such as '1e999'"),
+    "rank": ("q1 Q0 d4 last 4 x\n", "1 lines: rank is not a whole number, such as 'last' (theirs-0.run:6)"),
+    "columns": (
+        "q1 Q0 d4\n",
+        "wrong number of columns, such as 3 instead of 6 (query Q0 document rank score tag)",
+    ),
+    "twice": (
+        "q1 Q0 d1 4 -2 x\n",
+        "documents that a query has twice, such as d1 of query q1 (theirs-0.run:6)",
+    ),
+    "gap": ("q1 Q0 d4 5 -2 x\n", "such as q1, with 5 where rank 4 should stand (theirs-0.run:6)"),
+    "rank twice": ("q1 Q0 d4 3 -2 x\n", "such as q1, with 3 where rank 4 should stand (theirs-0.run:6)"),
+    "unknown": (
+        "q1 Q0 d9 4 -2 x\n",
+        "1 documents that the corpus lacks, such as d9 of query q1 (theirs-0.run:6)",
+    ),
+    "against the ranks": ("q1 Q0 d4 4 99 x\n", "such as q1, ranks 3 and 4 (theirs-0.run:6)"),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), WRONG.values(), ids=WRONG)
+def test_what_is_refused(take, line, message):
+    with pytest.raises(InputError) as caught:
+        take(SOUND + line)
+    assert message in str(caught.value)
+    assert not (take.folder / "run.gz").exists()
+
+
+def test_all_that_is_wrong_comes_in_one_message(take):
+    with pytest.raises(InputError) as caught:
+        take("q1 Q0 d1 1 x x\nq1 Q0 d8 3 1 x\nq1 Q0 d9 4 1 x\nq1 Q0 d9 5 1 x\n")
+    text = str(caught.value)
+    assert "the run cannot be used\n  - 1 lines: score is not" in text
+    assert "  - 1 queries of the data set without a document, such as q2" in text
+    assert "  - 1 documents that a query has twice, such as d9 of query q1 (theirs-0.run:4)" in text
+    assert "  - 1 queries whose ranks have gaps" in text
+    assert "  - 2 documents that the corpus lacks, such as d8 of query q1 (theirs-0.run:2)" in text
+
+
+def test_what_may_be_left_out(take):
+    with_unknown = SOUND + "q1 Q0 d9 4 -2 x\n"
+    run, counts = take(with_unknown, unknown_documents="drop")
+    assert run == take(SOUND)[0]
+    assert counts["unknown_documents_left_out"] == 1
+    only_one = "q1 Q0 d1 1 2 x\n"
+    with pytest.raises(InputError, match="1 queries of the data set without a document, such as q2"):
+        take(only_one)
+    run, counts = take(only_one, missing_queries="ignore")
+    assert list(run) == ["q1"]
+    assert counts["queries_without_documents"] == 1
+    run, counts = take(SOUND + "broken\n", malformed="skip")
+    assert counts["malformed"] == 1
+
+
+def test_the_number_of_lines_is_checked(take):
+    assert take(SOUND, expected=5)[1]["written"] == 5
+    with pytest.raises(InputError, match="other number of lines than expected, such as 5 in place of 6"):
+        take(SOUND, expected=6)
+
+
+def assert_is_about(error: InputError, path: Path) -> None:
+    assert error.path == path
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=st.one_of(st.binary(max_size=200), st.text("q1 dQ0\n\t.-e", max_size=120).map(str.encode)))
+def test_garbage_is_refused_or_a_run(tmp_path_factory, content):
+    folder = tmp_path_factory.mktemp("run")
+    QUERIES.write(folder / "queries.parquet", [{"query_id": "q1", "text": "x"}])
+    row = {"document_id": "d1", "part": 0, "position": 0, "title": "", "url": "", "body": "x"}
+    DOCUMENTS.write(folder / "documents.parquet", [row])
+    (folder / "theirs.run").write_bytes(content)
+    for options in ({}, {"format": "tsv", "options": {"columns": ["query_id", "document_id", "score"]}}):
+        arguments = folder / "theirs.run", "x", folder / "queries.parquet", [folder / "documents.parquet"], 5
+        try:
+            take_run(RunConfig(path="x", **options), *arguments, folder / "run.gz")
+        except InputError as error:
+            assert_is_about(error, folder / "theirs.run")
+        else:
+            assert read_run(folder / "run.gz").keys() <= {"q1"}
