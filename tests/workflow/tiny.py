@@ -204,6 +204,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "max_length": 30,
                 "training": {"steps": 3, "batch_size": 4},
             },
+            "frequencies": {"label": "tf", "model": "tf"},
             "oracle": {"dataset": "tiny"},
             "oracle-query": {"dataset": "tiny"},
         },
