@@ -482,7 +482,7 @@ def test_overlays_are_laid_as_snakemake_does(tmp_path):
     update_config(given, laid)
     ours = load_config(ROOT / "config.yaml", *layers)
     assert ours == parse_config(given)
-    assert (ours.term_weights["deepct"].scale, ours.term_weights["deepct"].training.steps) == (50, 100)
+    assert (ours.term_weights["deepct"].scale, ours.term_weights["deepct"].training.steps) == (50, 150)
 
 
 def test_the_generated_reference_is_up_to_date():
