@@ -64,7 +64,7 @@ def _source_hash() -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         source = path.read_bytes()
-        if b"\n@compiled\n" in source:
+        if b"\n@compiled" in source:  # compiled_uncounted too
             digest.update(
                 f"{path.relative_to(Path(__file__).parent).as_posix()}\0{len(source)}\0".encode() + source
             )

@@ -2,8 +2,9 @@
 
 import pytest
 import yaml
-from small_run import ARES_YAML, PHP_YAML, WIKIFORMER_YAML
+from small_run import ARES_YAML, PHP_YAML, ROOT, WIKIFORMER_YAML
 
+from irpretrain.config import load_config
 from irpretrain.errors import InputError
 from irpretrain.report.published import load_published
 
@@ -175,6 +176,24 @@ def test_the_papers_table_of_data_sets(paper) -> None:
     ]
     assert {key for key, facts in printed.items() if "fine-tuned" not in facts.used} == {"entity-questions"}
     assert {key for key, facts in printed.items() if "zero-shot" not in facts.used} == {"robust04", "mq2007"}
+
+
+def test_the_overlay_at_the_papers_scale_fills_the_papers_cells(paper) -> None:
+    overlays = (ROOT / "configs" / name for name in ("paper.yaml", "ares-paper.yaml"))
+    config = load_config(ROOT / "config.yaml", *overlays)
+    learnt = {
+        predictor.setting: predictor
+        for predictor in config.predictors.values()
+        if not predictor.label.count("alone")
+    }
+    assert set(learnt) == {one.setting for one in paper.axioms.predictors.settings}
+    for predictor in learnt.values():
+        assert predictor.dataset in paper.axioms.predictors.datasets
+        assert set(config.collections[predictor.collection]) <= set(paper.axioms.rank_intervals.corpora)
+    tested = {one.dataset for one in config.experiments.values() if "ares" in one.papers}
+    assert tested == set(paper.datasets) - {"mq2007", "entity-questions"}
+    models = {model for one in config.experiments.values() for model in one.models}
+    assert {row.models[0] for row in paper.tables["table7"].rows} <= models
 
 
 @pytest.mark.parametrize(

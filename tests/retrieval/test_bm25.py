@@ -16,8 +16,8 @@ from irpretrain.retrieval.bm25 import (
     lossy_length,
     part_of_score,
 )
-from irpretrain.retrieval.document_rank import _lower, _upper
 from irpretrain.retrieval.impacts import level_of
+from irpretrain.retrieval.rank_lists import lower_bound, upper_bound
 
 
 def through_a_byte(length: int) -> int:
@@ -80,4 +80,4 @@ def test_levels_bound_what_lucenes_floats_add(frequency: int, norm: float, weigh
     level = level_of(float(frequency), float(norm))
     part = float(part_of_score(weight, np.float32(frequency), norm))
     assert 1 <= level <= 255
-    assert _lower(weight, level) <= part <= _upper(weight, level)
+    assert lower_bound(weight, level) <= part <= upper_bound(weight, level)

@@ -1,0 +1,200 @@
+"""Candidates: documents with an essential posting, looked up in the other lists until their bound falls below the
+target's score or they are known to be above it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from irpretrain.compiled import compiled_uncounted
+from irpretrain.retrieval.impacts import LEVELS, Bounds
+from irpretrain.retrieval.postings import Lists, first_not_below
+from irpretrain.retrieval.rank_lists import (
+    CUTOFF,
+    DIRECTORY,
+    END,
+    OTHER,
+    SHIFT,
+    SLACK,
+    START,
+    lower_bound,
+    score_of,
+    upper_bound,
+)
+
+LARGEST_BATCH = 1024
+"""Candidates that are looked up together at most."""
+BLOCK = 64
+"""Levels of a list that are compared at once."""
+
+
+class Candidates(NamedTuple):
+    """Documents with an essential posting that may be above the target; room for `LARGEST_BATCH`.
+
+    Attributes:
+        documents: int32.
+        uppers, lowers: float64, bounds of their scores by the postings found so far.
+        lows, highs: int64, where to look for the document in a list.
+        peeks: int32, what stands there.
+    """
+
+    documents: np.ndarray
+    uppers: np.ndarray
+    lowers: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    peeks: np.ndarray
+
+
+@compiled_uncounted
+def take_from_prefix(
+    documents: np.ndarray,
+    levels: np.ndarray,
+    cursor: int,
+    end: int,
+    floor: int,
+    weight: np.float32,
+    target: int,
+    wanted: int,
+    candidates: Candidates,
+) -> tuple[int, int]:
+    """Make candidates of the next `wanted` postings above the floor; return (their number, where to go on)."""
+    found = 0
+    while found < wanted and cursor < end:
+        level = levels[cursor]
+        if level <= floor:
+            return found, end
+        candidates.documents[found] = documents[cursor]
+        candidates.uppers[found], candidates.lowers[found] = (
+            upper_bound(weight, level),
+            lower_bound(weight, level),
+        )
+        found += documents[cursor] != target
+        cursor += 1
+    return found, cursor
+
+
+@compiled_uncounted
+def take_from_list(
+    documents: np.ndarray,
+    levels: np.ndarray,
+    cursor: int,
+    end: int,
+    floor: int,
+    highest: int,
+    weight: np.float32,
+    target: int,
+    wanted: int,
+    candidates: Candidates,
+) -> tuple[int, int]:
+    """Make candidates of the next postings with levels in (floor, highest]; as `take_from_prefix`."""
+    found = 0
+    while found < wanted and cursor < end:
+        stop = min(cursor + BLOCK, end)
+        top = np.uint8(0)
+        for place in range(cursor, stop):
+            top = max(top, levels[place])
+        if top <= floor:
+            cursor = stop
+            continue
+        while found < wanted and cursor < stop:
+            level = levels[cursor]
+            if floor < level <= highest:
+                candidates.documents[found] = documents[cursor]
+                candidates.uppers[found], candidates.lowers[found] = (
+                    upper_bound(weight, level),
+                    lower_bound(weight, level),
+                )
+                found += documents[cursor] != target
+            cursor += 1
+    return found, cursor
+
+
+@compiled_uncounted
+def count_better(
+    lists: Lists,
+    bounds: Bounds,
+    norms: np.ndarray,
+    table: np.ndarray,
+    size: int,
+    weights: np.ndarray,
+    rest: np.ndarray,
+    at: int,
+    target: int,
+    score: np.float32,
+    found: int,
+    candidates: Candidates,
+) -> int:
+    """Return how many candidates from list `at` are above the target and were not met in an earlier list."""
+    for number in range(size - 1):
+        other = table[OTHER, number]
+        found = _look_up(
+            lists.documents, bounds.levels, lists.directory, table, other, weights[other],
+            table[CUTOFF, other] if other < at else LEVELS, score - rest[number + 1],
+            found, candidates,
+        )  # fmt: skip
+    above = 0
+    for number in range(found):
+        if candidates.lowers[number] > score * (1 + SLACK):
+            above += 1
+            continue
+        document = candidates.documents[number]
+        exact = score_of(
+            lists.documents, lists.frequencies, lists.overflow_places, lists.overflow_frequencies,
+            lists.directory, table, size, weights, document, norms[document],
+        )  # fmt: skip
+        if exact > score or (exact == score and document < target):
+            above += 1
+    return above
+
+
+@compiled_uncounted
+def _look_up(
+    documents: np.ndarray,
+    levels: np.ndarray,
+    directory: np.ndarray,
+    table: np.ndarray,
+    at: int,
+    weight: np.float32,
+    most: int,
+    needed: float,
+    found: int,
+    candidates: Candidates,
+) -> int:
+    """Add what list `at` adds to the candidates, and keep those that can still come to θ; return their number.
+
+    Args:
+        most: a candidate with a higher level was met in this list before.
+        needed: the bound that a candidate must have now.
+    """
+    start, end = table[START, at], table[END, at]
+    first, shift = table[DIRECTORY, at], table[SHIFT, at]
+    # Memory is slow, and a loop without branches that depend on it waits for many places at once.
+    if first >= 0:
+        for number in range(found):
+            run = first + (candidates.documents[number] >> shift)
+            candidates.lows[number], candidates.highs[number] = (
+                start + directory[run],
+                start + directory[run + 1],
+            )
+        for number in range(found):
+            candidates.peeks[number] = documents[min(candidates.lows[number], end - 1)]
+    else:
+        candidates.lows[:found], candidates.highs[:found] = start, end
+    kept = 0
+    for number in range(found):
+        document = candidates.documents[number]
+        upper, lower = candidates.uppers[number], candidates.lowers[number]
+        high = candidates.highs[number]
+        place = first_not_below(documents, candidates.lows[number], high, document)
+        if place < high and documents[place] == document:
+            level = int(levels[place])
+            if level > most:
+                continue
+            upper += upper_bound(weight, level)
+            lower += lower_bound(weight, level)
+        candidates.documents[kept], candidates.uppers[kept], candidates.lowers[kept] = document, upper, lower
+        kept += upper >= needed
+    return kept
