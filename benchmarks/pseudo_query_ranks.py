@@ -16,28 +16,24 @@ import tempfile
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import yaml
 
-from irpretrain.axioms.rank_intervals import LAST_RANKS
+from irpretrain.axioms.rank_intervals import count_in_intervals, last_ranks
+from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENT_QUERIES
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
+from irpretrain.report.published import load_published
 from irpretrain.retrieval.build_postings import write_postings
-from irpretrain.retrieval.document_rank import document_ranks
-from irpretrain.retrieval.postings import Postings
-from irpretrain.text.pseudo_queries import sample_pseudo_queries
+from irpretrain.text.pseudo_queries import PseudoQuerySampler
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
-from irpretrain.text.words import find_words
 
 ROOT = Path(__file__).resolve().parents[1]
 COLLECTIONS = {
@@ -46,8 +42,8 @@ COLLECTIONS = {
     "pretraining": ("enwiki-excerpt", "squad-train-passages"),
     "dev": ("squad-dev",),
 }
-PAPER = (0.3208, 0.1119, 0.0428, 0.1007, 0.4238)
-"""Shares at ranks 1-2, 3-5, 6-10, 11-50 and beyond."""
+PAPER = load_published(ROOT / "resources/published/ares.yaml").axioms.rank_intervals.shares
+"""The share of each interval of ranks, by its name."""
 TEXT = TextConfig(words="alphanumeric")
 AXIOMS = AxiomsConfig()
 
@@ -62,48 +58,18 @@ class Collection:
 
     def __init__(self, name: str, corpora: Sequence[Corpus], folder: Path) -> None:
         folder.mkdir()
-        self.name, self.folder, self.statistics = name, folder, folder / "counts.parquet"
+        self.name, self.statistics, self.postings = name, folder / "counts.parquet", folder / "postings"
         merge_counts([corpus.counts for corpus in corpora], self.statistics)
         self.stores = [folder / f"store-{i}" for i in range(len(corpora))]
         for corpus, store in zip(corpora, self.stores, strict=True):
             write_word_store(corpus.documents, self.statistics, TEXT, store)
-        self.terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
-        shards = [[_shard(WordStore.open(store))] for store in self.stores]
-        write_postings(shards, self.terms.term_of, len(self.terms.names), folder / "postings")
-        self.postings = Postings.open(folder / "postings")
-        names = [name for (shard,) in shards for name in shard.document_ids.to_pylist()]
-        self.numbers = {name: number for number, name in enumerate(names)}
+        terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
+        shards = [[WordStore.open(store)] for store in self.stores]
+        write_postings(shards, terms.term_of, len(terms.names), self.postings)
 
-    def ranks(self, options: PseudoQueriesConfig, seed: int, most: int | None) -> np.ndarray:
-        """Return the ranks of documents under their pseudo-queries, 0 beyond the depth; of `most` documents."""
-        tables = []
-        for store in self.stores:
-            output = self.folder / "queries.parquet"
-            sample_pseudo_queries(store, self.statistics, options, seed, output)
-            tables.append(DOCUMENT_QUERIES.read(output, ["document_id", "query"]))
-        rows, per_document = pa.concat_tables(tables), options.per_document
-        order = np.random.default_rng(0).permutation(rows.num_rows // per_document)
-        chosen = np.sort(order[:most])[:, None] * per_document + np.arange(per_document)
-        rows = rows.take(pa.array(chosen.ravel()))
-        queries = [find_words(query, TEXT.words) for query in rows["query"].to_pylist()]
-        documents = [self.numbers[name] for name in rows["document_id"].to_pylist()]
-        terms = self.terms.terms(self.terms.words([word for query in queries for word in query]))
-        offsets, bm25 = np.cumsum([0, *map(len, queries)]), AXIOMS.bm25
-        return document_ranks(
-            self.postings, np.array(documents), terms, offsets, bm25.k1, bm25.b, AXIOMS.rank_depth
-        )
-
-
-def _shard(store: WordStore) -> Any:
-    """Return a word store as `write_postings` takes it."""
-    rows = store.documents
-    return SimpleNamespace(
-        words=store.words,
-        offsets=store.offsets,
-        parts=rows["part"].to_numpy(),
-        positions=rows["position"].to_numpy(),
-        document_ids=rows["document_id"],
-    )
+    def sample(self, documents: int, seed: int) -> RankSample:
+        """Draw documents as the workflow does when it calibrates a temperature."""
+        return RankSample(self.stores, self.statistics, self.postings, AXIOMS, documents, seed)
 
 
 def prepare(names: Sequence[str], folder: Path) -> list[Collection]:
@@ -123,17 +89,10 @@ def prepare(names: Sequence[str], folder: Path) -> list[Collection]:
     ]
 
 
-def shares(ranks: np.ndarray) -> np.ndarray:
-    """Return the shares of ranks 1, 2, 3-5, 6-10, 11-50 and beyond."""
-    places = np.where(ranks == 0, len(LAST_RANKS), np.searchsorted(LAST_RANKS, ranks))
-    return np.bincount(places, minlength=len(LAST_RANKS) + 1) / max(len(ranks), 1)
-
-
 def row(name: str, setting: str, ranks: np.ndarray) -> str:
-    found = shares(ranks)
-    intervals = np.array([found[0] + found[1], *found[2:]])
-    distance = np.abs(intervals - PAPER).sum() / 2
-    cells = [f"{100 * share:.2f}" for share in (*intervals, found[0], distance)]
+    shares = count_in_intervals(ranks, last_ranks([*PAPER])) / len(ranks)
+    distance = np.abs(shares - [*PAPER.values()]).sum() / 2
+    cells = [f"{100 * share:.2f}" for share in (*shares, (ranks == 1).mean(), distance)]
     return f"| {name} | {setting} | {len(ranks):,} | {' | '.join(cells)} |"
 
 
@@ -143,25 +102,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     default = PseudoQueriesConfig()
     parser.add_argument("--collections", nargs="+", choices=list(COLLECTIONS), default=list(COLLECTIONS))
-    parser.add_argument("--temperatures", nargs="+", type=float, default=[default.temperature])
+    parser.add_argument("--temperatures", nargs="+", type=float, default=[0.03])
     parser.add_argument("--supports", nargs="+", default=[default.support])
     parser.add_argument("--stop-lists", nargs="+", default=[default.stop_list])
     parser.add_argument("--mus", nargs="+", default=[default.mu], help="words, or mean-document-length")
     parser.add_argument("--repeats", action="store_true", help="a word may occur twice in a query")
     parser.add_argument("--lengths", default=default.lengths)
-    parser.add_argument("--per-document", type=int, default=default.per_document)
+    parser.add_argument("--per-document", type=int, default=default.calibration.per_document)
     parser.add_argument(
-        "--documents", type=int, help="rank the queries of so many documents, drawn at random"
+        "--documents", type=int, default=1000, help="rank the queries of so many documents, drawn at random"
     )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     os.environ.setdefault("IRPRETRAIN_PLAIN_PROGRESS", "1")
     print("| collection | setting | queries | 1-2 | 3-5 | 6-10 | 11-50 | >50 | rank 1 | distance |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    print(f"| paper | | | {' | '.join(f'{100 * share:.2f}' for share in PAPER)} | >30 | |", flush=True)
+    print(
+        f"| paper | | | {' | '.join(f'{100 * share:.2f}' for share in PAPER.values())} | >30 | |", flush=True
+    )
     settings = list(product(given.supports, given.temperatures, given.stop_lists, given.mus))
     with tempfile.TemporaryDirectory() as folder:
         for collection in prepare(given.collections, Path(folder)):
+            sample = collection.sample(given.documents, given.seed)
             for support, temperature, stop_list, mu in settings:
                 options = PseudoQueriesConfig.model_validate(
                     {
@@ -175,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     }
                 )
                 words = f"{support}, T = {temperature:g}, stop words {stop_list}, μ {mu}"
-                ranks = collection.ranks(options, given.seed, given.documents)
+                ranks = sample.ranks(PseudoQuerySampler(collection.statistics, options, given.seed))
                 print(row(collection.name, words, ranks), flush=True)
 
 
