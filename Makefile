@@ -32,6 +32,7 @@ lint: $(VENV)/.installed
 	mypy
 	python -m irpretrain.config.reference --check docs
 	python -m irpretrain.contracts_reference --check docs
+	python -m irpretrain.catalogue.page --check docs
 
 format: $(VENV)/.installed
 	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules
@@ -39,6 +40,7 @@ format: $(VENV)/.installed
 docs: $(VENV)/.installed
 	python -m irpretrain.config.reference docs
 	python -m irpretrain.contracts_reference docs
+	python -m irpretrain.catalogue.page docs
 
 clean:
 	rm -rf results/[!R]* .snakemake

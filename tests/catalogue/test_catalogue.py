@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small import write_entry
 
 from irpretrain.catalogue.completion import complete
+from irpretrain.catalogue.page import page
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.catalogue.readings import readings
 from irpretrain.config import parse_config
@@ -176,3 +177,7 @@ def test_keys_of_the_configuration_are_laid_over_the_catalogue(tmp_path):
 def test_configurations_of_another_shape_are_left_to_the_checks(tmp_path, given):
     write_entry(tmp_path)
     complete(given, tmp_path)
+
+
+def test_the_page_is_up_to_date():
+    assert (ROOT / "docs/datasets.md").read_text() == page(CATALOGUE), "run: make docs"

@@ -41,6 +41,7 @@ def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dic
         files |= _states_after(reading, Path(data), files, entry)
     report = {
         "entry": name,
+        "data": str(data),
         "status": status_of(entry, files),
         "files": {path: asdict(state) for path, state in files.items()},
     }
@@ -61,13 +62,13 @@ def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]
     Raises:
         IntegrityError: the first such file, and how many there are.
     """
-    states = read_report(report)
+    states, data = read_report(report), json.loads(Path(report).read_text(encoding="utf-8"))["data"]
     broken = {path: state for path, state in states.items() if state.status == "broken"}
     if broken:
         path, state = next(iter(broken.items()))
         others = f"; {len(broken) - 1} more files of {name} are broken" if len(broken) > 1 else ""
         remedy = "Get it again. snakemake --cores 1 datasets shows the state of every file."
-        raise IntegrityError(path, state.detail + others, remedy=remedy)
+        raise IntegrityError(f"{data}/{path}", state.detail + others, remedy=remedy)
     write_text(output, json.dumps({"entry": name, "files": len(states)}) + "\n")
     return {"files": len(states)}
 

@@ -25,6 +25,12 @@ class Options(DocumentFields):
         "header.",
     )
 
+    quotes: bool = Field(
+        False,
+        description='Whether a cell in quotation marks is taken without them, and "" in it as "; line ends and tabs '
+        "end a cell all the same.",
+    )
+
     @field_validator("columns")
     @classmethod
     def _check_columns(cls, columns: list[str] | None) -> list[str] | None:
@@ -50,4 +56,10 @@ def read(
         if isinstance(row, Malformed):
             yield row
         else:
-            yield fields.document(row.cells, options, row.position, row.line)
+            cells = {key: _unquoted(text) for key, text in row.cells.items()} if options.quotes else row.cells
+            yield fields.document(cells, options, row.position, row.line)
+
+
+def _unquoted(cell: str) -> str:
+    quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
+    return cell[1:-1].replace('""', '"') if quoted else cell

@@ -27,7 +27,9 @@ _CLOSE = re.compile(r"</(?:top|topic)\s*>", re.IGNORECASE)
 _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(num|title|desc|narr|query|question|description|narrative)\b[^<>]*>", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
-_FURNITURE = re.compile(r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters)\b[^<>]*>|<!--.*?-->", re.IGNORECASE)
+_FURNITURE = re.compile(
+    r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>|<!--.*?-->", re.IGNORECASE
+)
 _NAMES = {"query": "title", "desc": "description", "question": "description", "narr": "narrative"}
 
 

@@ -1,0 +1,124 @@
+"""The tutorial on a new data set is followed to the letter, in a copy of the project, through the real workflow; and
+what happens where data of the catalogue are missing or broken.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import ROOT, environment, make_project, overlay_config
+
+from irpretrain.evaluation.runs import read_run
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+
+PAGE = (ROOT / "docs/tutorials/new-dataset.md").read_text()
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
+RUN = "results/runs/planets/theirs/untrained/zero-shot/seed-1.run.gz"
+
+
+def block(language: str, number: int = 0) -> str:
+    return [text for kind, text in BLOCKS if kind == language][number]
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The project with the tutorial's one file in it, and beside it the tiny project with the tutorial's overlay."""
+    project = tmp_path / "project"
+    for name in ("src", "rules", "scripts", "resources", "Snakefile", "config.yaml"):
+        source = ROOT / name
+        shutil.copytree(source, project / name) if source.is_dir() else shutil.copy(source, project / name)
+    before = {path.relative_to(project) for path in project.rglob("*")}
+    (project / "resources/datasets/planets.yaml").write_text(block("yaml"))
+    added = {path.relative_to(project) for path in project.rglob("*")} - before
+    assert added == {Path("resources/datasets/planets.yaml")}, "one file and no change elsewhere"
+    tiny = tmp_path / "tiny"
+    make_project(tiny)
+    (tiny / "tiny.yaml").write_text(yaml.safe_dump(overlay_config()))
+    (tiny / "planets.yaml").write_text(block("yaml", 1))
+    return project, tiny
+
+
+def write_data(tiny: Path) -> None:
+    contents = [block("json"), *(block("text", number) for number in range(3))]
+    names = list(yaml.safe_load(block("yaml"))["files"])
+    for name, content in zip(names, contents, strict=True):
+        (tiny / "data" / name).parent.mkdir(exist_ok=True)
+        (tiny / "data" / name).write_text(content)
+
+
+def snakemake(project: Path, tiny: Path, *arguments: str, expect: int = 0) -> str:
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(project / "Snakefile"),
+        "--directory",
+        str(tiny),
+    ]
+    command += [
+        "--configfile",
+        str(tiny / "tiny.yaml"),
+        str(tiny / "planets.yaml"),
+        "--cores",
+        "2",
+        *arguments,
+    ]
+    own = {**environment(), "PYTHONPATH": str(project / "src")}
+    done = subprocess.run(command, env=own, cwd=tiny, capture_output=True, text=True, timeout=280)
+    shown = done.stdout + done.stderr
+    assert done.returncode == expect, shown[-6000:]
+    assert "Traceback" not in shown
+    return shown
+
+
+def state(tiny: Path, name: str) -> str:
+    with open(tiny / "results/datasets.csv", encoding="utf-8", newline="") as handle:
+        return next(row["status"] for row in csv.DictReader(handle) if row["data_set"] == name)
+
+
+def test_following_it(copy):
+    project, tiny = copy
+    # Before the data are there: the table says what to do, and a run of everything else is planned.
+    shown = snakemake(project, tiny, "datasets")
+    assert re.search(r"planets +missing +Planets", shown)
+    assert "put documents at data/planets/documents.jsonl" in shown
+    assert "https://example.org/planets/licence" in shown
+    assert re.search(r"robust04 +missing +Robust04", shown)
+    assert state(tiny, "planets") == "missing"
+    planned = snakemake(project, tiny, "--dry-run")
+    assert "planets" not in planned.replace("planets.yaml", "")
+    assert "results/report.html" in planned
+    # With them: verified, and re-ranked.
+    write_data(tiny)
+    shown = snakemake(project, tiny, "datasets")
+    assert re.search(r"planets +present +Planets", shown)
+    snakemake(project, tiny, RUN, "results/scores/planets.csv")
+    run = read_run(tiny / RUN)
+    assert {query: sorted(document for document, _ in ranking) for query, ranking in run.items()} == {
+        "p1": ["mars", "venus"],
+        "p2": ["mars", "saturn"],
+        "p3": ["earth", "venus"],
+    }
+    assert "theirs,first-stage" in (tiny / "results/scores/planets.csv").read_text()
+    # A file that is no longer the one described stops with the reason, and the table shows it.
+    path = tiny / "data/planets/queries.tsv"
+    path.write_text(path.read_text().replace("red", "blue"))
+    os.utime(path)
+    refused = snakemake(project, tiny, RUN, expect=1)
+    assert "ERROR in require_dataset: data/planets/queries.tsv: its sha256 is" in refused
+    shown = snakemake(project, tiny, "datasets")
+    assert re.search(r"planets +broken +Planets", shown)
+    assert "broken: data/planets/queries.tsv: its sha256 is" in " ".join(shown.split())
+    assert state(tiny, "planets") == "broken"
