@@ -260,7 +260,7 @@ class Doc2QueryConfig(Section):
         64, ge=1, description="Queries that are written at once.", json_schema_extra={"unit": "queries"}
     )
     block: int = Field(
-        256,
+        512,
         ge=1,
         description="Documents that are sorted by length together, and kept together when a run is broken off.",
         json_schema_extra={"unit": "documents"},

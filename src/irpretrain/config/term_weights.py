@@ -109,18 +109,20 @@ class TermTrainingConfig(Section):
 
 
 class TermInferenceConfig(Section):
-    """How weights are predicted; of these only precision and device can change one."""
+    """How weights are predicted; threads and `batch_tokens` change their last digits, precision and device more."""
 
     batch_tokens: int = Field(
-        4096,
+        2048,
         ge=64,
-        description="Word pieces of a batch, padding included.",
+        description="Word pieces of a batch, padding included. On a CPU the last batch of each length in a block is "
+        "filled up with empty rows; a GPU wants much more.",
         json_schema_extra={"unit": "word pieces"},
     )
     block: int = Field(
-        2048,
+        8192,
         ge=1,
-        description="Texts that are sorted by length together, and kept together when a run is broken off.",
+        description="Texts that are sorted by length together, and kept together when a run is broken off. Larger "
+        "blocks have less padding.",
         json_schema_extra={"unit": "texts"},
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

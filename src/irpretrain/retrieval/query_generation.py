@@ -1,9 +1,9 @@
 """Queries that a sequence-to-sequence model writes for documents, to expand them by (Nogueira et al., 2019).
 
-Documents of a block are sorted by length and padded to the next multiple of LENGTH_STEP; every batch has the same
-number of documents, filled up with copies of its first. Which piece comes next is drawn by numbers that depend on the
-seed and the document alone, and the arithmetic of a document has a shape that its own length gives. So its queries are
-the same whatever else is in the block, the shard or the corpus (on a CPU; tests/retrieval/test_query_generation.py).
+Documents of a block are sorted by length and padded to the next multiple of LENGTH_STEP. On a CPU every batch has the
+same number of documents, filled up with copies of its first. Which piece comes next is drawn by numbers that depend on
+the seed and the document alone, and the arithmetic of a document has a shape that its own length gives. So its queries
+are the same whatever else is in the block, the shard or the corpus (tests/retrieval/test_query_generation.py).
 """
 
 from __future__ import annotations
@@ -140,7 +140,8 @@ class QueryWriter:
         self, texts: Sequence[Text], pieces: dict[int, np.ndarray], batch: Sequence[int]
     ) -> list[list[str]]:
         """The queries of each document of a batch, and of the copies that fill it up."""
-        filled = [*batch, *[batch[0]] * (self._at_once - len(batch))]
+        spare = self._at_once - len(batch) if self._device.type == "cpu" else 0
+        filled = [*batch, *[batch[0]] * spare]
         before, after = self._model.tokenizer.prefix, self._model.tokenizer.suffix
         ids = np.full((len(filled), self._padded(len(pieces[batch[0]]))), self._model.tokenizer.pad, np.int64)
         attention = np.zeros_like(ids)

@@ -1,9 +1,9 @@
 """Weights of every word of passages or queries by a trained token regression.
 
 Sequences of a block of texts are sorted by length and padded to the next multiple of LENGTH_STEP, or to `max_length`
-where that is less, and every batch of one length has the same number of rows, filled up with empty ones. So the
+where that is less. On a CPU every batch of one length has the same number of rows, filled up with empty ones. So the
 arithmetic of a sequence has a shape that depends on its own length alone, and its weights are the same bytes whatever
-else is in the block, the shard or the corpus (on a CPU; tests/term_weights/test_infer.py).
+else is in the block, the shard or the corpus (tests/term_weights/test_infer.py). Large blocks have few empty rows.
 """
 
 from __future__ import annotations
@@ -209,7 +209,9 @@ class Predictor:
             rows = max(self.options.inference.batch_tokens // length, 1)
             group = by_length[length]
             for first in range(0, len(group), rows):
-                yield length, rows, group[first : first + rows]
+                batch = group[first : first + rows]
+                # A GPU promises no equal bytes, and its batches are so large that most would be empty rows.
+                yield length, rows if self.device.type == "cpu" else len(batch), batch
 
     def _predict(
         self, length: int, rows: int, batch: Sequence[Window], pieces: Sequence[Pieces]
