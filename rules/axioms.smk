@@ -280,7 +280,7 @@ rule score_diagnosis_pairs:
         runtime=240,
         gpu=CFG.reranking.compute.gpus,
     params:
-        options=dump(CFG.reranking),
+        options=reranking_options,
         directory=diagnosed_directory,
         text=reranker_text,
     script:

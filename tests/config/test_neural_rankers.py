@@ -119,6 +119,12 @@ def test_a_page_of_attributions_has_no_ranker_over_words(given: dict[str, Any]) 
     )
 
 
+def test_a_page_of_attributions_shows_one_sequence(given: dict[str, Any]) -> None:
+    page = {"dataset": "squad", "query": "q", "document": "d", "models": ["prop"]}
+    given = deep_merge(given, {"attributions": {"page": page}, "models": {"prop": {"passages": {}}}})
+    assert "attributions.page.models: the score of prop comes from passages" in message(given)
+
+
 def test_a_model_s_own_keys_are_laid_over_the_recipe_s(given: dict[str, Any]) -> None:
     given["models"]["knrm"]["finetuning"] = {"learning_rates": [0.01], "optimiser": {"warmup": 0.5}}
     config: Config = parse_config(given)

@@ -33,6 +33,13 @@ def ranker_faults(config: Config) -> Iterator[str]:
                 f"{section}.{name}.models: {ranker} is a ranker without pre-training, which ranks at random until it "
                 "is fine-tuned; leave it out"
             )
+    for name, page in config.attributions.items():
+        for shown in page.models:
+            if shown in config.models and config.reranking_of(shown).passages is not None:
+                yield (
+                    f"attributions.{name}.models: the score of {shown} comes from passages, and a page shows one "
+                    "sequence; leave it out"
+                )
 
 
 def neural_models(config: Config, models: list[str]) -> list[str]:
