@@ -63,7 +63,10 @@ include: "rules/report.smk"
 onsuccess:
     from irpretrain.report.headline import print_headlines
 
-    print_headlines("results", STARTED, os.path.relpath("results", os.environ.get("PWD", os.getcwd())))
+    if "datasets" not in workflow.dag_settings.targets:  # it has printed a table of its own
+        print_headlines(
+            "results", STARTED, os.path.relpath("results", os.environ.get("PWD", os.getcwd()))
+        )
 
 
 onerror:

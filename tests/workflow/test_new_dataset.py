@@ -20,7 +20,7 @@ from tiny import ROOT, environment, make_project, overlay_config
 
 from irpretrain.evaluation.runs import read_run
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 PAGE = (ROOT / "docs/tutorials/new-dataset.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
@@ -76,7 +76,7 @@ def snakemake(project: Path, tiny: Path, *arguments: str, expect: int = 0) -> st
         *arguments,
     ]
     own = {**environment(), "PYTHONPATH": str(project / "src")}
-    done = subprocess.run(command, env=own, cwd=tiny, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(command, env=own, cwd=tiny, capture_output=True, text=True, timeout=500)
     shown = done.stdout + done.stderr
     assert done.returncode == expect, shown[-6000:]
     assert "Traceback" not in shown
