@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
-from irpretrain.axioms.rank_intervals import count_in_intervals, last_ranks
+from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
@@ -90,7 +90,7 @@ def prepare(names: Sequence[str], folder: Path) -> list[Collection]:
 
 
 def row(name: str, setting: str, ranks: np.ndarray) -> str:
-    shares = count_in_intervals(ranks, last_ranks([*PAPER])) / len(ranks)
+    shares = count_in_intervals(ranks, interval_ends([*PAPER])) / len(ranks)
     distance = np.abs(shares - [*PAPER.values()]).sum() / 2
     cells = [f"{100 * share:.2f}" for share in (*shares, (ranks == 1).mean(), distance)]
     return f"| {name} | {setting} | {len(ranks):,} | {' | '.join(cells)} |"

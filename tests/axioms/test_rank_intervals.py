@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.axioms.rank_intervals import count_in_intervals, interval_names, last_ranks, rank_intervals
+from irpretrain.axioms.rank_intervals import count_in_intervals, interval_names, interval_ends, rank_intervals
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
 
@@ -71,7 +71,7 @@ def test_ranks_are_counted_by_interval() -> None:
 
 @given(st.lists(st.integers(1, 99), min_size=1, unique=True).map(sorted))
 def test_names_say_where_intervals_end(lasts: list[int]) -> None:
-    assert last_ranks(interval_names(lasts)) == lasts
+    assert interval_ends(interval_names(lasts)) == lasts
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_names_say_where_intervals_end(lasts: list[int]) -> None:
 )
 def test_names_that_leave_ranks_out_are_refused(names: list[str]) -> None:
     with pytest.raises(ValueError, match="no intervals of all ranks"):
-        last_ranks(names)
+        interval_ends(names)

@@ -37,6 +37,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
 PROMISED = (
     "graphs/*/*.parquet",
+    "pseudo_queries/*/temperature.json",
     "groups/*/*.parquet",
     "runs/**/*.run.gz",
     "tables/*",
@@ -206,6 +207,7 @@ def test_four_shards_and_two_cores_give_the_same_bytes(finished, tmp_path):
     run_workflow(tmp_path, cores=2)
     expected, found = promised_bytes(folder), promised_bytes(tmp_path)
     assert len(expected) > 20
+    assert "pseudo_queries/pretraining/temperature.json" in expected
     assert found == expected
 
 
@@ -259,6 +261,9 @@ def test_a_changed_option_reruns_exactly_what_depends_on_it(finished):
     pretraining = planned_rules(folder, pretraining__steps=7)
     assert {"pretrain", "rerank", "finetune"} <= pretraining
     assert not pretraining & {"build_groups", "search", "count_words"}
+    queries = planned_rules(folder, pseudo_queries__per_document=12)
+    assert {"sample_pseudo_queries", "compute_axioms"} <= queries
+    assert not queries & {"calibrate_temperature", "build_postings"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.atomic import write_text
-from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, named_ends
+from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.axioms.temperature_search import Trial, best, search_temperature
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
@@ -94,7 +94,7 @@ class _Comparison:
     def __init__(self, sample: RankSample, sampler: PseudoQuerySampler, shares: Mapping[str, float]) -> None:
         self._sample, self._sampler = sample, sampler
         self._names, self._paper = list(shares), list(shares.values())
-        self._lasts = named_ends(self._names)
+        self._lasts = interval_ends(self._names)
         if self._lasts[-1] > LAST_RANKS[-1]:
             raise ValueError(f"ranks beyond {LAST_RANKS[-1]} are not told apart")
         self.queries = 0

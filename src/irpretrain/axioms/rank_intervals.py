@@ -83,7 +83,7 @@ def interval_names(lasts: Sequence[int]) -> list[str]:
     return [*inner, f">{lasts[-1]}"]
 
 
-def named_ends(names: Sequence[str]) -> list[int]:
+def interval_ends(names: Sequence[str]) -> list[int]:
     """Return where intervals with these names end, the inverse of `interval_names`.
 
     Raises:
