@@ -6,13 +6,13 @@ from itertools import product
 from math import inf
 from pathlib import Path
 
-from irpretrain.config.consistency import (
+from irpretrain.config.consistency import view_faults
+from irpretrain.config.usage import (
     active_experiments,
     most_shots,
     trained_on,
     used_first_stages,
     used_models,
-    view_faults,
     wanted_models,
     with_starts,
 )

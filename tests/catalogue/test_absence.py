@@ -9,7 +9,7 @@ import yaml
 
 from irpretrain.catalogue.absence import without_absent
 from irpretrain.config import Config, parse_config
-from irpretrain.config.consistency import used_datasets
+from irpretrain.config.usage import used_datasets
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
 from irpretrain.errors import ConfigError

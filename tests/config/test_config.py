@@ -8,9 +8,9 @@ import yaml
 
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.consistency import given_models, used_corpora, used_datasets, used_runs
 from irpretrain.config.load import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
+from irpretrain.config.usage import given_models, used_corpora, used_datasets, used_runs
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]

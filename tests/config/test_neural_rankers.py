@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config, parse_config
-from irpretrain.config.consistency import used_corpora
 from irpretrain.config.load import deep_merge
 from irpretrain.config.presets import RECIPES
+from irpretrain.config.usage import used_corpora
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from irpretrain.config import parse_config
-from irpretrain.config.consistency import active_experiments, used_corpora, used_models
 from irpretrain.config.experiments import Paper
+from irpretrain.config.usage import active_experiments, used_corpora, used_models
 from irpretrain.errors import ConfigError
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())

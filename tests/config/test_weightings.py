@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from irpretrain.config import parse_config
-from irpretrain.config.consistency import (
+from irpretrain.config.usage import (
     depth_of,
     longest_sequences,
     reranked_depth,

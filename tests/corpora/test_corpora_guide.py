@@ -6,8 +6,8 @@ from pathlib import Path
 import yaml
 
 from irpretrain.config import load_config
-from irpretrain.config.consistency import active_experiments
 from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.usage import active_experiments
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.collection import check_collection, check_corpus
 from irpretrain.corpora.embedded import read_manifest, resolve

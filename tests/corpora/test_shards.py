@@ -1,10 +1,15 @@
 """Shards: every document in exactly one, the same whatever their number; malformed records."""
 
 import json
+import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cbor_writer import dumps
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
@@ -71,12 +76,33 @@ def sources(folder):
     page = "<page><title>T{0}</title><ns>0</ns><id>{1}</id><revision><text>{2}</text></revision></page>"
     pages = [page.format(n, n if n != 3 else "", text) for n, text in enumerate(texts)]
     (folder / "a.xml").write_text("<mediawiki>" + "".join(pages) + "</mediawiki>")
+    names = [f"d{n}" if n != 3 else "d 3" for n in range(7)]
+    for kind, inner in (("text", "<TEXT>{}</TEXT>"), ("web", "<DOCHDR>\nx\n</DOCHDR>\n{}")):
+        block = "<DOC>\n<DOCNO>{}</DOCNO>\n" + inner + "\n</DOC>\n"
+        (folder / f"trec{kind}").write_text("".join(map(block.format, names, texts)))
+    head = "WARC/1.0\nWARC-Type: response\nWARC-TREC-ID: {}\nContent-Length: 26\n\n"
+    record = head + "HTTP/1.1 200 OK\n\n<p>{}\n\n\n"
+    (folder / "a.warc").write_text("".join(map(record.format, names, texts)))
+    (folder / "a.cbor").write_bytes(
+        b"".join(dumps([0, name.encode(), [[0, text]]]) for name, text in zip(names, texts, strict=True))
+    )
+    rows = [f"{name},,{text}\n" for name, text in zip(names, texts, strict=True)]
+    (folder / "metadata.csv").write_text("cord_uid,title,abstract\n" + "".join(rows))
+    (folder / "cases/q").mkdir(parents=True)
+    for name, text in zip(names, texts, strict=True):
+        (folder / f"cases/q/{name}.json").write_text(json.dumps({"ajName": "", "qw": text}))
     return {
         "jsonl": ("a.jsonl", {}),
         "tsv": ("a.tsv", {"columns": ["id", "text"]}),
         "parquet": ("a.parquet", {}),
         "squad": ("squad.json", {}),
         "wikipedia-dump": ("a.xml", {}),
+        "trectext": ("trectext", {}),
+        "trecweb": ("trecweb", {}),
+        "warc": ("a.warc", {}),
+        "car-paragraphs": ("a.cbor", {}),
+        "cord19": ("metadata.csv", {}),
+        "lecard": ("cases", {}),
     }
 
 
@@ -90,7 +116,9 @@ def test_every_format_is_spread_over_shards_without_loss(tmp_path, monkeypatch, 
     paths, counts = shard_all(tmp_path / file, tmp_path / "shards", 3, **config)
     assert in_order(paths) == DOCUMENTS.read(whole[0]).to_pylist()
     assert sum(sum(c["malformed"].values()) for c in counts) == 1
-    if name != "wikipedia-dump":  # which is shared by size
+    if name == "lecard":  # whose documents are files
+        assert [c["written"] for c in counts] == [2, 2, 2]
+    elif name != "wikipedia-dump":  # which is shared by size
         assert [c["written"] for c in counts] == [3, 1, 2]
         assert [sum(c["malformed"].values()) for c in counts] == [0, 1, 0]
     assert all(c["written"] for c in counts)

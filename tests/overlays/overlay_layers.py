@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.consistency import active_experiments
+from irpretrain.config.usage import active_experiments
 from irpretrain.report.scores import Results, RunName, Scores
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ import pytest
 from overlay_layers import QUERIES, ROOT, load, made_scores
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.consistency import active_experiments
+from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.depths import at_depth
 from irpretrain.report.cells import Cell
 from irpretrain.report.depth_table import build_depth_tables

@@ -16,7 +16,7 @@ import pytest
 from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import active_experiments
+from irpretrain.config.usage import active_experiments
 from irpretrain.report.drawing import short_label
 from irpretrain.report.few_shot import query_curves
 from irpretrain.report.naming import FIRST_STAGES, regime_label

@@ -12,7 +12,7 @@ import pytest
 from overlay_layers import OVERLAYS, ROOT, layers, load
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import given_models, used_corpora, used_datasets, used_models
+from irpretrain.config.usage import given_models, used_corpora, used_datasets, used_models
 from irpretrain.corpora.embedded import PREFIX, installed_path, read_manifest
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]

@@ -8,9 +8,14 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT
 from test_regressor import write_targets
 
-from irpretrain.contracts import TERM_WEIGHTS, WORD_COUNTS
+from irpretrain.contracts import QUERIES, TERM_WEIGHTS, WORD_COUNTS
 from irpretrain.errors import IntegrityError
-from irpretrain.term_weights.word_vector_regression import WordFeatures, train_word_vectors, weight_documents
+from irpretrain.term_weights.word_vector_regression import (
+    WordFeatures,
+    train_word_vectors,
+    weight_documents,
+    weight_queries,
+)
 
 WORDS = ["bird", "cat", "dog", "eel", "fox"]
 
@@ -66,3 +71,30 @@ def test_vectors_of_other_words_are_refused(tmp_path, vectors):
     np.save(vectors[0] / "vectors.npy", np.zeros((4, 2), np.float32))
     with pytest.raises(IntegrityError, match="5 words"):
         WordFeatures.open(*vectors)
+
+
+def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors):
+    """DeepTR: with three folds, a query is weighted by what one other fold teaches."""
+    names = ("q1", "q2", "q3")
+    texts = {"q1": ("bird cat", [1.0, 0.0]), "q2": ("cat dog", [0.5, 0.0]), "q3": ("dog fox", [0.25, 0.75])}
+    targets = write_targets(tmp_path / "targets.parquet", texts)
+    QUERIES.write(tmp_path / "queries", [{"query_id": name, "text": texts[name][0]} for name in names])
+    folds = tmp_path / "folds.json"
+    folds.write_text('{"folds": 3, "queries": {"q1": 1, "q2": 2, "q3": 3}}')
+    models = [tmp_path / f"model-{fold}" for fold in (1, 2, 3)]
+    for fold, model in enumerate(models, 1):
+        train_word_vectors(targets, *vectors, TEXT, 0.01, model, folds, fold)
+    weight_queries(models, *vectors, tmp_path / "queries", folds, TEXT, tmp_path / "weights")
+    found = TERM_WEIGHTS.read(tmp_path / "weights").to_pylist()
+    assert [row["document_id"] for row in found] == list(names)
+    # Of test fold f, fold f + 1 validates: q1's model has seen q3 alone, q2's q1, q3's q2.
+    for row, seen in zip(found, ("q3", "q1", "q2"), strict=True):
+        write_targets(tmp_path / "one.parquet", {seen: texts[seen]})
+        train_word_vectors(tmp_path / "one.parquet", *vectors, TEXT, 0.01, tmp_path / "one")
+        weight_queries([tmp_path / "one"], *vectors, tmp_path / "queries", None, TEXT, tmp_path / "alone")
+        [expected] = [
+            r
+            for r in TERM_WEIGHTS.read(tmp_path / "alone").to_pylist()
+            if r["document_id"] == row["document_id"]
+        ]
+        assert row == expected

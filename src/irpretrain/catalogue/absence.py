@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.config.consistency import active_experiments, used_corpora, used_datasets, used_runs
 from irpretrain.config.experiments import AbsenceConfig
 from irpretrain.config.root import Config
+from irpretrain.config.usage import active_experiments, used_corpora, used_datasets, used_runs
 from irpretrain.corpora.sources import corpus_aids
 
 HOW = "snakemake --cores 1 datasets says how to get them"

@@ -15,7 +15,7 @@ NEURAL_KEYS = ("label", "neural", "finetuning")
 
 def ranker_faults(config: Config) -> Iterator[str]:
     """Yield the faults of a configuration whose sections are sound by themselves."""
-    from irpretrain.config.consistency import active_diagnoses, active_experiments
+    from irpretrain.config.usage import active_diagnoses, active_experiments
 
     for name, model in config.models.items():
         yield from _neural(config, name, model)
@@ -49,7 +49,7 @@ def neural_models(config: Config, models: list[str]) -> list[str]:
 
 def begin_with_vectors(config: Config) -> bool:
     """Whether a ranker in use begins with word vectors."""
-    from irpretrain.config.consistency import used_models
+    from irpretrain.config.usage import used_models
 
     neural = (config.models[name].neural for name in used_models(config))
     return any(ranker is not None and ranker.needs_vectors for ranker in neural)

@@ -16,7 +16,7 @@ from irpretrain.config.axioms import (
     WordVectorsConfig,
 )
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import active_experiments, cross_faults
+from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.experiments import (
     AbsenceConfig,
@@ -31,6 +31,7 @@ from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, Reranking
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
+from irpretrain.config.usage import active_experiments
 from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from irpretrain.config.consistency import (
+from irpretrain.config.corpora import DatasetConfig, FileConfig
+from irpretrain.config.ranker_consistency import begin_with_vectors
+from irpretrain.config.root import Config
+from irpretrain.config.usage import (
     given_models,
     longest_sequences,
     used_corpora,
@@ -15,9 +18,6 @@ from irpretrain.config.consistency import (
     used_runs,
     used_weightings,
 )
-from irpretrain.config.corpora import DatasetConfig, FileConfig
-from irpretrain.config.ranker_consistency import begin_with_vectors
-from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
 from irpretrain.corpora.registry import format_module, option_files

@@ -182,7 +182,7 @@ def _special_ids(directory: Path, network: Any) -> tuple[int, np.ndarray, int]:
 
     given = network.generation_config
     names = ("decoder_start_token_id", "eos_token_id", "pad_token_id")
-    found = {}
+    found = dict[str, Any]()
     for name in names:
         value = getattr(given, name, None)
         found[name] = getattr(network.config, name, None) if value is None else value

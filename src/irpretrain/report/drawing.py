@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import with_starts
+from irpretrain.config.usage import with_starts
 from irpretrain.report.canvas import COLOURS, MARKERS
 from irpretrain.report.comparisons import interval
 from irpretrain.report.naming import FIRST_STAGES, encoder_label, is_control

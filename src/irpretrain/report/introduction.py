@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import depth_of, used_models
+from irpretrain.config.usage import depth_of, used_models
 from irpretrain.report.naming import dataset_label, encoder_label, first_stage_labels
 from irpretrain.report.published import Published
 from irpretrain.report.remarks import number_of_queries, rankings_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from irpretrain.config import Config
-from irpretrain.config.consistency import reranked_depth
+from irpretrain.config.usage import reranked_depth
 from irpretrain.evaluation.measures import needs_no_order
 from irpretrain.report.cells import AnyCell, Cell, Column, Ours, Panel, Row, Table, Tally, Verdict
 from irpretrain.report.comparisons import TableTest

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.consistency import depth_of, reranked_depth, with_starts
+from irpretrain.config.usage import depth_of, reranked_depth, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions

@@ -1,0 +1,220 @@
+"""What of a configuration is used: by the experiments that the report shows, and by what these need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
+
+if TYPE_CHECKING:
+    from irpretrain.config.axioms import DiagnosisConfig
+    from irpretrain.config.experiments import ExperimentConfig
+    from irpretrain.config.root import Config
+    from irpretrain.config.weight_views import WeightDistributionConfig
+
+REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
+
+
+def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
+    """Return the experiments that some paper of the report shows; no other is run."""
+    wanted = set(config.report.papers)
+    return {
+        name: experiment
+        for name, experiment in config.experiments.items()
+        if experiment.papers is None or wanted & set(experiment.papers)
+    }
+
+
+def trained_on(config: Config, dataset: str) -> str:
+    """Return the data set whose queries fine-tune models that are tested on `dataset`."""
+    return config.datasets[dataset].train_on or dataset
+
+
+def most_shots(config: Config, dataset: str) -> tuple[int, int]:
+    """Return the largest n of the few-shot-<n> regimes that train on a data set: where its own folds are tested, and
+    where another data set is; 0 where there is none."""
+    own, other = list[str](), list[str]()
+    for experiment in active_experiments(config).values():
+        if trained_on(config, experiment.dataset) == dataset:
+            (own if experiment.dataset == dataset else other).extend(experiment.regimes)
+    return _most_shots(own), _most_shots(other)
+
+
+def _most_shots(regimes: Iterable[str]) -> int:
+    found = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
+    return max((int(number) for number in found if number), default=0)
+
+
+def used_models(config: Config) -> list[str]:
+    """Return the models that some experiment needs, those they start from included."""
+    return with_starts(
+        config, (name for experiment in active_experiments(config).values() for name in experiment.models)
+    )
+
+
+def wanted_models(config: Config) -> list[str]:
+    """Return the models that an experiment, page of attributions or diagnosis needs, those they start from included."""
+    attributed = [name for page in config.attributions.values() for name in page.models]
+    diagnosed = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
+    return list(dict.fromkeys([*used_models(config), *with_starts(config, [*attributed, *diagnosed])]))
+
+
+def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
+    """Return the diagnoses that the report shows: all, where it shows ARES."""
+    return config.diagnoses if "ares" in config.report.papers else {}
+
+
+def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
+    """Return the distributions of weights that the report shows: all, where it shows DeepCT."""
+    return config.weight_distributions if "deepct" in config.report.papers else {}
+
+
+def used_predictors(config: Config) -> list[str]:
+    """Return the predictors that a table shows or an objective in use asks for."""
+    shown = config.predictors if "ares" in config.report.papers else {}
+    tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
+    asked = (getattr(config.objectives.get(task.objective), "predictor", None) for task in tasks)
+    return [name for name in dict.fromkeys([*shown, *asked]) if name in config.predictors]
+
+
+def given_models(config: Config) -> list[str]:
+    """Return the models in use that are re-rankers given by their paths."""
+    return [name for name in wanted_models(config) if config.models[name].cross_encoder is not None]
+
+
+def with_starts(config: Config, models: Iterable[str]) -> list[str]:
+    """Return models and those that they start from."""
+    found: dict[str, None] = {}
+    for name in models:
+        while name in config.models and name not in found:
+            found[name] = None
+            name = config.models[name].start
+    return list(found)
+
+
+def tested_datasets(config: Config) -> list[str]:
+    """Return the data sets of all experiments."""
+    return list(dict.fromkeys(experiment.dataset for experiment in active_experiments(config).values()))
+
+
+def used_datasets(config: Config) -> list[str]:
+    """Return the data sets that experiments test or train on, that choose snapshots or parameters of first
+    stages, or that predictors or weightings of words learn from."""
+    training = (
+        trained_on(config, experiment.dataset)
+        for experiment in active_experiments(config).values()
+        if any(regime != "zero-shot" for regime in experiment.regimes)
+    )
+    selections = (config.models[name].select_on for name in used_models(config))
+    choosing = (selection.dataset for selection in selections if selection is not None)
+    judged = (config.predictors[name].dataset for name in used_predictors(config))
+    stages = (config.first_stages.get(name) for name in used_first_stages(config))
+    tuning = (stage.tuned_on for stage in stages if stage is not None and stage.tuned_on is not None)
+    weightings = (config.term_weights[name].dataset for name in used_weightings(config))
+    weighed = (name for name in weightings if name is not None)
+    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing, *judged, *tuning, *weighed]))
+
+
+def used_first_stages(config: Config) -> list[str]:
+    """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
+    found = dict.fromkeys(BUILT_IN_FIRST_STAGES)
+    for experiment in active_experiments(config).values():
+        found |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
+    selections = (config.models[name].select_on for name in used_models(config))
+    found |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
+    return list(found)
+
+
+def used_runs(config: Config) -> list[tuple[str, str]]:
+    """Return (first stage, data set) of every run of others that some experiment shows or some model re-ranks."""
+    datasets = used_datasets(config)
+    stages = [name for name in used_first_stages(config) if name in config.first_stages]
+    return [
+        (name, dataset)
+        for name in stages
+        for dataset in config.first_stages[name].runs
+        if dataset in datasets
+    ]
+
+
+def first_stage_names(config: Config) -> list[str]:
+    """Return every first stage that an experiment may name."""
+    return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
+
+
+def depth_of(config: Config, first_stage: str) -> int:
+    """Return how many candidates a query a first stage retrieves."""
+    stage = config.first_stages.get(first_stage)
+    return config.retrieval.depth if stage is None or stage.depth is None else stage.depth
+
+
+def reranked_depth(config: Config, first_stage: str) -> int:
+    """Return how many of them are re-ranked."""
+    return min(depth_of(config, first_stage), config.reranking.depth or depth_of(config, first_stage))
+
+
+def index_names(config: Config) -> list[str]:
+    """Return every index that a first stage may name."""
+    passages = (name for name, weighting in config.term_weights.items() if weighting.kind == "passages")
+    return [TF_INDEX, *config.indexes, *passages]
+
+
+def used_indexes(config: Config) -> list[str]:
+    """Return the entries of `indexes` that first stages in use search."""
+    stages = (config.first_stages.get(name) for name in used_first_stages(config))
+    named = dict.fromkeys(stage.index for stage in stages if stage is not None)
+    return [name for name in named if name in config.indexes]
+
+
+def used_weightings(config: Config) -> list[str]:
+    """Return the weightings that predict what first stages in use search or weigh queries by, or what the report
+    shows the distributions of."""
+    stages = (config.first_stages.get(name) for name in used_first_stages(config))
+    found = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
+    found += [name for shown in active_distributions(config).values() for name in shown.weightings]
+    named = [(name, config.term_weights[name]) for name in found if name in config.term_weights]
+    learned = (weighting.same_as or name for name, weighting in named)
+    return [name for name in dict.fromkeys(learned) if name in config.term_weights]
+
+
+def used_corpora(config: Config) -> list[str]:
+    """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, whose word
+    vectors weigh words or begin a ranker, or of whose weights the report shows the distribution."""
+    neural = (config.models[name].neural for name in used_models(config))
+    collections = [
+        *(ranker.collection for ranker in neural if ranker is not None),
+        *(config.models[name].collection for name in used_models(config) if config.models[name].tasks),
+        *(config.predictors[name].collection for name in used_predictors(config)),
+        *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),
+        *(config.term_weights[name].collection for name in used_weightings(config)),
+    ]
+    trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
+    searched = [config.datasets[name].corpus for name in used_datasets(config)]
+    shown = [corpus for one in active_distributions(config).values() for corpus in one.corpora]
+    return list(dict.fromkeys([*trained, *searched, *shown]))
+
+
+def longest_sequences(config: Config) -> dict[str, int]:
+    """Return the length of the longest sequence that each stage in use makes for `encoder`, by the key that sets it."""
+    found = {"reranking.max_length": config.reranking.max_length}
+    for name in used_models(config):
+        if config.models[name].tasks:
+            key = f"models.{name}.training" if "max_length" in config.models[name].training else "pretraining"
+            training = config.training_of(name)
+            found[f"{key}.max_length"] = training.max_length
+            for task in config.models[name].tasks:
+                if task.max_length is not None:
+                    found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
+    if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
+        found["finetuning.max_length"] = config.finetuning.max_length
+        for name in used_models(config):
+            if "max_length" in config.models[name].finetuning:
+                key = f"models.{name}.finetuning.max_length"
+                found[key] = config.finetuning_of(name).max_length
+    for name in used_weightings(config):
+        weighting = config.term_weights[name]
+        if weighting.model == "regressor" and weighting.encoder is None:
+            found[f"term_weights.{name}.max_length"] = weighting.max_length
+    return found
