@@ -13,12 +13,12 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS,
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
     REGIME,
-    _most_shots,
     active_diagnoses,
     active_experiments,
     depth_of,
     first_stage_names,
     index_names,
+    largest_shots,
     reranked_depth,
     trained_on,
     used_first_stages,
@@ -463,7 +463,7 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
     for stage in experiment.first_stages:
         yield from _runs(config, f"{where}.first_stages", stage, [experiment.dataset])
     source = trained_on(config, experiment.dataset)
-    dataset, shots = config.datasets.get(source), _most_shots(experiment.regimes)
+    dataset, shots = config.datasets.get(source), largest_shots(experiment.regimes)
     if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
         held_out = 2 if source == experiment.dataset else 1
         training = _training_queries(dataset.sample_queries, dataset.folds, held_out)

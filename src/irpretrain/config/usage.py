@@ -39,10 +39,10 @@ def most_shots(config: Config, dataset: str) -> tuple[int, int]:
     for experiment in active_experiments(config).values():
         if trained_on(config, experiment.dataset) == dataset:
             (own if experiment.dataset == dataset else other).extend(experiment.regimes)
-    return _most_shots(own), _most_shots(other)
+    return largest_shots(own), largest_shots(other)
 
 
-def _most_shots(regimes: Iterable[str]) -> int:
+def largest_shots(regimes: Iterable[str]) -> int:
     found = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
     return max((int(number) for number in found if number), default=0)
 
