@@ -217,6 +217,7 @@ rule train_predictor:
     output:
         scores="results/predictors/{predictor}/scores.json",
         model="results/predictors/{predictor}/model.json",
+        table="results/predictors/{predictor}/probabilities.npy",
         predictor="results/predictors/{predictor}/predictor.json",
         card="results/predictors/{predictor}/card.md",
         meta="results/predictors/{predictor}/scores.json.meta.json",
