@@ -35,12 +35,13 @@ def share_similar(batch: Batch) -> np.ndarray:
 
 @compiled
 def cosine(left: np.ndarray, right: np.ndarray) -> float:
-    """Return the cosine of two vectors, 0 where one is zero."""
+    """Return the cosine of two vectors, 0 where one is zero. Sums and products are of double precision."""
     product = left_square = right_square = 0.0
     for column in range(len(left)):
-        product += left[column] * right[column]
-        left_square += left[column] * left[column]
-        right_square += right[column] * right[column]
+        one, other = np.float64(left[column]), np.float64(right[column])
+        product += one * other
+        left_square += one * one
+        right_square += other * other
     if left_square == 0 or right_square == 0:
         return 0.0
     return on_grid(product / (math.sqrt(left_square) * math.sqrt(right_square)))
