@@ -294,6 +294,7 @@ rule diagnose:
         scores=diagnosis_scores,
     output:
         shares="results/diagnosis/{diagnosis}.csv",
+        comparisons="results/diagnosis/{diagnosis}/comparisons.csv",
         meta="results/diagnosis/{diagnosis}.csv.meta.json",
     log:
         "results/logs/diagnosis/{diagnosis}.log",
