@@ -13,7 +13,7 @@ import numpy as np
 from irpretrain.atomic import atomic_directory
 from irpretrain.axioms.effects import effects
 from irpretrain.axioms.predictor import CARD_FILE, CONFIG_FILE, MODEL_FILE, SCORES_FILE, TABLE_FILE
-from irpretrain.axioms.preferences import DIRECTIONS
+from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.axioms.trees import importance
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
 
@@ -49,7 +49,10 @@ def write_predictor(
         "predictor": options.model_dump(mode="json"),
         "axioms": axioms.model_dump(mode="json"),
         "order": list(AXIOMS),
-        "columns": {axiom: direction._asdict() for axiom, direction in DIRECTIONS.items()},
+        "columns": {
+            axiom: {"column": definition.column, "larger_is_better": definition.larger_is_better}
+            for axiom, definition in DEFINITIONS.items()
+        },
         "seed": outcomes[0].seed,
         "versions": dict(versions),
     }

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import Batch, Places, Queries
+from irpretrain.axioms.batch import Batch, Places, QueryTerms, terms_held
 from irpretrain.axioms.grid import on_grid
 from irpretrain.compiled import compiled
 
@@ -49,7 +49,7 @@ def cosine(left: np.ndarray, right: np.ndarray) -> float:
 
 @compiled
 def _similarity(
-    queries: Queries, document: np.ndarray, document_vectors: np.ndarray, vectors: np.ndarray
+    queries: QueryTerms, document: np.ndarray, document_vectors: np.ndarray, vectors: np.ndarray
 ) -> np.ndarray:
     values = np.full(len(document), -1.0)
     total = np.empty(vectors.shape[1])
@@ -68,20 +68,17 @@ def _similarity(
 
 
 @compiled
-def _share_held(queries: Queries, places: Places) -> np.ndarray:
+def _share_held(queries: QueryTerms, places: Places) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     for query in range(len(values)):
         first, last = queries.offsets[query], queries.offsets[query + 1]
-        held = 0
-        for slot in range(first, last):
-            held += places.offsets[slot + 1] > places.offsets[slot]
-        values[query] = held / max(last - first, 1)
+        values[query] = terms_held(places, first, last) / max(last - first, 1)
     return values
 
 
 @compiled
 def _share_similar(
-    queries: Queries,
+    queries: QueryTerms,
     document: np.ndarray,
     document_vectors: np.ndarray,
     vectors: np.ndarray,
