@@ -106,6 +106,12 @@ def test_shares_of_a_model_that_follows_one_axiom(tmp_path: Path) -> None:
         tmp_path / "comparisons.csv",
     )
     found = read_csv(tmp_path / "diagnosis.csv")
+    with open(tmp_path / "comparisons.csv", newline="") as file:
+        compared = {(one["model"], one["other"], one["axiom"]): one for one in csv.DictReader(file)}
+    assert {key[:2] for key in compared} == {("reg", "against"), ("reg", "constant"), ("against", "constant")}
+    own = compared["reg", "against", "REG"]
+    assert own["pairs"] == found["reg", "REG"]["pairs"]
+    assert (own["model_alone"], own["other_alone"]) == (own["pairs"], "0")
     assert list(found) == [(model, axiom) for model in files for axiom in AXIOMS]
     told = np.array([one["preferences"] for one in table])
     signs = np.sign(np.array(scores["first"]) - np.array(scores["second"]))
@@ -191,7 +197,7 @@ def test_a_model_s_scores_are_those_of_its_sequences(
         (scores["first"] > scores["second"]) == (one["preferences"][rank] > 0)
         for scores, one in zip(found, table, strict=True)
     )
-    assert float(read_csv(tmp_path / "d.csv", tmp_path / "c.csv")["m", "RANK"]["agreeing"]) == agreeing
+    assert float(read_csv(tmp_path / "d.csv")["m", "RANK"]["agreeing"]) == agreeing
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 5), (5, 0), (3, 9), (40, 17), (6, 6)])

@@ -116,8 +116,10 @@ class _SettingsTable:
         )
 
     def _compare(self, scores: PredictorScores, other: PredictorScores, direction: Direction) -> Comparison:
-        """Test the difference of two AUCs, taking their test parts as independent, though settings share judged queries:
-        where AUCs vary alike from document to document, p is too large."""
+        """Test the difference of two AUCs, taking their test parts as independent.
+
+        Settings share judged queries; where AUCs vary alike from document to document, p is too large.
+        """
         difference = scores.auc - other.auc
         errors = [(found.auc_high - found.auc_low) / DEVIATIONS for found in (scores, other)]
         spread = sum(error**2 for error in errors) ** 0.5
