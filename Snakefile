@@ -2,8 +2,8 @@
 
 Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), datasets (which data
 sets are there, and what the others need), wikitext_audit (how dumps are read, beside another parser), attributions
-(which words scores come from), weight_distributions and term_weight_pages (how weights of words look), or any file
-under results/.
+(which words scores come from), weight_distributions and term_weight_pages (how weights of words look), query_pages
+(rankings of single queries side by side), or any file under results/.
 docs/architecture.md is the map.
 """
 
@@ -57,6 +57,7 @@ include: "rules/reranking.smk"
 include: "rules/evaluation.smk"
 include: "rules/attributions.smk"
 include: "rules/weight_views.smk"
+include: "rules/query_pages.smk"
 include: "rules/report.smk"
 
 
@@ -79,7 +80,7 @@ rule all:
     input:
         "results/report.html",
         "results/scores.csv",
-        headline_tables(),
+        overview_tables(),
         [path for paper in PAPERS for path in paper_results(paper)(None)],
 
 
@@ -131,3 +132,8 @@ rule weight_distributions:
 rule term_weight_pages:
     input:
         weight_pages,
+
+
+rule query_pages:
+    input:
+        all_query_pages,

@@ -133,6 +133,11 @@ def headline_tables():
     return formats(["headline"])
 
 
+def overview_tables():
+    """The tables over all papers."""
+    return formats(["headline", "verdict_summary"])
+
+
 def tables(papers):
     """Each paper's headline table and its own tables."""
     names = [

@@ -41,7 +41,8 @@ def _alone(config: Config, name: str) -> Config:
     report = config.report.model_copy(
         update={"papers": ["prop"]}
     )  # no table of PROP needs more than experiments
-    return config.model_copy(update={"experiments": {name: experiment}, "attributions": {}, "report": report})
+    pages: dict[str, object] = {"attributions": {}, "query_pages": {}}
+    return config.model_copy(update={"experiments": {name: experiment}, "report": report, **pages})
 
 
 def _missing_files(config: Config) -> Iterator[str]:
