@@ -25,6 +25,7 @@ rule write_query_page:
     params:
         options=query_page_options,
         rankings=query_page_rankings,
+        dataset=query_page_label,
         measure=query_page_measure,
         text=dump(CFG.text),
         retrieval=index_options(),

@@ -12,6 +12,7 @@ with stage(snakemake) as done:
             snakemake.wildcards.page,
             QueryPageConfig(**snakemake.params.options),
             snakemake.params.rankings,
+            snakemake.params.dataset,
             snakemake.params.measure,
             list(snakemake.input.documents),
             snakemake.input.queries,

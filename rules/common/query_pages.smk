@@ -30,6 +30,11 @@ def query_page_documents(wildcards):
     return documents_of([CFG.datasets[query_page(wildcards).dataset].corpus])
 
 
+def query_page_label(wildcards):
+    page = query_page(wildcards)
+    return dataset_label(CFG, page.dataset, page.candidates)
+
+
 def query_page_measure(wildcards):
     page = query_page(wildcards)
     return page.measure or CFG.datasets[page.dataset].measures[0]

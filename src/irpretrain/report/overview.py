@@ -55,7 +55,7 @@ def write_overview(
     heading, lines = _read(verdicts)
     _write(all_verdicts, heading, lines)
     names = {paper.paper: paper.name for paper in map(load_published, published)}
-    write_summary(verdicts, names, tables)
+    write_summary([all_verdicts], names, tables)
     return {"scores": len(means), "per_query": table.num_rows, "verdicts": len(lines)}
 
 

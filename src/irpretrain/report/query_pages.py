@@ -65,6 +65,7 @@ def write_query_page(
     name: str,
     options: QueryPageConfig,
     rankings: Sequence[Mapping[str, Any]],
+    dataset: str,
     measure: str,
     documents: Sequence[str | Path],
     queries: str | Path,
@@ -81,6 +82,7 @@ def write_query_page(
         name: of the page, in the configuration.
         options: its section.
         rankings: fields of `ShownRanking`, left and right.
+        dataset: the data set's name in tables.
         measure: of each query.
         documents: DOCUMENTS tables of the data set's corpus.
         queries: QUERIES table.
@@ -119,6 +121,7 @@ def write_query_page(
         title=f"Queries: {name}",
         sides=sides,
         options=options,
+        dataset=dataset,
         measure=definition(measure),
         means=[mean(values) for values in (left, right)],
         outcomes=outcomes,
