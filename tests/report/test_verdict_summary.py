@@ -6,7 +6,6 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from small_run import PROP_YAML, WIKIFORMER_YAML
 
 from irpretrain.report.cells import (
@@ -88,11 +87,10 @@ def test_a_paper_is_the_sum_of_its_tables() -> None:
 
 def test_what_the_page_shows() -> None:
     views = summary_views(TABLES)
-    assert [view["label"] for view in views] == ["A", "Table 1", "Table 2", "B", "Table 1"]
+    assert [view["label"] for view in views] == ["A", "A, Table 1", "A, Table 2", "B", "B, Table 1"]
     first = {one["outcome"]: one for one in views[0]["counts"]}
-    assert first[REPRODUCED]["detail"] == "1 numbers, 1 claims"
-    assert first[OFF]["detail"] == "0 numbers, 1 claims"
-    assert first[NOT_RUN]["share"] == pytest.approx(100 * 2 / 6)
+    assert first[REPRODUCED]["detail"] == "1 number, 1 claim"
+    assert first[OFF]["detail"] == "0 numbers, 1 claim"
     assert (first[NOT_RUN]["first"], first[NOTHING_PUBLISHED]["first"]) == ("a_table1", "a_table2")
     assert [one["count"] for one in views[3]["counts"]] == [0, 0, 1, 0]
     assert views[3]["counts"][0]["first"] == ""
@@ -100,10 +98,9 @@ def test_what_the_page_shows() -> None:
 
 def test_the_table_in_words() -> None:
     text = markdown(summary_table(tallied(of_tables(TABLES)), {"a": "Paper A"}))
-    assert "| Paper A | Paper A | 1 | 1 | 0 | 1 | 2 | 1 |" in text.replace("\\", "") or (
-        "| Paper A | 1 | 1 | 0 | 1 | 2 | 1 |" in text
-    )
-    assert "| b | 0 | 0 | 0 | 0 | 1 | 0 |" in text or "| b | b | 0 | 0 | 0 | 0 | 1 | 0 |" in text
+    assert "| Paper A | 1 | 1 | 0 | 1 | 2 | 1 |" in text
+    assert "| b | 0 | 0 | 0 | 0 | 1 | 0 |" in text, "a paper without a name keeps its key"
+    assert r"| a\_table2 | 0 | 0 | 0 | 0 | 1 | 1 |" in text
 
 
 def test_tables_and_files_count_alike(config, results, tmp_path: Path) -> None:
@@ -114,7 +111,7 @@ def test_tables_and_files_count_alike(config, results, tmp_path: Path) -> None:
         make_tables([path], config, *results, tmp_path, files[-1])
         expected += of_tables(build_tables([load_published(path)], config, ResultFiles(*results)))
     assert of_files(files) == expected
-    assert {key[2] for key in expected} == {"", "number", "claim"}
+    assert {key[2] for key in expected} >= {"", "claim"}
     rows = write_summary(files, {"prop": "PROP"}, tmp_path)
     with open(tmp_path / "verdict_summary.csv", newline="") as file:
         written = list(csv.DictReader(file))

@@ -138,7 +138,7 @@ def summary_views(tables: Sequence[Table]) -> list[dict[str, Any]]:
     """Return what the report shows: of each paper and table the counts, and where its first cell with each outcome
     stands."""
     names = {table.paper: table.paper_name or table.paper for table in tables}
-    titles = {table.name: table.title.partition(":")[0] for table in tables}
+    titles = {table.name: table.heading.partition(":")[0] for table in tables}
     return [
         {
             "paper": one.paper,
@@ -153,14 +153,18 @@ def summary_views(tables: Sequence[Table]) -> list[dict[str, Any]]:
 
 def _counts(one: Tallied, tables: Sequence[Table]) -> Iterator[dict[str, Any]]:
     for outcome in OUTCOMES:
-        kinds = [f"{one.of(outcome, kind):,} {several}" for kind, several in KINDS.items()]
+        decided = outcome in (REPRODUCED, OFF) and one.of(outcome) > 0
+        kinds = [_several(one.of(outcome, kind), kind) for kind in KINDS] if decided else []
         yield {
             "outcome": outcome,
             "count": one.of(outcome),
-            "share": 100 * one.of(outcome) / one.all,
-            "detail": ", ".join(kinds) if outcome in (REPRODUCED, OFF) and one.of(outcome) else "",
-            "first": next((t.name for t in _with(outcome, one, tables)), ""),
+            "detail": ", ".join(kinds),
+            "first": next((table.name for table in _with(outcome, one, tables)), ""),
         }
+
+
+def _several(number: int, kind: str) -> str:
+    return f"{number:,} {kind if number == 1 else KINDS[kind]}"
 
 
 def _with(outcome: str, one: Tallied, tables: Sequence[Table]) -> Iterator[Table]:
