@@ -23,8 +23,17 @@ from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import attribute
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.reranker import load_reranker
-from irpretrain.report.query_cases import GAIN, LOSS, NAMED, RANDOM, TIE, choose_queries
-from irpretrain.report.query_pages import compared, write_query_page
+from irpretrain.report.query_cases import (
+    GAIN,
+    LOSS,
+    NAMED,
+    RANDOM,
+    TIE,
+    choose_queries,
+    compared,
+    differences_of,
+)
+from irpretrain.report.query_pages import write_query_page
 
 HOSTILE = (
     "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"
@@ -85,7 +94,7 @@ def test_rules_that_find_nothing_say_what_there_is() -> None:
 
 
 def test_queries_are_compared() -> None:
-    assert compared(LEFT, RIGHT) == {"better": 3, "equal": 2, "worse": 2}
+    assert compared(differences_of(LEFT, RIGHT)) == {"better": 3, "equal": 2, "worse": 2}
 
 
 @pytest.mark.parametrize(

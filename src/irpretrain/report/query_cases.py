@@ -10,8 +10,8 @@ from irpretrain.errors import ConfigError
 from irpretrain.randomness import stream_key
 
 NAMED, GAIN, LOSS, TIE, RANDOM = "named", "gain", "loss", "tie", "random"
-SAME = 1e-9
-"""Largest difference of two values that count as equal."""
+DIGITS = 9
+"""Decimal places of differences: 0.6 - 0.5 and 0.3 - 0.2 are equal."""
 
 
 class ChosenQuery(NamedTuple):
@@ -47,7 +47,7 @@ def choose_queries(
             raise ConfigError(f"{where}.queries: {query!r} is not among the queries of {options.dataset}")
     if options.queries:
         return [ChosenQuery(query, NAMED) for query in options.queries]
-    differences = {query: right[query] - left[query] for query in sorted(left) if query in known}
+    differences = {query: size for query, size in differences_of(left, right).items() if query in known}
     chosen = dict.fromkeys(_by_rules(options.choose, differences, f"query-pages/{name}", seed))
     if not chosen:
         raise ConfigError(
@@ -57,12 +57,24 @@ def choose_queries(
     return list(chosen)
 
 
+def differences_of(left: Mapping[str, float], right: Mapping[str, float]) -> dict[str, float]:
+    """Return by how much each judged query, in the order of ids, is better on the right."""
+    return {query: round(right[query] - left[query], DIGITS) for query in sorted(left)}
+
+
+def compared(differences: Mapping[str, float]) -> dict[str, int]:
+    """Return on how many queries right is better than left, equal, and worse."""
+    better = sum(size > 0 for size in differences.values())
+    worse = sum(size < 0 for size in differences.values())
+    return {"better": better, "equal": len(differences) - better - worse, "worse": worse}
+
+
 def _by_rules(
     wanted: ChosenQueriesConfig, differences: Mapping[str, float], stream: str, seed: int
 ) -> Iterator[ChosenQuery]:
-    gains = sorted((-size, query) for query, size in differences.items() if size > SAME)
-    losses = sorted((size, query) for query, size in differences.items() if size < -SAME)
-    ties = _drawn((query for query, size in differences.items() if abs(size) <= SAME), stream, seed)
+    gains = sorted((-size, query) for query, size in differences.items() if size > 0)
+    losses = sorted((size, query) for query, size in differences.items() if size < 0)
+    ties = _drawn((query for query, size in differences.items() if not size), stream, seed)
     taken = [ChosenQuery(query, GAIN) for _, query in gains[: wanted.gains]]
     taken += [ChosenQuery(query, LOSS) for _, query in losses[: wanted.losses]]
     taken += [ChosenQuery(query, TIE) for query in ties[: wanted.ties]]
@@ -77,6 +89,5 @@ def _drawn(queries: Iterable[str], stream: str, seed: int) -> list[str]:
 
 
 def _counted(differences: Mapping[str, float]) -> str:
-    gains = sum(size > SAME for size in differences.values())
-    losses = sum(size < -SAME for size in differences.values())
-    return f"gains {gains}, losses {losses}, ties {len(differences) - gains - losses}"
+    found = compared(differences)
+    return f"gains {found['better']}, losses {found['worse']}, ties {found['equal']}"

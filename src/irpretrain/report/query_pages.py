@@ -17,7 +17,7 @@ from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, merge, place_in, read_run
 from irpretrain.report.cells import difference_text
 from irpretrain.report.pair_attributions import AttributedPair, attribute_pairs
-from irpretrain.report.query_cases import SAME, ChosenQuery, choose_queries
+from irpretrain.report.query_cases import ChosenQuery, choose_queries, compared, differences_of
 from irpretrain.report.script_json import script_json
 from irpretrain.report.snippets import snippet
 from irpretrain.report.templates import environment
@@ -116,7 +116,7 @@ def write_query_page(
     views = [source.query(case, shown[case.query]) for case in chosen]
     pairs = source.pairs(chosen, shown)
     attributed = attribute_pairs(name, options, sides, texts, pairs, documents, text, reranking)
-    outcomes = compared(left, right)
+    outcomes = compared(differences_of(left, right))
     page = environment().get_template("query_pages.html.j2").render(
         title=f"Queries: {name}",
         sides=sides,
@@ -145,13 +145,6 @@ def write_query_page(
 def shown_documents(runs: Sequence[Run], query: str, depth: int) -> list[str]:
     """Return the documents that some ranking has among its first `depth`, those of the first ranking first."""
     return list(dict.fromkeys(document for run in runs for document, _ in run.get(query, [])[:depth]))
-
-
-def compared(left: Mapping[str, float], right: Mapping[str, float]) -> dict[str, int]:
-    """Return on how many judged queries right is better than left, equal, and worse."""
-    differences = [right[query] - left[query] for query in left]
-    better, worse = sum(size > SAME for size in differences), sum(size < -SAME for size in differences)
-    return {"better": better, "equal": len(differences) - better - worse, "worse": worse}
 
 
 def read_texts(
