@@ -91,17 +91,17 @@
     element("b", entry.ranks[side], top, "rank");
     element("bdi", entry.title || entry.id, top, "title");
     element("span", entry.scores[side].toFixed(3), top, "score").title = "score";
+    if (data.how.models.length) {
+      const which = element("button", "Which words?", top, "which");
+      which.type = "button";
+      which.addEventListener("click", () => explain(query, place, number));
+    }
     const text = element("p", null, made, "snippet");
     for (const [part, marked] of entry.snippet) marked ? element("mark", part, text) : text.append(part);
     const bottom = element("div", null, made, "bottom");
     element("span", moved.text, bottom, `moved ${moved.kind}`);
     element("span", judged.text, bottom, `chip ${judged.kind === "relevant" ? "reproduced" : judged.kind === "other" ? "off" : ""}`);
     element("bdi", entry.id, bottom);
-    if (data.how.models.length) {
-      const which = element("button", "Which words?", bottom, "which");
-      which.type = "button";
-      which.addEventListener("click", () => explain(query, place, number));
-    }
     made.addEventListener("pointerenter", () => light(number, true));
     made.addEventListener("pointerleave", () => light(number, false));
     made.addEventListener("focus", () => light(number, true));
