@@ -139,6 +139,7 @@ def robust(tmp_path_factory):
     base["datasets"] = content["datasets"]
     base["report"]["papers"] = ["prop"]
     base["term_weights"] = {}
+    base["query_pages"] = {}
     base["experiments"] = {
         "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
     }
@@ -289,12 +290,12 @@ def test_long_tables_are_spread_over_floats(config: Config, results) -> None:
         dataclasses.replace(panel, rows=(row,) * 24)
         for panel, row in zip(table.panels[:2], (plain, stacked), strict=True)
     ]
-    text = latex(dataclasses.replace(table, panels=tuple(long)))
+    text = latex(dataclasses.replace(table, panels=tuple(long), _letters={}))
     assert text.count(r"\begin{table*}") == 2
     assert text.count(r"\label{") == 1
     assert text.count("(continued)") == 1
     _check_latex(text)
-    text = latex(dataclasses.replace(table, panels=(long[0], table.panels[0])))
+    text = latex(dataclasses.replace(table, panels=(long[0], table.panels[0]), _letters={}))
     assert text.count(r"\begin{table*}") == 1
 
 
