@@ -564,7 +564,9 @@ LABELLED_SENTENCES = Contract(
     "One row an example of a task of GLUE.",
     (
         Column("role", pa.string(), "train, choose (epoch and learning rate), test or mismatched"),
-        Column("example_id", pa.string(), "<file>-<line>: file train, development or mismatched, line from 1"),
+        Column(
+            "example_id", pa.string(), "<file>-<line>: file train, development or mismatched, line from 1"
+        ),
         Column("texts", _list(pa.string()), "a sentence, or two"),
         Column("label", pa.string(), "class, or a number as it is written"),
     ),

@@ -22,7 +22,7 @@ HOW = "snakemake --cores 1 datasets says how to get them"
 
 
 def without_absent(config: Config) -> Config:
-    """Return the configuration without the experiments, and tasks, that need a file of the catalogue that is not there.
+    """Return the configuration without the experiments and tasks that need a file of the catalogue which is missing.
 
     Why is kept in `absent` and `absent_tasks`, for the tables, and among the report's notes. A file that the configuration names itself is
     not looked at here: that it is missing is a fault (`corpora.sources`).
@@ -76,7 +76,10 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
 def _alone(config: Config, experiment: str | None = None) -> Config:
     """The configuration with one experiment or none, and with nothing that is made without it."""
     papers: list[Paper] = ["prop"]  # no table of PROP needs more than experiments
-    update: dict[str, Any] = {"attributions": {}, "report": config.report.model_copy(update={"papers": papers})}
+    update: dict[str, Any] = {
+        "attributions": {},
+        "report": config.report.model_copy(update={"papers": papers}),
+    }
     if experiment is None:
         shown = {name: one.model_copy(update={"papers": None}) for name, one in config.downstream.items()}
         return config.model_copy(update={**update, "experiments": {}, "downstream": shown})

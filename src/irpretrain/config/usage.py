@@ -32,9 +32,7 @@ def active_downstream(config: Config) -> dict[str, DownstreamConfig]:
     """Return the entries of `downstream` that some paper of the report shows; no other is run."""
     wanted = set(config.report.papers)
     return {
-        name: one
-        for name, one in config.downstream.items()
-        if one.papers is None or wanted & set(one.papers)
+        name: one for name, one in config.downstream.items() if one.papers is None or wanted & set(one.papers)
     }
 
 

@@ -57,7 +57,9 @@ def check_sources(config: Config, manifest: Manifest) -> None:
             _check_files(config.first_stages[stage].runs[name], manifest)
     for name in used_tasks(config):
         for part, file in config.downstream_tasks[name].files.items():
-            with _collected(faults, f"downstream_tasks.{name}.{config.downstream_tasks[name].kind}.{part}.path"):
+            with _collected(
+                faults, f"downstream_tasks.{name}.{config.downstream_tasks[name].kind}.{part}.path"
+            ):
                 _check_files(file, manifest)
     with _collected(faults, "encoder.path"):
         _check_encoder(config, manifest)

@@ -1,6 +1,6 @@
 """F1 and exact match of answers, as the official evaluations of SQuAD 1.1 and MRQA 2019 define them.
 
-Both texts are normalised: lower case, without ASCII punctuation, without the articles a, an and the, with single spaces.
+Both texts are normalised: lower case, without ASCII punctuation, without articles (a, an, the), with single spaces.
 F1 is the harmonic mean of precision and recall of the words, counted with repetition. A question is worth the best of
 its accepted answers; an answer that is missing is worth 0.
 """

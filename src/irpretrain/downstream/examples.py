@@ -104,9 +104,7 @@ def _sentences(part: str, record: LabelledText, path: Path) -> Row:
     return {"example_id": name, "texts": list(record.texts), "label": record.label}
 
 
-def _check(
-    name: str, part: str, files: FileConfig, rows: list[Row], key: str, paths: Sequence[Path]
-) -> None:
+def _check(name: str, part: str, files: FileConfig, rows: list[Row], key: str, paths: Sequence[Path]) -> None:
     if files.expected not in (None, len(rows)):
         raise InputError(
             paths[0],

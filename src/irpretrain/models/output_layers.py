@@ -83,7 +83,9 @@ class OutputLayerModel(nn.Module):
         """
         directory = Path(directory)
         given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
-        config = BertConfig(**given, id2label=dict(enumerate(labels)), label2id={n: i for i, n in enumerate(labels)})
+        config = BertConfig(
+            **given, id2label=dict(enumerate(labels)), label2id={n: i for i, n in enumerate(labels)}
+        )
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
             config.classifier_dropout = dropout

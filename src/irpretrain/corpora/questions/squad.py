@@ -1,4 +1,4 @@
-"""Format `squad` of questions: SQuAD's own JSON (Rajpurkar et al., 2016), whose spans are given by their first character."""
+"""Format `squad` of questions: SQuAD's own JSON (Rajpurkar et al., 2016), spans given by their first character."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def _question(
 
 def _span(answer: Any, context: str) -> tuple[int, int] | None:
     """Return the half-open span of an answer, None where its text does not stand there."""
-    text, start = (answer.get("text"), answer.get("answer_start")) if isinstance(answer, dict) else (None, None)
+    text, start = (
+        (answer.get("text"), answer.get("answer_start")) if isinstance(answer, dict) else (None, None)
+    )
     if not isinstance(text, str) or not text or type(start) is not int or start < 0:
         return None
     end = start + len(text)
