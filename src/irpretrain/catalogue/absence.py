@@ -24,8 +24,8 @@ HOW = "snakemake --cores 1 datasets says how to get them"
 def without_absent(config: Config) -> Config:
     """Return the configuration without the experiments and tasks that need a file of the catalogue which is missing.
 
-    Why is kept in `absent` and `absent_tasks`, for the tables, and among the report's notes. A file that the configuration names itself is
-    not looked at here: that it is missing is a fault (`corpora.sources`).
+    Why is kept in `absent` and `absent_tasks`, for the tables, and among the report's notes. A file that the
+    configuration names itself is not looked at here: that it is missing is a fault (`corpora.sources`).
     """
     absent = dict[str, AbsenceConfig]()
     for name, experiment in active_experiments(config).items():

@@ -1,5 +1,5 @@
-"""Sections `downstream_tasks`, `question_answering`, `sentence_tasks` and `downstream`: what else the encoders are tried
-on (PHP, section 4.5.2 and Table 4)."""
+"""Sections `downstream_tasks`, `question_answering`, `sentence_tasks` and `downstream`: what else encoders are tried on
+(PHP, section 4.5.2 and Table 4)."""
 
 from __future__ import annotations
 

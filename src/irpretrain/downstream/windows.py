@@ -1,7 +1,7 @@
 """Questions with windows of their texts, as sequences [CLS] question [SEP] window [SEP].
 
-A text that does not fit is read in windows that overlap; each begins `stride` word pieces after the one before (Devlin et
-al., 2019, whose code calls it so). An answer is a target in every window that it lies in whole.
+A text that does not fit is read in windows that overlap; each begins `stride` word pieces after the one before (so
+called in the code of Devlin et al., 2019). An answer is a target in every window that it lies in whole.
 """
 
 from __future__ import annotations

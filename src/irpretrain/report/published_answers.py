@@ -31,8 +31,8 @@ class PublishedAnswerRow(_Strict):
 class PublishedAnswers(_Strict):
     """The table of question answering.
 
-    `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. The mark says that the row
-    `marked` is significantly better than every other.
+    `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. The mark says that the
+    row `marked` is significantly better than every other.
     """
 
     number: int
