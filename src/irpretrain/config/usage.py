@@ -63,8 +63,9 @@ def largest_shots(regimes: Iterable[str]) -> int:
 
 def used_models(config: Config) -> list[str]:
     """Return the models that some experiment or task beside retrieval needs, those they start from included."""
-    compared = [*active_experiments(config).values(), *active_downstream(config).values()]
-    return with_starts(config, (name for one in compared for name in one.models))
+    compared = [experiment.models for experiment in active_experiments(config).values()]
+    compared += [one.models for one in active_downstream(config).values()]
+    return with_starts(config, (name for models in compared for name in models))
 
 
 def wanted_models(config: Config) -> list[str]:
@@ -227,9 +228,9 @@ def longest_sequences(config: Config) -> dict[str, int]:
                 key = f"models.{name}.finetuning.max_length"
                 found[key] = config.finetuning_of(name).max_length
     for name in used_tasks(config):
-        task = config.downstream_tasks[name]
-        section = "question_answering" if task.kind == "questions" else "sentence_tasks"
-        key = f"downstream_tasks.{name}.training" if "max_length" in task.training else section
+        described = config.downstream_tasks[name]
+        section = "question_answering" if described.kind == "questions" else "sentence_tasks"
+        key = f"downstream_tasks.{name}.training" if "max_length" in described.training else section
         found[f"{key}.max_length"] = config.downstream_training_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]

@@ -236,8 +236,8 @@ class _AnswerTable:
             f"Ours: mean [{evaluation.confidence:.0%} interval] over the tested half. Same mark against the rows that "
             f"are run, {test_text(TableTest.of(evaluation))}.",
             f"Verdicts: a number is reproduced when it lies in our interval or within "
-            f"{self.published.verdict.tolerance:g} of our mean. On other data the mark is a claim, reproduced when ours "
-            "is significantly better too.",
+            f"{self.published.verdict.tolerance:g} of our mean. On other data the mark is a claim, reproduced when "
+            "ours is significantly better too.",
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",
             *(f"{self._task_label(task)}: {self._examples(task):,} tested examples." for task in here),
