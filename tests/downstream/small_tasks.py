@@ -39,7 +39,7 @@ def squad(contexts: list[tuple[str, list[tuple[str, str, list[str]]]]]) -> str:
 
 
 def marked_questions(count: int, first: int = 0) -> str:
-    """Questions whose answer is the word after "abc", among other words; the question says nothing."""
+    """Questions whose answer is the word after "abc"; its number ends in 0. The question says nothing."""
     contexts = []
     for number in range(first, first + count):
         words = [f"word{(7 * number + 3 * place) % 80:02d}" for place in range(12)]

@@ -99,34 +99,9 @@ def test_a_batch(question, encoder, tiny_encoder):
     windows = cut_windows([asked, short], answering(max_length=12, question_length=2, stride=1), 3)
     batch = WindowSequences(encoder, [asked, short]).batch(windows)
     ids = {name: number for number, name in enumerate((tiny_encoder / "vocab.txt").read_text().split())}
-    first = [
-        "[CLS]",
-        "word10",
-        "word11",
-        "[SEP]",
-        "word01",
-        "word02",
-        "c",
-        "##a",
-        "##b",
-        "word03",
-        "word04",
-        "[SEP]",
-    ]
-    last = [
-        "[CLS]",
-        "word10",
-        "word11",
-        "[SEP]",
-        "word05",
-        "[SEP]",
-        "[PAD]",
-        "[PAD]",
-        "[PAD]",
-        "[PAD]",
-        "[PAD]",
-        "[PAD]",
-    ]
+    text = ["word01", "word02", "c", "##a", "##b", "word03", "word04"]
+    first = ["[CLS]", "word10", "word11", "[SEP]", *text, "[SEP]"]
+    last = ["[CLS]", "word10", "word11", "[SEP]", "word05", "[SEP]", *["[PAD]"] * 6]
     assert batch.input_ids[0].tolist() == [ids[name] for name in first]
     assert batch.input_ids[2].tolist() == [ids[name] for name in last]
     assert batch.token_type_ids[2].tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0]
