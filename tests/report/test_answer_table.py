@@ -1,4 +1,4 @@
-"""PHP's Table 4: printed percent as shares, ours beside it, the mean only where all six sets are run, the mark as a claim."""
+"""PHP's Table 4: printed percent as shares, ours beside it, a mean of all six sets or none, the mark as a claim."""
 
 from __future__ import annotations
 

@@ -38,12 +38,15 @@ class ResultFiles:
 
     def of_paper(self, paper: str, config: Config) -> ResultFiles:
         """Return the files of the experiments that a paper shows, and those called after no experiment."""
-        others = config.experiments.keys() - config.of_papers([paper]).experiments.keys()  # type: ignore[list-item]
+        narrowed = config.of_papers([paper])  # type: ignore[list-item]
+        others = config.experiments.keys() - narrowed.experiments.keys()
+        tasks = config.downstream.keys() - narrowed.downstream.keys()
         kept = [
             [path for path in paths if Path(path).stem not in others]
             for paths in (self.scores, self.per_query, self.depths)
         ]
-        return ResultFiles(kept[0], kept[1], self.axioms, kept[2], self.answers)
+        answers = [path for path in self.answers if Path(path).stem not in tasks]
+        return ResultFiles(kept[0], kept[1], self.axioms, kept[2], answers)
 
 
 def build_tables(published: Sequence[Published], config: Config, files: ResultFiles) -> list[Table]:
