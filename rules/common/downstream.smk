@@ -88,7 +88,7 @@ def downstream_tables(wildcards):
     if not found:
         missing = "".join(f"\n  {task}: {reason}" for task, reason in CFG.absent_tasks.items())
         raise WorkflowError(
-            "the configuration runs no task beside retrieval; lay configs/php-downstream.yaml over it, or add one "
+            "the configuration runs no task beside retrieval; lay configs/downstream.yaml over it, or add one "
             f"under downstream{missing}"
         )
     return [f"results/downstream/{name}.md" for name in found]

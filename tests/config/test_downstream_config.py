@@ -13,6 +13,7 @@ from irpretrain.config.usage import used_models, used_tasks
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets
 from irpretrain.errors import ConfigError
+from irpretrain.report.published import load_published
 
 ROOT = Path(__file__).parents[2]
 TASKS = [
@@ -56,7 +57,7 @@ def test_models_of_tasks_are_made_with_those_that_they_start_from():
 
 def test_a_task_whose_files_are_missing_is_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    config = load_config(ROOT / "config.yaml", ROOT / "configs/php-downstream.yaml")
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/downstream.yaml")
     assert without_absent(config) is config
     both = config.downstream["answers"].model_copy(update={"tasks": ["squad-spans", "mrqa-squad"]})
     files = configuration(downstream={"x": {"tasks": ["mrqa-squad"], "models": ["php"]}}).downstream_tasks
@@ -82,8 +83,20 @@ def test_a_task_whose_files_are_missing_is_left_out(tmp_path, monkeypatch):
 
 
 def test_the_overlay_needs_embedded_data_alone():
-    config = load_config(ROOT / "config.yaml", ROOT / "configs/php-downstream.yaml")
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/downstream.yaml")
     assert {"squad-train", "squad-dev", "minilm"} <= set(used_assets(config))
+
+
+def test_the_papers_overlay_has_what_table_4_shows():
+    published = load_published(ROOT / "resources/published/php.yaml").answers
+    overlays = [ROOT / f"configs/{name}.yaml" for name in ("paper", "php-paper")]
+    config = load_config(ROOT / "config.yaml", *overlays)
+    assert set(config.downstream["mrqa"].tasks) == set(published.tasks)
+    shown = config.downstream["mrqa"].models
+    for row in (row for row in published.rows if row.values):
+        assert next(name for name in row.models if name in config.models) in shown
+    assert {*config.downstream["mrqa"].tasks, *config.downstream["glue"].tasks} == set(TASKS)
+    assert config.downstream_training_of("glue-rte").compute.gpus == 1
 
 
 FILES = {part: {"format": "squad", "path": f"{part}.json"} for part in ("train", "development")}

@@ -75,8 +75,8 @@ def read_questions(
 ) -> list[Question]:
     """Return the questions of one role of a SPAN_QUESTIONS table, in its order."""
     found: list[Question] = []
-    context: str | None = None
-    pieces = encoder.encode([""])[0]
+    context = ""
+    [pieces] = encoder.encode([context])
     for batch in SPAN_QUESTIONS.stream(path, rows=ROWS_AT_ONCE):
         rows = [row for row in batch.to_pylist() if row["role"] == role]
         asked = encoder.encode([row["question"] for row in rows])

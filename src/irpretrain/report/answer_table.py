@@ -23,7 +23,7 @@ MEASURES = ("F1", "EM", "accuracy")
 """In the order of columns; those of tasks beside question answering too."""
 AVERAGE = "average"
 NOTHING_RUN = (
-    "no entry of `downstream` is in this configuration (the overlay configs/php-downstream.yaml has SQuAD)"
+    "no entry of `downstream` is in this configuration (the overlay configs/downstream.yaml has SQuAD)"
 )
 
 
