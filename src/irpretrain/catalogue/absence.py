@@ -38,7 +38,8 @@ def without_absent(config: Config) -> Config:
     if not absent and not absent_tasks:
         return config
     notes = [f"Experiment {name} is not run: {absence.reason}." for name, absence in absent.items()]
-    notes += [f"Task {name} is not run: {reason}." for name, reason in absent_tasks.items()]
+    if absent_tasks:
+        notes.append(f"Not run, as files are missing: {', '.join(absent_tasks)}; {HOW}.")
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
     kept = {name: one for name, one in config.experiments.items() if name not in absent}
     changed = {"experiments": kept, "absent": absent, "report": report}
