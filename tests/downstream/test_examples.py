@@ -74,9 +74,14 @@ def test_questions_as_they_are_written(tmp_path):
     }
 
 
-def test_a_development_question_twice_is_refused(tmp_path):
-    with pytest.raises(InputError, match="'q1' of the task made occurs twice"):
-        write_questions(tmp_path, marked_questions(2), marked_questions(2, 1).replace("q2", "q1"))
+def test_of_a_development_question_twice_the_first_is_kept(tmp_path):
+    twice = marked_questions(4, first=50).replace("q52", "q50")
+    path = write_questions(tmp_path, marked_questions(2), twice)
+    rows = {
+        row["question_id"]: row for row in SPAN_QUESTIONS.read(path).to_pylist() if row["role"] != "train"
+    }
+    assert list(rows) == ["q50", "q51", "q53"]
+    assert rows["q50"]["context"] == json.loads(twice)["data"][0]["paragraphs"][0]["context"]
 
 
 def test_too_few_examples_to_choose_and_test(tmp_path):

@@ -35,8 +35,8 @@ def prepare_task(
 ) -> dict[str, Any]:
     """Read a task's files, draw samples, deal out the roles, and write SPAN_QUESTIONS or LABELLED_SENTENCES.
 
-    Rows keep the order of the files, training set first. Samples and halves depend on the seed and on the examples'
-    identifiers alone.
+    Rows keep the order of the files, training set first; of development examples with one identifier the first is kept,
+    as predictions are known by it. Samples and halves depend on the seed and on the examples' identifiers alone.
 
     Args:
         name: of the task.
@@ -49,8 +49,8 @@ def prepare_task(
         Counts: what was read and left out of each file, and the examples of each role.
 
     Raises:
-        InputError: a malformed record that is refused, other numbers than expected, a development question twice, an
-            example without a label, or a part that is empty.
+        InputError: a malformed record that is refused, other numbers than expected, an example without a label, or a
+            part that is empty.
         ConfigError: a sample is asked for that is larger than its set.
     """
     contract = SPAN_QUESTIONS if task.kind == "questions" else LABELLED_SENTENCES
@@ -60,9 +60,10 @@ def prepare_task(
     for part, files in task.files.items():
         tally = Tally(files.malformed, "malformed")
         found = list(_rows(part, files, sources[part], tally))
-        _check(name, part, files, found, key, sources[part])
-        rows[part] = _sample(found, _sample_size(task, part), seed, part, key, f"downstream_tasks.{name}")
-        counts[part] = {**tally.counts(), "used": len(rows[part])}
+        _check(files, found, sources[part])
+        once = found if part == TRAIN else _first_of_each(found, key)
+        rows[part] = _sample(once, _sample_size(task, part), seed, part, key, f"downstream_tasks.{name}")
+        counts[part] = {**tally.counts(), "repeated": len(found) - len(once), "used": len(rows[part])}
     dealt = list(_with_roles(rows, task, seed, key))
     roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST, MISMATCHED)}
     for role in (TRAIN, CHOOSE, TEST):
@@ -104,18 +105,20 @@ def _sentences(part: str, record: LabelledText, path: Path) -> Row:
     return {"example_id": name, "texts": list(record.texts), "label": record.label}
 
 
-def _check(name: str, part: str, files: FileConfig, rows: list[Row], key: str, paths: Sequence[Path]) -> None:
+def _check(files: FileConfig, rows: list[Row], paths: Sequence[Path]) -> None:
     if files.expected not in (None, len(rows)):
         raise InputError(
             paths[0],
             f"there are {len(rows):,} examples here, expected were {files.expected:,}",
             remedy="Get the data again; if these are the data you mean, give their section another `expected`.",
         )
-    seen = set[str]()
-    for row in rows if part != TRAIN else ():
-        if row[key] in seen:
-            raise InputError(paths[0], f"{row[key]!r} of the task {name} occurs twice")
-        seen.add(row[key])
+
+
+def _first_of_each(rows: list[Row], key: str) -> list[Row]:
+    first: dict[str, Row] = {}
+    for row in rows:
+        first.setdefault(row[key], row)
+    return list(first.values())
 
 
 def _sample_size(task: DownstreamTaskConfig, part: str) -> int | None:
