@@ -27,5 +27,6 @@ with stage(snakemake) as done:
             sweeps=list(snakemake.input.sweeps),
             costs=list(snakemake.input.costs),
             pages=list(snakemake.input.pages),
+            answers=list(snakemake.input.answers),
         )
     )

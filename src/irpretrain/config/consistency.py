@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from irpretrain.config.downstream_consistency import downstream_faults
 from irpretrain.config.query_page_consistency import query_page_faults
 from irpretrain.config.ranker_consistency import ranker_faults
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
@@ -51,6 +52,8 @@ NAMED = (
     "indexes",
     "first_stages",
     "experiments",
+    "downstream_tasks",
+    "downstream",
     "diagnoses",
     "attributions",
     "weight_distributions",
@@ -120,6 +123,7 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
     yield from ranker_faults(config)
+    yield from downstream_faults(config)
 
 
 def view_faults(config: Config) -> Iterator[str]:
