@@ -60,6 +60,9 @@ include: "rules/weight_views.smk"
 include: "rules/report.smk"
 
 
+print_costs_at_the_end()
+
+
 onsuccess:
     from irpretrain.report.headline import print_headlines
 
