@@ -1,9 +1,9 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
 Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), datasets (which data
-sets are there, and what the others need), wikitext_audit (how dumps are read, beside another parser), attributions
-(which words scores come from), weight_distributions and term_weight_pages (how weights of words look), or any file
-under results/.
+sets are there, and what the others need), exported_models (trained models with their cards), wikitext_audit (how
+dumps are read, beside another parser), attributions (which words scores come from), weight_distributions and
+term_weight_pages (how weights of words look), or any file under results/.
 docs/architecture.md is the map.
 """
 
@@ -58,6 +58,7 @@ include: "rules/evaluation.smk"
 include: "rules/attributions.smk"
 include: "rules/weight_views.smk"
 include: "rules/report.smk"
+include: "rules/export.smk"
 
 
 print_costs_at_the_end()
@@ -114,6 +115,11 @@ rule deepct:
 rule datasets:
     input:
         "results/datasets.md",
+
+
+rule exported_models:
+    input:
+        exported_models,
 
 
 rule wikitext_audit:

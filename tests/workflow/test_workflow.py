@@ -250,6 +250,27 @@ def planned_rules(folder: Path, **overrides: object) -> set[str]:
     }
 
 
+def test_a_trained_model_can_be_taken_by_others(finished):
+    folder, _ = finished
+    run_workflow(folder, "results/exported/prop/seed-1")
+    exported, trained = (
+        folder / "results/exported/prop/seed-1",
+        folder / "results/models/pretrained/prop/seed-1",
+    )
+    card = (exported / "README.md").read_text()
+    for said in (
+        "# PROP",
+        "| tiny | bm25 | zero-shot | nDCG@20 |",
+        "| tiny | bm25 | full |",
+        "objective: rop",
+        "sha256",
+    ):
+        assert said in card
+    weights = "model.safetensors"
+    assert (exported / weights).read_bytes() == (trained / weights).read_bytes()
+    assert not (exported / "snapshots").exists()
+
+
 SHOWN = re.compile(r"all|evaluate|make_(tables|figures)_\w+|write_(overview|report|paper_report)")
 """What shows results, and so depends on nearly everything."""
 
