@@ -25,7 +25,7 @@ LICENCE = (
     "The code that made it is Apache-2.0. The weights were made from the encoder and the data above, under the "
     "licences named there; whoever passes them on must see to these."
 )
-FINE_TUNED = "Of regimes other than zero-shot the scores are those of fine-tuned copies; the weights here are those before."
+FINE_TUNED = "Scores of regimes other than zero-shot are those of fine-tuned copies; the weights here are those before."
 USE = """\
 ```python
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
