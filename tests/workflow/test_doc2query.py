@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, run_workflow
+from tiny import make_project, overlay_config, run_workflow
 
 from irpretrain.contracts import EXPANSIONS
 from tiny_models import write_t5
@@ -20,12 +20,9 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
 def test_documents_are_expanded_by_a_models_queries(tmp_path: Path) -> None:
     index = {"type": "doc2query", "model": "data/generator", "queries": 2, "query_length": 5, "block": 10}
-    make_project(
-        tmp_path,
-        shards=2,
-        indexes={"doc2query": index},
-        first_stages={"doc2query-bm25": {"label": "BM25, Doc2Query", "index": "doc2query"}},
-    )
+    stage = {"doc2query-bm25": {"label": "BM25, Doc2Query", "index": "doc2query"}}
+    stages = overlay_config()["first_stages"] | stage
+    make_project(tmp_path, shards=2, indexes={"doc2query": index}, first_stages=stages)
     write_t5(tmp_path / "data/generator")
     run = "results/runs/tiny-unseen/doc2query-bm25/first-stage.run.gz"
     run_workflow(tmp_path, run)
