@@ -15,6 +15,7 @@ for paper in PAPERS:
             temperatures=temperatures([paper]),
             diagnoses=diagnoses([paper]),
             depths=depths([paper]),
+            answers=downstream_results([paper]),
         output:
             verdicts=f"results/verdicts/{paper}.csv",
             tables=tables([paper]),
@@ -98,9 +99,11 @@ rule write_paper_report:
         temperatures=lambda wildcards: temperatures([wildcards.paper]),
         diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
         depths=lambda wildcards: depths([wildcards.paper]),
+        answers=lambda wildcards: downstream_results([wildcards.paper]),
         sweeps=lambda wildcards: sweeps([wildcards.paper]),
         pictures=lambda wildcards: sweep_figures([wildcards.paper]),
         costs=lambda wildcards: index_costs([wildcards.paper]),
+        pages=lambda wildcards: query_pages_of([wildcards.paper]),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/reports/{paper}.html",
@@ -120,16 +123,18 @@ rule write_paper_report:
 
 
 rule write_overview:
-    """The scores of all experiments and the verdicts of all papers in one file each, and the headline table."""
+    """The scores of all experiments and the verdicts of all papers in one file each; the headline table, and how many
+    verdicts of each paper hold."""
     input:
         scores=scores_of(PAPERS),
         per_query=per_query_of(PAPERS),
         verdicts=verdicts(PAPERS),
+        published=published(PAPERS),
     output:
         scores="results/scores.csv",
         per_query="results/per_query.parquet",
         verdicts="results/verdicts.csv",
-        tables=headline_tables(),
+        tables=overview_tables(),
         meta="results/scores.csv.meta.json",
     log:
         "results/logs/write_overview.log",
@@ -160,9 +165,11 @@ rule write_report:
         temperatures=temperatures(PAPERS),
         diagnoses=diagnoses(PAPERS),
         depths=depths(PAPERS),
+        answers=downstream_results(PAPERS),
         sweeps=sweeps(PAPERS),
         pictures=sweep_figures(PAPERS),
         costs=index_costs(PAPERS),
+        pages=query_pages_of(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/report.html",
