@@ -25,7 +25,7 @@ from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.progress import progress
 from irpretrain.provenance import sha256
-from irpretrain.term_weights.alignment import first_pieces, windows, word_weights
+from irpretrain.term_weights.alignment import WordWeights, first_pieces, windows, word_weights
 from irpretrain.term_weights.blocks import write_in_blocks
 from irpretrain.term_weights.folds import models_of_folds
 from irpretrain.term_weights.term_lists import weighted_terms
@@ -147,8 +147,8 @@ class Predictor:
         pieces = self.encoder.encode([one.text for one in texts])
         weights, counts = self.weights(words, pieces)
         found, unread = [], 0
-        for one, spans, values in zip(texts, words, weights, strict=True):
-            terms, left_out = weighted_terms(spans.words, values)
+        for one, spans, given in zip(texts, words, weights, strict=True):
+            terms, left_out = weighted_terms(spans.words, given.values, given.read)
             unread += left_out
             found.append(
                 {"part": one.part, "position": one.position, "document_id": one.document_id, "terms": terms}
@@ -163,9 +163,8 @@ class Predictor:
 
     def weights(
         self, words: Sequence[WordSpans], pieces: Sequence[Pieces]
-    ) -> tuple[list[np.ndarray], dict[str, int]]:
-        """Return the weight of every word of each text, in its order (float32, -inf where there is none), and
-        counts."""
+    ) -> tuple[list[WordWeights], dict[str, int]]:
+        """Return the weight of every word of each text, in its order, and counts."""
         room, overlap = self.encoder.room(self.options.max_length), self.options.windows.overlap
         read = [windows(len(one.ids), room, overlap) for one in pieces]
         sequences = [

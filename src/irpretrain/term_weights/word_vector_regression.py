@@ -137,15 +137,14 @@ def train_word_vectors(
 def _examples(
     targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield features and targets of the counted words of each text."""
+    """Yield features and targets of the words of each text."""
     find = word_finder(text.words)
     for batch in TERM_TARGETS.stream(targets, rows=TEXTS_AT_ONCE):
         for row in range(batch.num_rows):
             if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
                 continue
-            counted = batch.column("counted")[row].values.to_numpy(zero_copy_only=False)
             x = features.of(find(batch.column("text")[row].as_py()))
-            yield x[counted], batch.column("targets")[row].values.to_numpy()[counted].astype(np.float64)
+            yield x, batch.column("targets")[row].values.to_numpy().astype(np.float64)
 
 
 @dataclass(frozen=True)
