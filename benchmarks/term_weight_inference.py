@@ -33,7 +33,7 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import Predictor, Window
-from irpretrain.term_weights.texts import Text
+from irpretrain.text.keyed_texts import Text
 from irpretrain.training.compute import reproducible
 
 MSMARCO = 8_841_823

@@ -2,8 +2,8 @@
 
 Lucene keeps lengths in one byte and scores a window by its width, so Indri's formulas cannot be had from its index.
 Documents are cut into words as `text.words` says, as term weights and so weighted queries are, and each word becomes
-the terms of the tf index's analyser (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its place, so
-that words on its two sides are no neighbours.
+the terms of the tf index's analyser (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its place,
+so that words on its two sides are no neighbours.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.term_weights.folds import models_of_folds
 from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.term_weights.texts import Text, document_texts, query_texts
+from irpretrain.text.keyed_texts import Text, document_texts, query_texts
 from irpretrain.text.word_store import word_numbers
 from irpretrain.text.words import word_finder
 
