@@ -1,7 +1,8 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
 Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), datasets (which data
-sets are there, and what the others need), wikitext_audit (how dumps are read, beside another parser), attributions
+sets are there, and what the others need), downstream (question answering and GLUE, where an overlay names models and
+tasks), wikitext_audit (how dumps are read, beside another parser), attributions
 (which words scores come from), weight_distributions and term_weight_pages (how weights of words look), or any file
 under results/.
 docs/architecture.md is the map.
@@ -55,6 +56,7 @@ include: "rules/neural.smk"
 include: "rules/retrieval.smk"
 include: "rules/reranking.smk"
 include: "rules/evaluation.smk"
+include: "rules/downstream.smk"
 include: "rules/attributions.smk"
 include: "rules/weight_views.smk"
 include: "rules/report.smk"
@@ -116,6 +118,11 @@ rule datasets:
 rule wikitext_audit:
     input:
         wikitext_audits,
+
+
+rule downstream:
+    input:
+        downstream_tables,
 
 
 rule attributions:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from irpretrain.config.consistency import view_faults
 from irpretrain.config.usage import (
+    active_downstream,
     active_experiments,
     most_shots,
     trained_on,
@@ -54,6 +55,7 @@ wildcard_constraints:
     distribution=r"[a-z0-9-]+",
     page=r"[a-z0-9-]+",
     entry=r"[a-z0-9-]+",
+    task=r"[a-z0-9-]+",
     paper=r"[a-z]+",
     shard=r"\d+",
     seed=r"\d+",
@@ -91,6 +93,7 @@ include: "common/pretraining.smk"
 include: "common/datasets.smk"
 include: "common/first_stages.smk"
 include: "common/runs.smk"
+include: "common/downstream.smk"
 include: "common/attributions.smk"
 include: "common/weight_views.smk"
 include: "common/report.smk"

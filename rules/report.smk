@@ -15,6 +15,7 @@ for paper in PAPERS:
             temperatures=temperatures([paper]),
             diagnoses=diagnoses([paper]),
             depths=depths([paper]),
+            answers=downstream_results([paper]),
         output:
             verdicts=f"results/verdicts/{paper}.csv",
             tables=tables([paper]),
@@ -98,6 +99,7 @@ rule write_paper_report:
         temperatures=lambda wildcards: temperatures([wildcards.paper]),
         diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
         depths=lambda wildcards: depths([wildcards.paper]),
+        answers=lambda wildcards: downstream_results([wildcards.paper]),
         sweeps=lambda wildcards: sweeps([wildcards.paper]),
         pictures=lambda wildcards: sweep_figures([wildcards.paper]),
         costs=lambda wildcards: index_costs([wildcards.paper]),
@@ -160,6 +162,7 @@ rule write_report:
         temperatures=temperatures(PAPERS),
         diagnoses=diagnoses(PAPERS),
         depths=depths(PAPERS),
+        answers=downstream_results(PAPERS),
         sweeps=sweeps(PAPERS),
         pictures=sweep_figures(PAPERS),
         costs=index_costs(PAPERS),

@@ -23,5 +23,6 @@ with stage(snakemake) as done:
                 list(snakemake.input.temperatures),
             ),
             list(snakemake.input.depths),
+            list(snakemake.input.answers),
         )
     )

@@ -26,5 +26,6 @@ with stage(snakemake) as done:
             depths=list(snakemake.input.depths),
             sweeps=list(snakemake.input.sweeps),
             costs=list(snakemake.input.costs),
+            answers=list(snakemake.input.answers),
         )
     )

@@ -12,7 +12,15 @@ from irpretrain.corpora.registry import FORMATS
 from irpretrain.objectives.registry import OBJECTIVES
 
 ROOT = Path(__file__).resolve().parents[1]
-TRAINING = {"pretrain", "finetune", "rerank", "train_term_weights", "generate_queries", "make_neural_ranker"}
+TRAINING = {
+    "pretrain",
+    "finetune",
+    "finetune_downstream",
+    "rerank",
+    "train_term_weights",
+    "generate_queries",
+    "make_neural_ranker",
+}
 """Scripts that run or make a model."""
 HEAVY = ("torch", "transformers")
 

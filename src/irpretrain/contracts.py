@@ -544,6 +544,33 @@ EXPANSIONS = Contract(
     ),
 )
 
+SPAN_QUESTIONS = Contract(
+    "span_questions",
+    "One row a question of a task of extractive question answering.",
+    (
+        Column("role", pa.string(), "train, choose (epoch and learning rate) or test"),
+        Column("question_id", pa.string(), "question"),
+        Column("question", pa.string(), "its text"),
+        Column("context", pa.string(), "the text that it is asked of"),
+        Column("answers", _list(pa.string()), "every accepted answer"),
+        Column("starts", _list(pa.int32()), "first character of each answer that stands in the text"),
+        Column("ends", _list(pa.int32()), "the character behind its last"),
+    ),
+)
+
+LABELLED_SENTENCES = Contract(
+    "labelled_sentences",
+    "One row an example of a task of GLUE.",
+    (
+        Column("role", pa.string(), "train, choose (epoch and learning rate), test or mismatched"),
+        Column(
+            "example_id", pa.string(), "<file>-<line>: file train, development or mismatched, line from 1"
+        ),
+        Column("texts", _list(pa.string()), "a sentence, or two"),
+        Column("label", pa.string(), "class, or a number as it is written"),
+    ),
+)
+
 PER_QUERY = Contract(
     "per_query",
     "One row a query, measure and run.",
@@ -583,5 +610,7 @@ CONTRACTS = (
     TERM_WEIGHTS,
     TERM_VECTORS,
     EXPANSIONS,
+    SPAN_QUESTIONS,
+    LABELLED_SENTENCES,
     PER_QUERY,
 )

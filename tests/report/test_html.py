@@ -258,7 +258,7 @@ def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> 
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
     counts = write_report(config, papers, *results, [], tmp_path, dag, MANIFEST, page)
-    assert (counts["tables"], counts["figures"]) == (1 + 4 + 4 + 2, 5 + 1 + 4)
+    assert (counts["tables"], counts["figures"]) == (1 + 4 + 4 + 3, 5 + 1 + 4)
     text = page.read_text(encoding="utf-8")
     assert _Page(text).open == []
     for wanted in (

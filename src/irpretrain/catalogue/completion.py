@@ -13,7 +13,12 @@ from irpretrain.config.load import deep_merge
 Name = tuple[str, str]
 """Section and name, such as ("datasets", "robust04")."""
 
-DESCRIBED_BY = {"corpora": "path", "datasets": "corpus", "first_stages": "label"}
+DESCRIBED_BY = {
+    "corpora": "path",
+    "datasets": "corpus",
+    "first_stages": "label",
+    "downstream_tasks": "label",
+}
 """The key without which an entry of a section is no description of its own, but changes the catalogue's."""
 DATA_FOLDER = "data"
 """Default of `data_folder`."""
@@ -29,6 +34,7 @@ REFERENCES = (
     ("experiments", "dataset", "datasets"),
     ("experiments", "candidates", "first_stages"),
     ("experiments", "first_stages", "first_stages"),
+    ("downstream", "tasks", "downstream_tasks"),
     ("attributions", "dataset", "datasets"),
     ("attributions", "candidates", "first_stages"),
 )
@@ -101,7 +107,7 @@ def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]
 
 def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield section, key and description of what an entry offers, each marked with the entry's name."""
-    for section in ("corpora", "datasets"):
+    for section in ("corpora", "datasets", "downstream_tasks"):
         for key, described in getattr(entry, section).items():
             yield section, key, {**described, "entry": name}
     for key, stage in entry.first_stages.items():

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from irpretrain.config.base import Section
 
-SECTIONS = ("corpora", "datasets", "first_stages")
+SECTIONS = ("corpora", "datasets", "first_stages", "downstream_tasks")
 """Sections of the configuration that an entry may fill."""
 
 
@@ -46,9 +46,9 @@ class SourceFile(Section):
 
 
 class Reading(Section):
-    """A file that no section of the configuration reads yet, such as the questions of a reading task."""
+    """A file that no section of the configuration reads yet, such as topics on another corpus."""
 
-    kind: Literal["topics", "questions", "sentences"] = Field(description="What its records are.")
+    kind: Literal["topics"] = Field(description="What its records are.")
     format: str = Field(description="How it is read; a format of irpretrain.corpora.registry.")
     path: str = Field(description="A key of `files`.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the format.")
@@ -80,6 +80,9 @@ class Entry(Section):
     )
     first_stages: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Runs of others that come with it, as entries of `first_stages`."
+    )
+    downstream_tasks: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Entries of `downstream_tasks`, with paths in the data folder."
     )
     readings: list[Reading] = Field(
         default_factory=list, description="Files that no section of the configuration reads yet."

@@ -70,9 +70,9 @@ def page(catalogue: Catalogue) -> str:
 
 
 def _overview(catalogue: Catalogue) -> Iterator[str]:
-    yield "| name | data set | data sets of the configuration | measures of the papers |\n|---|---|---|---|"
+    yield "| name | data set | data sets and tasks of the configuration | measures of the papers |\n|---|---|---|---|"
     for name, entry in catalogue.items():
-        used = ", ".join(f"`{key}`" for key in entry.datasets) or "–"
+        used = ", ".join(f"`{key}`" for key in (*entry.datasets, *entry.downstream_tasks)) or "–"
         papers = (
             "; ".join(f"{paper}: {', '.join(measures)}" for paper, measures in entry.papers.items()) or "–"
         )

@@ -10,6 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from irpretrain.catalogue.entry import SECTIONS, Entry
+from irpretrain.catalogue.readings import TASK_KINDS
 from irpretrain.errors import ConfigError
 from irpretrain.resources import resources_directory
 
@@ -72,6 +73,10 @@ def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
     for name, stage in entry.first_stages.items():
         for key, run in (stage.get("runs") or {}).items():
             yield f"first_stages.{name}.runs.{key}.path", run.get("path") if isinstance(run, dict) else run
+    for name, task in entry.downstream_tasks.items():
+        for kind in TASK_KINDS:
+            for part, files in task.get(kind, {}).items():
+                yield f"downstream_tasks.{name}.{kind}.{part}.path", files.get("path")
     for reading in entry.readings:
         yield "readings.path", reading.path
 
@@ -98,7 +103,9 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
         for key, path in named_paths(entry):
             if path not in known:
                 yield f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
-        for section in SECTIONS[:2]:  # runs of one first stage may come with several data sets
+        for section in SECTIONS:
+            if section == "first_stages":
+                continue  # runs of one may come with several data sets
             for key in getattr(entry, section):
                 if (other := givers.setdefault((section, key), name)) != name:
                     yield f"{name}.yaml: {section}.{key} is in {other}.yaml too; call one of them something else"

@@ -9,6 +9,9 @@ from typing import Any
 from irpretrain.catalogue.entry import Entry
 from irpretrain.corpora.registry import Kind
 
+TASK_KINDS: tuple[Kind, ...] = ("questions", "sentences")
+"""Of the records of tasks beside retrieval; keys of their entries."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -40,6 +43,10 @@ def readings(entry: Entry) -> Iterator[Reading]:
     for stage in entry.first_stages.values():
         for run in stage["runs"].values():
             yield _reading("runs", run, entry)
+    for task in entry.downstream_tasks.values():
+        for kind in TASK_KINDS:
+            for part in task.get(kind, {}).values():
+                yield _reading(kind, part, entry)
     for other in entry.readings:
         yield _reading(other.kind, other.model_dump(), entry)
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from irpretrain.config.downstream_consistency import downstream_faults
 from irpretrain.config.ranker_consistency import ranker_faults
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.term_weights import TRAINED
@@ -50,6 +51,8 @@ NAMED = (
     "indexes",
     "first_stages",
     "experiments",
+    "downstream_tasks",
+    "downstream",
     "diagnoses",
     "attributions",
     "weight_distributions",
@@ -116,6 +119,7 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
     yield from ranker_faults(config)
+    yield from downstream_faults(config)
 
 
 def view_faults(config: Config) -> Iterator[str]:

@@ -18,6 +18,12 @@ from irpretrain.config.axioms import (
 from irpretrain.config.base import Section
 from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
+from irpretrain.config.downstream import (
+    DownstreamConfig,
+    DownstreamTaskConfig,
+    QuestionAnsweringConfig,
+    SentenceTasksConfig,
+)
 from irpretrain.config.experiments import (
     AbsenceConfig,
     EvaluationConfig,
@@ -31,7 +37,7 @@ from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, Reranking
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
-from irpretrain.config.usage import active_experiments
+from irpretrain.config.usage import active_downstream, active_experiments
 from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
 
 
@@ -101,9 +107,27 @@ class Config(Section):
     experiments: dict[str, ExperimentConfig] = Field(
         default_factory=dict, description="What is compared, by name."
     )
+    downstream_tasks: dict[str, DownstreamTaskConfig] = Field(
+        default_factory=dict,
+        description="Tasks beside retrieval by name: extractive question answering, and GLUE's.",
+    )
+    question_answering: QuestionAnsweringConfig = Field(
+        default_factory=QuestionAnsweringConfig, description="Fine-tuning for extractive question answering."
+    )
+    sentence_tasks: SentenceTasksConfig = Field(
+        default_factory=SentenceTasksConfig, description="Fine-tuning for GLUE's tasks."
+    )
+    downstream: dict[str, DownstreamConfig] = Field(
+        default_factory=dict, description="Which models are fine-tuned for which of these tasks, by name."
+    )
     absent: dict[str, AbsenceConfig] = Field(
         default_factory=dict,
         description="Experiments that are not run because files of the catalogue are not there; filled in, not given.",
+    )
+    absent_tasks: dict[str, str] = Field(
+        default_factory=dict,
+        description="Tasks of `downstream_tasks` that are not run because files of the catalogue are not there, with "
+        "the reason; filled in, not given.",
     )
     diagnoses: dict[str, DiagnosisConfig] = Field(
         default_factory=dict, description="Axiom diagnoses of re-rankers by name."
@@ -144,7 +168,8 @@ class Config(Section):
     def of_papers(self, papers: list[Paper]) -> Config:
         """Return the configuration with the report of these papers alone, and the experiments that they show."""
         narrowed = self.model_copy(update={"report": self.report.model_copy(update={"papers": papers})})
-        return narrowed.model_copy(update={"experiments": active_experiments(narrowed)})
+        shown = {"experiments": active_experiments(narrowed), "downstream": active_downstream(narrowed)}
+        return narrowed.model_copy(update=shown)
 
     def training_of(self, model: str) -> PretrainingConfig:
         """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.
@@ -173,6 +198,16 @@ class Config(Section):
             )
         merged = deep_merge(self.finetuning.model_dump(), own)
         return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
+
+    def downstream_training_of(self, task: str) -> QuestionAnsweringConfig | SentenceTasksConfig:
+        """Return the fine-tuning options of one task: `question_answering` or `sentence_tasks` with the task's own keys
+        merged in."""
+        from irpretrain.config.load import deep_merge, explain
+
+        described = self.downstream_tasks[task]
+        base = self.question_answering if described.kind == "questions" else self.sentence_tasks
+        merged = deep_merge(base.model_dump(), described.training)
+        return explain(type(base), merged, f"downstream_tasks.{task}.training")
 
     def reranking_of(self, model: str) -> RerankingConfig:
         """Return the re-ranking options of one model: `reranking` with the model's own passages."""

@@ -10,6 +10,7 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig
+    from irpretrain.config.downstream import DownstreamConfig
     from irpretrain.config.experiments import ExperimentConfig
     from irpretrain.config.root import Config
     from irpretrain.config.weight_views import WeightDistributionConfig
@@ -25,6 +26,19 @@ def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
         for name, experiment in config.experiments.items()
         if experiment.papers is None or wanted & set(experiment.papers)
     }
+
+
+def active_downstream(config: Config) -> dict[str, DownstreamConfig]:
+    """Return the entries of `downstream` that some paper of the report shows; no other is run."""
+    wanted = set(config.report.papers)
+    return {
+        name: one for name, one in config.downstream.items() if one.papers is None or wanted & set(one.papers)
+    }
+
+
+def used_tasks(config: Config) -> list[str]:
+    """Return the tasks beside retrieval that some model is fine-tuned for."""
+    return list(dict.fromkeys(task for one in active_downstream(config).values() for task in one.tasks))
 
 
 def trained_on(config: Config, dataset: str) -> str:
@@ -48,10 +62,10 @@ def largest_shots(regimes: Iterable[str]) -> int:
 
 
 def used_models(config: Config) -> list[str]:
-    """Return the models that some experiment needs, those they start from included."""
-    return with_starts(
-        config, (name for experiment in active_experiments(config).values() for name in experiment.models)
-    )
+    """Return the models that some experiment or task beside retrieval needs, those they start from included."""
+    compared = [experiment.models for experiment in active_experiments(config).values()]
+    compared += [one.models for one in active_downstream(config).values()]
+    return with_starts(config, (name for models in compared for name in models))
 
 
 def wanted_models(config: Config) -> list[str]:
@@ -213,6 +227,11 @@ def longest_sequences(config: Config) -> dict[str, int]:
             if "max_length" in config.models[name].finetuning:
                 key = f"models.{name}.finetuning.max_length"
                 found[key] = config.finetuning_of(name).max_length
+    for name in used_tasks(config):
+        described = config.downstream_tasks[name]
+        section = "question_answering" if described.kind == "questions" else "sentence_tasks"
+        key = f"downstream_tasks.{name}.training" if "max_length" in described.training else section
+        found[f"{key}.max_length"] = config.downstream_training_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]
         if weighting.model == "regressor" and weighting.encoder is None:

@@ -52,7 +52,10 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "letor": "irpretrain.corpora.runs.letor",
         "lecard": "irpretrain.corpora.runs.lecard",
     },
-    "questions": {"mrqa": "irpretrain.corpora.questions.mrqa"},
+    "questions": {
+        "mrqa": "irpretrain.corpora.questions.mrqa",
+        "squad": "irpretrain.corpora.questions.squad",
+    },
     "sentences": {"glue": "irpretrain.corpora.sentences.glue"},
 }
 """Kind and name of a format → its module."""

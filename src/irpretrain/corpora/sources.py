@@ -16,6 +16,7 @@ from irpretrain.config.usage import (
     used_datasets,
     used_indexes,
     used_runs,
+    used_tasks,
     used_weightings,
 )
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
@@ -54,6 +55,12 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     for stage, name in used_runs(config):
         with _collected(faults, f"first_stages.{stage}.runs.{name}.path"):
             _check_files(config.first_stages[stage].runs[name], manifest)
+    for name in used_tasks(config):
+        for part, file in config.downstream_tasks[name].files.items():
+            with _collected(
+                faults, f"downstream_tasks.{name}.{config.downstream_tasks[name].kind}.{part}.path"
+            ):
+                _check_files(file, manifest)
     with _collected(faults, "encoder.path"):
         _check_encoder(config, manifest)
     for name, path in _own_encoders(config).items():
@@ -81,6 +88,7 @@ def check_sources(config: Config, manifest: Manifest) -> None:
 def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
     files = [file for name in used_datasets(config) for file in _topics_and_judgements(config.datasets[name])]
+    files += [file for name in used_tasks(config) for file in config.downstream_tasks[name].files.values()]
     paths = [config.corpora[name].path for name in used_corpora(config)]
     paths += [path for file in files for path in file.paths]
     given = [str(config.models[name].cross_encoder) for name in given_models(config)]

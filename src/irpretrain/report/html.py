@@ -46,6 +46,7 @@ def write_report(
     depths: Sequence[str | Path] = (),
     sweeps: Sequence[str | Path] = (),
     costs: Sequence[str | Path] = (),
+    answers: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write the report.
 
@@ -65,6 +66,7 @@ def write_report(
         depths: `results/depths/<experiment>.parquet`, likewise.
         sweeps: `results/tuning/<first stage>.json` of tuned first stages.
         costs: `results/index_costs/<dataset>.json`.
+        answers: `results/downstream/<experiment>.parquet`, for the papers that show tasks beside retrieval.
 
     Returns:
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
@@ -72,10 +74,11 @@ def write_report(
     papers = [load_published(path) for path in published]
     found = Scores.read(per_query, scores)
     axioms = axioms or AxiomFiles()
-    tables = build_tables(papers, config, ResultFiles(scores, per_query, axioms, depths))
+    tables = build_tables(papers, config, ResultFiles(scores, per_query, axioms, depths, answers))
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in figure_views(paper, pictures)]
-    made = [str(path) for path in (*per_query, *depths, *sweeps, *costs, *verdicts, dag, *axioms.paths())]
+    made = [str(path) for path in (*per_query, *depths, *answers, *sweeps, *costs, *verdicts, dag)]
+    made += [str(path) for path in axioms.paths()]
     made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)

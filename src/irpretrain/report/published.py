@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from irpretrain.errors import InputError
+from irpretrain.report.published_answers import PublishedAnswers
 from irpretrain.report.published_axioms import PublishedAxioms
 from irpretrain.report.published_depths import PublishedDepths
 
@@ -309,6 +310,7 @@ class Published(_Strict):
     tables: dict[str, PublishedTable]
     axioms: PublishedAxioms | None = None
     depths: PublishedDepths | None = None
+    answers: PublishedAnswers | None = None
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -325,10 +327,12 @@ class Published(_Strict):
         return self
 
     def table_names(self) -> list[str]:
-        """Return the names of the paper's tables in the report's order, those of axioms and depths among them."""
+        """Return the names of the paper's tables in the report's order, those of axioms, depths and answers among
+        them."""
         numbers = {name: table.number for name, table in self.tables.items()}
-        if self.depths is not None:
-            numbers[f"table{self.depths.number}"] = self.depths.number
+        for other in (self.depths, self.answers):
+            if other is not None:
+                numbers[f"table{other.number}"] = other.number
         names = sorted(numbers, key=lambda name: numbers[name])
         if self.axioms is None:
             return names

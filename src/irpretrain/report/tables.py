@@ -9,6 +9,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.errors import ConfigError
+from irpretrain.report.answer_table import build_answer_tables
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.axiom_tables import build_axiom_tables
 from irpretrain.report.cells import Table
@@ -22,12 +23,14 @@ from irpretrain.report.scores import Scores
 @dataclass(frozen=True)
 class ResultFiles:
     """What a run measured: `results/scores/<experiment>.csv`, whose means are checked against
-    `results/per_query/<experiment>.parquet`; `results/depths/<experiment>.parquet`; and what it measured of axioms."""
+    `results/per_query/<experiment>.parquet`; `results/depths/<experiment>.parquet`; what it measured of axioms; and
+    `results/downstream/<experiment>.parquet`."""
 
     scores: Sequence[str | Path]
     per_query: Sequence[str | Path]
     axioms: AxiomFiles = field(default_factory=AxiomFiles)
     depths: Sequence[str | Path] = ()
+    answers: Sequence[str | Path] = ()
 
     def read(self) -> Scores:
         """Return the scores of all runs."""
@@ -35,12 +38,15 @@ class ResultFiles:
 
     def of_paper(self, paper: str, config: Config) -> ResultFiles:
         """Return the files of the experiments that a paper shows, and those called after no experiment."""
-        others = config.experiments.keys() - config.of_papers([paper]).experiments.keys()  # type: ignore[list-item]
+        narrowed = config.of_papers([paper])  # type: ignore[list-item]
+        others = config.experiments.keys() - narrowed.experiments.keys()
+        tasks = config.downstream.keys() - narrowed.downstream.keys()
         kept = [
             [path for path in paths if Path(path).stem not in others]
             for paths in (self.scores, self.per_query, self.depths)
         ]
-        return ResultFiles(kept[0], kept[1], self.axioms, kept[2])
+        answers = [path for path in self.answers if Path(path).stem not in tasks]
+        return ResultFiles(kept[0], kept[1], self.axioms, kept[2], answers)
 
 
 def build_tables(published: Sequence[Published], config: Config, files: ResultFiles) -> list[Table]:
@@ -57,6 +63,7 @@ def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[
     scores = files.read()
     others = build_axiom_tables(paper, config, AxiomResults.read(files.axioms))
     others |= build_depth_tables(paper, config, Scores.read(files.depths))
+    others |= build_answer_tables(paper, config, Scores.read(files.answers))
     return [others.get(name) or build_table(paper, name, config, scores) for name in paper.table_names()]
 
 
@@ -69,6 +76,7 @@ def make_tables(
     verdicts: str | Path,
     axioms: AxiomFiles | None = None,
     depths: Sequence[str | Path] = (),
+    answers: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write every table as Markdown, CSV and LaTeX, and the verdicts; return how many there are.
 
@@ -81,12 +89,14 @@ def make_tables(
         verdicts: CSV, one line each.
         axioms: what was measured of axioms, for the papers that show it.
         depths: `results/depths/<experiment>.parquet`, likewise.
+        answers: `results/downstream/<experiment>.parquet`, likewise.
     """
     from irpretrain.report.longform import write_verdicts
 
     published = [load_published(path) for path in papers]
     _check_papers(published)
-    tables = build_tables(published, config, ResultFiles(scores, per_query, axioms or AxiomFiles(), depths))
+    files = ResultFiles(scores, per_query, axioms or AxiomFiles(), depths, answers)
+    tables = build_tables(published, config, files)
     for table in tables:
         write_table(table, output_directory)
     counts = write_verdicts(tables, verdicts)

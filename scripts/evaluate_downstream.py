@@ -1,0 +1,16 @@
+"""Score the predictions of tasks beside retrieval."""
+
+from irpretrain.downstream.evaluate import evaluate_downstream
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        evaluate_downstream(
+            snakemake.params.runs,
+            snakemake.params.tasks,
+            snakemake.params.labels,
+            snakemake.output.per_query,
+            snakemake.output.scores,
+            snakemake.output.table,
+        )
+    )

@@ -1,0 +1,16 @@
+"""Read the examples of a task beside retrieval, and deal out who trains, chooses and tests."""
+
+from irpretrain.config.downstream import DownstreamTaskConfig
+from irpretrain.downstream.examples import prepare_task
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        prepare_task(
+            name=snakemake.wildcards.task,
+            task=DownstreamTaskConfig(**snakemake.params.task),
+            sources=snakemake.params.sources,
+            seed=snakemake.params.seed,
+            output=snakemake.output.examples,
+        )
+    )

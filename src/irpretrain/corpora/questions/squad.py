@@ -1,0 +1,68 @@
+"""Format `squad` of questions: SQuAD's own JSON (Rajpurkar et al., 2016), spans given by their first character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from irpretrain.corpora.characters import identifier_fault
+from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
+from irpretrain.corpora.squad import ArticleOptions, Paragraph, read_articles
+
+
+class Options(ArticleOptions):
+    """Options of the format squad of questions."""
+
+
+def read(path: Path, options: Options) -> Iterator[SpanQuestion | Skipped | Malformed]:
+    """Yield the questions of the chosen articles; a position is a question's number among them.
+
+    Those that SQuAD 2.0 marks as impossible are skipped.
+    """
+    position = 0
+    for article in read_articles(path, options):
+        if isinstance(article, Malformed):
+            yield article
+            continue
+        for paragraph in article.paragraphs:
+            if not isinstance(paragraph, Paragraph):
+                yield paragraph
+                continue
+            for entry in paragraph.questions:
+                yield _question(entry, paragraph, article.identifier, position)
+                position += 1
+
+
+def _question(
+    entry: Any, paragraph: Paragraph, article: str, position: int
+) -> SpanQuestion | Skipped | Malformed:
+    given = entry if isinstance(entry, dict) else {}
+    name, text, answers = given.get("id"), given.get("question"), given.get("answers")
+    if given.get("is_impossible") is True:
+        return Skipped(position, "unanswerable question")
+    if not isinstance(name, str) or not isinstance(text, str) or not isinstance(answers, list):
+        detail = f"a question of paragraph {paragraph.index} of {article} lacks an id, a question or answers"
+        return Malformed(position, "not in SQuAD's format", detail)
+    if fault := identifier_fault(name):
+        return Malformed(position, "bad identifier", fault)
+    if not answers:
+        return Skipped(position, "no answer")
+    found = [_span(answer, paragraph.context) for answer in answers]
+    if bad := [answer for answer, span in zip(answers, found, strict=True) if span is None]:
+        detail = f"{bad[0]!r} of question {name}"
+        return Malformed(position, "answer not in the context", detail[:200])
+    spans = tuple(span for span in found if span is not None)
+    texts = tuple(str(answer["text"]) for answer in answers)
+    return SpanQuestion(position, name, text, paragraph.context, texts, spans)
+
+
+def _span(answer: Any, context: str) -> tuple[int, int] | None:
+    """Return the half-open span of an answer, None where its text does not stand there."""
+    text, start = (
+        (answer.get("text"), answer.get("answer_start")) if isinstance(answer, dict) else (None, None)
+    )
+    if not isinstance(text, str) or not text or type(start) is not int or start < 0:
+        return None
+    end = start + len(text)
+    return (start, end) if context[start:end] == text else None

@@ -1,0 +1,152 @@
+"""The measures of tested predictions: of every example, and their means."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import atomic_file, write_text
+from irpretrain.config.downstream import DownstreamTaskConfig
+from irpretrain.contracts import LABELLED_SENTENCES, PER_QUERY, SPAN_QUESTIONS
+from irpretrain.downstream.answer_measures import score_answers
+from irpretrain.downstream.examples import MISMATCHED, TEST
+from irpretrain.downstream.glue_measures import ACCURACY, classes_of, score_labels
+from irpretrain.errors import InputError
+
+COLUMNS = ("task", "model", "seed", "set", "measure", "value", "examples")
+REGIME = "full"
+"""Of every run: all training examples are used."""
+NO_CANDIDATES = ""
+"""Nothing is re-ranked."""
+
+
+def evaluate_downstream(
+    runs: Sequence[Mapping[str, Any]],
+    tasks: Mapping[str, Mapping[str, Any]],
+    labels: Mapping[str, str],
+    per_query: str | Path,
+    scores: str | Path,
+    table: str | Path,
+) -> dict[str, Any]:
+    """Evaluate predictions and write what each example and each mean is worth.
+
+    Args:
+        runs: each a mapping with task, model, seed and path (JSON: example → prediction).
+        tasks: name → task (its section) and examples (SPAN_QUESTIONS or LABELLED_SENTENCES table).
+        labels: model → its name in the table.
+        per_query: PER_QUERY table; a task stands for a data set, an example for a query. It has the measures that are
+            means over examples: F1, EM, accuracy.
+        scores: CSV with `COLUMNS`; every official measure, from 0 to 1 (correlations from -1), of each set: test, and
+            MNLI's mismatched.
+        table: Markdown: a row a model and seed, a column a task, set and measure, in percent.
+
+    Returns:
+        Counts: runs, rows.
+
+    Raises:
+        InputError: predictions lack a tested example, or hold another.
+    """
+    means: list[tuple[Any, ...]] = []
+    read = {
+        name: _Tested.read(DownstreamTaskConfig(**found["task"]), found["examples"])
+        for name, found in tasks.items()
+    }
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for run in sorted(runs, key=lambda run: (run["task"], run["model"], run["seed"])):
+            tested = read[run["task"]]
+            predictions = _predictions(run["path"], tested)
+            names = (run["task"], run["model"], run["seed"])
+            means.extend((*names, *row) for row in tested.measures(predictions))
+            key = dict(zip(("dataset", "model", "seed"), names, strict=True))
+            key |= {"candidates": NO_CANDIDATES, "regime": REGIME, "fold": 0}
+            for measure, values in tested.per_example(predictions).items():
+                for example, value in values.items():
+                    yield {**key, "query_id": example, "measure": measure, "value": value}
+
+    written = PER_QUERY.write(per_query, rows())
+    with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
+    write_text(
+        table, _markdown(means, {name: found["task"]["label"] for name, found in tasks.items()}, labels)
+    )
+    return {"runs": len(runs), "rows": written}
+
+
+class _Tested:
+    """The tested examples of a task with what is right: accepted answers, or a label; role → example → these."""
+
+    def __init__(
+        self, task: DownstreamTaskConfig, wanted: dict[str, dict[str, Any]], path: str | Path
+    ) -> None:
+        self._task, self._wanted, self.path = task, wanted, path
+
+    @classmethod
+    def read(cls, task: DownstreamTaskConfig, path: str | Path) -> _Tested:
+        contract, value = (
+            (SPAN_QUESTIONS, "answers") if task.kind == "questions" else (LABELLED_SENTENCES, "label")
+        )
+        name = contract.columns[1].name
+        wanted: dict[str, dict[str, Any]] = {}
+        for batch in contract.stream(path, ["role", name, value]):
+            for row in batch.to_pylist():
+                if row["role"] in (TEST, MISMATCHED):
+                    wanted.setdefault(row["role"], {})[row[name]] = row[value]
+        return cls(task, wanted, path)
+
+    @property
+    def examples(self) -> set[str]:
+        return {name for found in self._wanted.values() for name in found}
+
+    def measures(self, predictions: dict[str, str]) -> Iterator[tuple[str, str, float, int]]:
+        """Yield (set, measure, value, examples)."""
+        for role, wanted in self._wanted.items():
+            for measure, value in self._of(role, predictions).items():
+                yield role, measure, value, len(wanted)
+
+    def _of(self, role: str, predictions: dict[str, str]) -> dict[str, float]:
+        wanted = self._wanted[role]
+        if self._task.sentences is None:
+            found = score_answers(predictions, wanted)
+            return {measure: sum(values.values()) / len(values) for measure, values in found.items()}
+        predicted = [predictions[name] for name in wanted]
+        return score_labels(self._task.sentences.task, predicted, list(wanted.values()))  # type: ignore[arg-type]
+
+    def per_example(self, predictions: dict[str, str]) -> dict[str, dict[str, float]]:
+        """Return measure → example → value, of the measures that are means over the examples."""
+        wanted = self._wanted[TEST]
+        if self._task.sentences is None:
+            return score_answers(predictions, wanted)
+        if not classes_of(self._task.sentences.task):  # type: ignore[arg-type]
+            return {}
+        return {ACCURACY: {name: float(predictions[name] == label) for name, label in wanted.items()}}
+
+
+def _predictions(path: str | Path, tested: _Tested) -> dict[str, str]:
+    found: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
+    if found.keys() != tested.examples:
+        strange = sorted(found.keys() ^ tested.examples)
+        raise InputError(
+            path,
+            f"{len(strange)} examples are predicted and not tested, or tested and not predicted, such as {strange[0]}",
+            remedy=f"Delete it and run the workflow again; it does not belong to {tested.path}.",
+        )
+    return found
+
+
+def _markdown(means: Sequence[tuple[Any, ...]], tasks: Mapping[str, str], models: Mapping[str, str]) -> str:
+    """A table of all scores, in percent."""
+    columns = list(dict.fromkeys((task, part, measure) for task, _, _, part, measure, _, _ in means))
+    named = {row[:5]: row[5] for row in means}
+    heads = [
+        f"{tasks[task]}{'' if part == TEST else f', {part}'}, {measure}" for task, part, measure in columns
+    ]
+    lines = [["Model", "Seed", *heads], ["---", "---:", *["---:"] * len(heads)]]
+    for model, seed in dict.fromkeys((row[1], row[2]) for row in means):
+        keys = [(task, model, seed, part, measure) for task, part, measure in columns]
+        values = [f"{100 * named[key]:.2f}" if key in named else "not run" for key in keys]
+        lines.append([models.get(model, model), str(seed), *values])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -1,0 +1,257 @@
+"""Fine-tuning for a task beside retrieval.
+
+Every learning rate is tried; after each epoch the examples that choose are predicted, and the weights of the best epoch
+predict the tested ones, once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from irpretrain.atomic import atomic_file, write_text
+from irpretrain.config.downstream import (
+    DownstreamTaskConfig,
+    DownstreamTrainingConfig,
+    QuestionAnsweringConfig,
+    SentenceTasksConfig,
+)
+from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
+from irpretrain.downstream.examples import CHOOSE, MISMATCHED, TEST
+from irpretrain.downstream.question_answering import QuestionAnswering
+from irpretrain.downstream.sentence_labels import SentenceLabels
+from irpretrain.errors import InputError
+from irpretrain.models.output_layers import OutputLayerModel
+from irpretrain.provenance import sha256
+from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.compute import reproducible, versions
+from irpretrain.training.loop import run_steps
+from irpretrain.training.metrics import MetricsLog
+from irpretrain.training.trainer import Setting, StepTask, Trainer
+
+WITHOUT_EFFECT: dict[str, Any] = {
+    "keep_models": True,
+    "checkpoint_every": True,
+    "log_every": True,
+    "learning_rates": True,  # each has a job of its own
+    "compute": {"gpus"},
+}
+"""Options that change no prediction of one learning rate, so a run may be resumed with others."""
+
+
+class TrainingTask(StepTask, Protocol):
+    """What trains the model, and in how many steps an epoch."""
+
+    @property
+    def order(self) -> Any:
+        """Its `irpretrain.downstream.order.EpochOrder`."""
+
+
+class Work(Protocol):
+    """A task as fine-tuning sees it: `QuestionAnswering` or `SentenceLabels`."""
+
+    def model(self) -> OutputLayerModel:
+        """Return a fresh model."""
+
+    def training(self) -> tuple[Any, dict[str, int]]:
+        """Return the task of the training, and counts."""
+
+    def predict(self, model: torch.nn.Module, role: str, setting: Setting) -> dict[str, str]:
+        """Return example → prediction."""
+
+    def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
+        """Return measure → value."""
+
+    def per_example(self, predictions: dict[str, str], role: str) -> dict[str, dict[str, float]]:
+        """Return measure → example → value, of measures that are means over examples."""
+
+
+def work_of(
+    task: DownstreamTaskConfig,
+    model: str | Path,
+    examples: str | Path,
+    options: DownstreamTrainingConfig,
+    seed: int,
+) -> Work:
+    """Return the task that a section of `downstream_tasks` describes."""
+    if isinstance(options, QuestionAnsweringConfig):
+        return QuestionAnswering(model, examples, options, seed)
+    assert isinstance(options, SentenceTasksConfig)
+    assert task.sentences is not None
+    return SentenceLabels(model, examples, task.sentences.task, options, seed)  # type: ignore[arg-type]
+
+
+def options_of(task: DownstreamTaskConfig, given: dict[str, Any]) -> DownstreamTrainingConfig:
+    """Return the checked options of a task's fine-tuning from plain values."""
+    kind = QuestionAnsweringConfig if task.kind == "questions" else SentenceTasksConfig
+    return kind(**given)
+
+
+def finetune_downstream(
+    model: str | Path,
+    examples: str | Path,
+    task: DownstreamTaskConfig,
+    options: DownstreamTrainingConfig,
+    seed: int,
+    predictions: str | Path,
+    metrics: str | Path,
+    checkpoints: str | Path,
+    output: str | Path | None = None,
+    title: str = "downstream",
+) -> dict[str, Any]:
+    """Fine-tune a model for a task and predict the tested examples; goes on from the newest checkpoint of the same job.
+
+    Args:
+        model: directory of the model whose encoder is taken.
+        examples: SPAN_QUESTIONS or LABELLED_SENTENCES table.
+        task: what the task is.
+        options: of the fine-tuning.
+        seed: of the output layer, data order and dropout.
+        predictions: JSON to write: example → answer, label or number. Of questions it is what the official evaluations
+            read.
+        metrics: JSON to write: what was chosen, every epoch's measures, and those of the tested examples.
+        checkpoints: folder of all jobs' checkpoints.
+        output: where to keep the chosen model; None for nowhere.
+        title: what status lines call this job.
+
+    Returns:
+        Counts: training sequences, steps, epochs, what was chosen, tested examples.
+
+    Raises:
+        InputError: nothing to train on, or the inputs do not fit together.
+        TrainingError: loss is not a number, or memory ran out.
+    """
+    work = work_of(task, model, examples, options, seed)
+    trained, counts = work.training()
+    if not trained.order.size:
+        raise InputError(
+            examples, "no training example can be used", remedy="Give more of them, or longer windows."
+        )
+    with reproducible(options.compute) as device, ExitStack() as held:
+        search = _Search(work, trained, options, seed, device, title)
+        job = {
+            "stage": "downstream",
+            "from": sha256(model),
+            "examples": sha256(examples),
+            "task": task.sentences.task if task.sentences else "questions",
+            "options": options.model_dump(exclude=WITHOUT_EFFECT),
+            "seed": seed,
+            "device": device.type,
+            "versions": versions(),
+            "output": str(predictions),
+        }
+        folders, tried = [], list[list[dict[str, Any]]]()
+        for rate in options.learning_rates:
+            folder = held.enter_context(Checkpoints(checkpoints, {**job, "rate": rate}, title))
+            tried.append(search.train(rate, folder))
+            folders.append(folder)
+        point, best = max(
+            ((p, record) for p, records in enumerate(tried) for record in records),
+            key=lambda found: (found[1]["chosen_by"], -found[0], -found[1]["epoch"]),
+        )
+        chosen = search.load(folders[point], best["epoch"])
+        setting = Setting(device, options.compute, options.accumulation)
+        roles = [role for role in (TEST, MISMATCHED) if _has(examples, task, role)]
+        predicted = {role: work.predict(chosen.to(device), role, setting) for role in roles}
+        tested = {role: work.measures(found, role) for role, found in predicted.items()}
+        report = {
+            "chosen": {"learning_rate": options.learning_rates[point], **best},
+            "tested": tested,
+            "tried": [
+                {"learning_rate": rate, "epochs": records}
+                for rate, records in zip(options.learning_rates, tried, strict=True)
+            ],
+            "counts": counts,
+        }
+        joined = {name: value for found in predicted.values() for name, value in found.items()}
+        write_text(predictions, json.dumps(joined, ensure_ascii=False, indent=0) + "\n")
+        write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
+        if output is not None:
+            chosen.save(output)
+        for folder in folders:
+            folder.discard()
+    steps = trained.order.steps_per_epoch * options.epochs
+    return {**counts, "steps": steps, "chosen": report["chosen"], "tested": tested}
+
+
+def _has(examples: str | Path, task: DownstreamTaskConfig, role: str) -> bool:
+    contract = SPAN_QUESTIONS if task.kind == "questions" else LABELLED_SENTENCES
+    return role in contract.read(examples, ["role"])["role"].unique().to_pylist()
+
+
+@dataclass
+class _Search:
+    """The trainings of all learning rates."""
+
+    work: Work
+    task: Any
+    options: DownstreamTrainingConfig
+    seed: int
+    device: torch.device
+    title: str
+
+    def train(self, rate: float, folder: Checkpoints) -> list[dict[str, Any]]:
+        """Train with one learning rate; keep the weights of every epoch, and return a record of each."""
+        options, epoch_steps = self.options, self.task.order.steps_per_epoch
+        optimiser = options.optimiser.model_copy(update={"learning_rate": rate})
+        model = self.work.model()
+        trainer = Trainer(
+            model,
+            optimiser,
+            options.compute,
+            self.device,
+            self.seed,
+            epoch_steps * options.epochs,
+            options.accumulation,
+        )
+        setting = Setting(self.device, options.compute, options.accumulation)
+
+        def after(step: int) -> None:
+            if step % epoch_steps == 0:
+                self._choose(model, step // epoch_steps, rate, setting, folder)
+
+        log = MetricsLog(folder.directory / "metrics.jsonl")
+        run_steps(trainer, lambda step: ([self.task], step), options, folder, log, self.title, after)
+        return [
+            json.loads(_record(folder, epoch).read_text(encoding="utf-8"))
+            for epoch in range(1, options.epochs + 1)
+        ]
+
+    def load(self, folder: Checkpoints, epoch: int) -> OutputLayerModel:
+        """Return the model after an epoch."""
+        model = self.work.model()
+        model.load_state_dict(load_file(_weights(folder, epoch)))
+        return model
+
+    def _choose(
+        self, model: OutputLayerModel, epoch: int, rate: float, setting: Setting, folder: Checkpoints
+    ) -> None:
+        """Predict the examples that choose, and write weights and record; both before a checkpoint counts the epoch."""
+        found = self.work.measures(self.work.predict(model, CHOOSE, setting), CHOOSE)
+        value = next(iter(found.values())) if "EM" in found else sum(found.values()) / len(found)
+        with atomic_file(_weights(folder, epoch)) as temporary:
+            weights = {name: t.detach().cpu().contiguous() for name, t in model.state_dict().items()}
+            save_file(weights, temporary)
+        record = {"epoch": epoch, "chosen_by": value, "measures": found}
+        write_text(_record(folder, epoch), json.dumps(record) + "\n")
+        listed = ", ".join(f"{measure} {number:.4f}" for measure, number in found.items())
+        print(
+            f"[{self.title}] rate {rate:g}, epoch {epoch}/{self.options.epochs}: {listed}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _weights(folder: Checkpoints, epoch: int) -> Path:
+    return folder.directory / f"epoch-{epoch}.safetensors"
+
+
+def _record(folder: Checkpoints, epoch: int) -> Path:
+    return folder.directory / f"epoch-{epoch}.json"

@@ -1,0 +1,69 @@
+"""What is measured of a step, and the losses: cross-entropies and squared errors, means over the step's sequences."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+from torch.nn import functional
+
+from irpretrain.training.metrics import TaskMetrics
+
+
+@dataclass
+class OutputMetrics(TaskMetrics):
+    """A task in one step.
+
+    Attributes:
+        loss: what was minimised.
+        right: sequences whose prediction is right (nothing of a regression).
+        sequences: how many there were.
+    """
+
+    loss: float = 0.0
+    right: int = 0
+    sequences: int = 0
+
+    @property
+    def weighted_loss(self) -> float:
+        """The loss itself: there is one task."""
+        return self.loss
+
+    def record(self) -> dict[str, float | None]:
+        """Return what is written."""
+        return {"accuracy": self.right / self.sequences if self.sequences else None}
+
+
+def micro_batches(sequences: int, accumulation: int) -> Iterator[slice]:
+    """Yield the parts that a step's sequences are split into."""
+    bounds = np.linspace(0, sequences, min(accumulation, sequences) + 1).round().astype(int)
+    for first, last in itertools.pairwise(bounds):
+        yield slice(int(first), int(last))
+
+
+def span_losses(
+    start_logits: Tensor, end_logits: Tensor, attention: Tensor, starts: Tensor, ends: Tensor
+) -> Tensor:
+    """Return the loss of each sequence, float32 [sequences]: the mean of the cross-entropies of start and end.
+
+    Padding takes no part in the softmax, so that the loss does not depend on what else is in a batch.
+    """
+    padding = attention == 0
+    found = [
+        functional.cross_entropy(
+            logits.float().masked_fill(padding, float("-inf")), targets, reduction="none"
+        )
+        for logits, targets in ((start_logits, starts), (end_logits, ends))
+    ]
+    return (found[0] + found[1]) / 2
+
+
+def label_losses(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the loss of each sequence, float32 [sequences]: cross-entropy of classes (int64 targets), or the squared
+    error of a regression (float32 targets)."""
+    if targets.is_floating_point():
+        return (logits.float().squeeze(-1) - targets).square()
+    return functional.cross_entropy(logits.float(), targets, reduction="none")

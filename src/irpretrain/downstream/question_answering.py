@@ -1,0 +1,169 @@
+"""Extractive question answering: how windows train a span reader, and how it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from irpretrain.config.downstream import QuestionAnsweringConfig
+from irpretrain.downstream.answer_measures import score_answers
+from irpretrain.downstream.answers import Candidate, answer_text, best_span
+from irpretrain.downstream.examples import TRAIN
+from irpretrain.downstream.losses import OutputMetrics, micro_batches, span_losses
+from irpretrain.downstream.order import EpochOrder
+from irpretrain.downstream.windows import (
+    Question,
+    Window,
+    WindowBatch,
+    WindowSequences,
+    cut_windows,
+    read_questions,
+)
+from irpretrain.models.output_layers import SpanReader
+from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.training.trainer import Setting, StepPart
+
+LENGTH_KEY = "question_answering.max_length"
+
+
+@dataclass
+class SpanTask:
+    """The one task of a training: windows with the positions of their answers.
+
+    Attributes:
+        sequences: makes batches.
+        windows: to learn from.
+        order: which of them a step sees.
+    """
+
+    sequences: WindowSequences
+    windows: Sequence[Window]
+    order: EpochOrder
+    name: str = "question answering"
+
+    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
+        """Return the task's losses at a step; see `irpretrain.training.trainer.StepTask`."""
+        batch = self.sequences.batch([self.windows[place] for place in self.order.places(number)])
+        metrics = OutputMetrics(1.0, 0.0, sequences=len(batch.starts))
+        return StepPart(
+            metrics, int(batch.attention_mask.sum()), self._losses(model, setting, batch, metrics)
+        )
+
+    def _losses(
+        self, model: nn.Module, setting: Setting, batch: WindowBatch, metrics: OutputMetrics
+    ) -> Iterator[Tensor]:
+        for rows in micro_batches(metrics.sequences, setting.accumulation):
+            length = int(batch.attention_mask[rows].sum(1).max())
+            ids, types, attention = (
+                setting.tensor(array[rows, :length])
+                for array in (batch.input_ids, batch.token_type_ids, batch.attention_mask)
+            )
+            starts, ends = setting.tensor(batch.starts[rows]), setting.tensor(batch.ends[rows])
+            with setting.autocast():
+                start_logits, end_logits = model(ids, types, attention)
+            loss = span_losses(start_logits, end_logits, attention, starts, ends).sum() / metrics.sequences
+            metrics.loss += float(loss.detach())
+            right = (start_logits.argmax(1) == starts) & (end_logits.argmax(1) == ends)
+            metrics.right += int(right.sum())
+            yield loss
+
+
+class QuestionAnswering:
+    """A task's questions, as fine-tuning sees them.
+
+    Args:
+        model: directory of the model to start from.
+        examples: SPAN_QUESTIONS table.
+        options: of the fine-tuning.
+        seed: of the output layer, data order and dropout.
+    """
+
+    def __init__(
+        self, model: str | Path, examples: str | Path, options: QuestionAnsweringConfig, seed: int
+    ) -> None:
+        self._directory, self._examples = Path(model), Path(examples)
+        self.options, self._seed = options, seed
+        self._encoder = EncoderPieces(model)
+        self._special = WindowSequences.special(self._encoder)
+        self._read: dict[str, list[Question]] = {}
+
+    def model(self) -> SpanReader:
+        """Return the encoder with a fresh output layer."""
+        found = SpanReader.from_encoder(self._directory, self.options.dropout, self._seed)
+        found.check_length(self.options.max_length, LENGTH_KEY)
+        return found
+
+    def training(self) -> tuple[SpanTask, dict[str, int]]:
+        """Return what trains the model, and counts of questions and windows."""
+        questions = self._questions(TRAIN)
+        cut = cut_windows(questions, self.options, self._special)
+        answered = [window for window in cut if window.first >= 0]
+        used = answered if self.options.without_answer == "drop" else cut
+        used = [window for window in used if window.end > window.start]
+        counts = {
+            "questions": len(questions),
+            "windows": len(cut),
+            "windows_with_answer": len(answered),
+            "questions_without_window_with_answer": len(questions) - len({w.question for w in answered}),
+            "windows_used": len(used),
+        }
+        sequences = WindowSequences(self._encoder, questions)
+        return SpanTask(sequences, used, EpochOrder(len(used), self.options.batch_size, self._seed)), counts
+
+    def predict(self, model: nn.Module, role: str, setting: Setting) -> dict[str, str]:
+        """Return the answer to every question of a role; empty where its text is."""
+        questions = self._questions(role)
+        sequences = WindowSequences(self._encoder, questions)
+        best: dict[int, Candidate] = {}
+        for window, span in self._spans(model, setting, sequences, questions):
+            found = best.get(window.question)
+            if found is None or (span.score, -span.first) > (found.score, -found.first):
+                best[window.question] = span
+        return {
+            question.name: answer_text(question.context, question.pieces, best[number])
+            if number in best
+            else ""
+            for number, question in enumerate(questions)
+        }
+
+    def per_example(self, predictions: dict[str, str], role: str) -> dict[str, dict[str, float]]:
+        """Return measure → question → value."""
+        return score_answers(predictions, {q.name: q.answers for q in self._questions(role)})
+
+    def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
+        """Return the means over questions; the first is what chooses."""
+        found = self.per_example(predictions, role)
+        return {measure: sum(values.values()) / len(values) for measure, values in found.items()}
+
+    def _questions(self, role: str) -> list[Question]:
+        if role not in self._read:
+            options = self.options
+            self._read[role] = read_questions(self._examples, role, self._encoder, options.question_length)
+        return self._read[role]
+
+    def _spans(
+        self, model: nn.Module, setting: Setting, sequences: WindowSequences, questions: list[Question]
+    ) -> Iterator[tuple[Window, Candidate]]:
+        """Yield the best span of every window that has word pieces, in word pieces of its text."""
+        windows = [w for w in cut_windows(questions, self.options, self._special) if w.end > w.start]
+        # Windows of a length together, so that little is computed for padding.
+        windows.sort(key=sequences.length)
+        model.eval()
+        for first in range(0, len(windows), self.options.prediction_batch):
+            some = windows[first : first + self.options.prediction_batch]
+            batch = sequences.batch(some)
+            inputs: Any = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
+            with torch.no_grad(), setting.autocast():
+                logits = model(*(setting.tensor(array) for array in inputs))
+            starts, ends = (side.float().cpu().numpy() for side in logits)
+            for row, (window, offset) in enumerate(zip(some, batch.offsets.tolist(), strict=True)):
+                place = slice(offset, offset + window.end - window.start)
+                span = best_span(starts[row, place], ends[row, place], self.options.answer_length)
+                if span is not None:
+                    moved = (span.first + window.start, span.last + window.start)
+                    yield window, Candidate(*moved, span.score)

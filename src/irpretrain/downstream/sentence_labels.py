@@ -1,0 +1,216 @@
+"""GLUE's tasks: how labelled sentences train a classifier, and how it labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from irpretrain.config.downstream import SentenceTasksConfig
+from irpretrain.contracts import LABELLED_SENTENCES
+from irpretrain.corpora.sentences.glue import Task
+from irpretrain.downstream.examples import TRAIN
+from irpretrain.downstream.glue_measures import ACCURACY, classes_of, score_labels
+from irpretrain.downstream.losses import OutputMetrics, label_losses, micro_batches
+from irpretrain.downstream.order import EpochOrder
+from irpretrain.models.output_layers import SentenceClassifier
+from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.training.trainer import Setting, StepPart
+
+LENGTH_KEY = "sentence_tasks.max_length"
+ROWS_AT_ONCE = 1024
+SCORE = "score"
+"""Name of the one output of a regression."""
+
+
+class Example(NamedTuple):
+    """A sentence or a pair: identifier, word pieces of each (int32), and its label as it is written."""
+
+    name: str
+    texts: tuple[np.ndarray, ...]
+    label: str
+
+
+class SentenceBatch(NamedTuple):
+    """Sequences padded to the longest: int64 [sequences, positions]."""
+
+    input_ids: np.ndarray
+    token_type_ids: np.ndarray
+    attention_mask: np.ndarray
+
+
+class SentenceSequences:
+    """Makes sequences [CLS] a [SEP], or [CLS] a [SEP] b [SEP].
+
+    Args:
+        encoder: its special tokens are put around the sentences.
+        max_length: longest sequence.
+    """
+
+    def __init__(self, encoder: EncoderPieces, max_length: int) -> None:
+        self._encoder, self._max_length = encoder, max_length
+
+    def cut(self, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the word pieces that a sequence has room for: the longer sentence loses its end, of equal ones the
+        second."""
+        room = self._max_length - len(self._encoder.prefix) - len(texts) * len(self._encoder.suffix)
+        if len(texts) == 1:
+            return [texts[0][:room]]
+        first, second = (len(text) for text in texts)
+        if first + second > room:
+            half = room // 2
+            if second <= half:
+                first = room - second
+            elif first <= room - half:
+                second = room - first
+            else:
+                first, second = room - half, half
+        return [texts[0][:first], texts[1][:second]]
+
+    def batch(self, examples: Sequence[Example]) -> SentenceBatch:
+        """Return the sequences of some examples."""
+        before, after = self._encoder.prefix, self._encoder.suffix
+        parts = []
+        for example in examples:
+            first, *others = self.cut(example.texts)
+            parts.append(
+                [np.concatenate([before, first, after]), *(np.concatenate([o, after]) for o in others)]
+            )
+        longest = max(sum(map(len, part)) for part in parts)
+        ids = np.full((len(parts), longest), self._encoder.pad, np.int64)
+        types, attention = np.zeros_like(ids), np.zeros_like(ids)
+        for row, part in enumerate(parts):
+            joined = np.concatenate(part)
+            ids[row, : len(joined)] = joined
+            types[row, len(part[0]) : len(joined)] = 1
+            attention[row, : len(joined)] = 1
+        return SentenceBatch(ids, types, attention)
+
+
+@dataclass
+class LabelTask:
+    """The one task of a training: examples with their labels.
+
+    Attributes:
+        sequences: makes batches.
+        examples: to learn from.
+        targets: int64 [examples], numbers of classes; float32 for a regression.
+        order: which of them a step sees.
+    """
+
+    sequences: SentenceSequences
+    examples: Sequence[Example]
+    targets: np.ndarray
+    order: EpochOrder
+    name: str = "labels"
+
+    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
+        """Return the task's losses at a step; see `irpretrain.training.trainer.StepTask`."""
+        places = self.order.places(number)
+        batch = self.sequences.batch([self.examples[place] for place in places])
+        metrics = OutputMetrics(1.0, 0.0, sequences=len(places))
+        losses = self._losses(model, setting, batch, self.targets[places], metrics)
+        return StepPart(metrics, int(batch.attention_mask.sum()), losses)
+
+    def _losses(
+        self,
+        model: nn.Module,
+        setting: Setting,
+        batch: SentenceBatch,
+        targets: np.ndarray,
+        metrics: OutputMetrics,
+    ) -> Iterator[Tensor]:
+        for rows in micro_batches(metrics.sequences, setting.accumulation):
+            length = int(batch.attention_mask[rows].sum(1).max())
+            wanted = setting.tensor(targets[rows])
+            with setting.autocast():
+                logits = model(*(setting.tensor(array[rows, :length]) for array in batch))
+            loss = label_losses(logits, wanted).sum() / metrics.sequences
+            metrics.loss += float(loss.detach())
+            if not wanted.is_floating_point():
+                metrics.right += int((logits.argmax(1) == wanted).sum())
+            yield loss
+
+
+class SentenceLabels:
+    """A task's examples, as fine-tuning sees them.
+
+    Args:
+        model: directory of the model to start from.
+        examples: LABELLED_SENTENCES table.
+        task: which of GLUE's tasks it is.
+        options: of the fine-tuning.
+        seed: of the output layer, data order and dropout.
+    """
+
+    def __init__(
+        self, model: str | Path, examples: str | Path, task: Task, options: SentenceTasksConfig, seed: int
+    ) -> None:
+        self._directory, self._examples, self._task = Path(model), Path(examples), task
+        self.options, self._seed = options, seed
+        self._encoder = EncoderPieces(model)
+        self._sequences = SentenceSequences(self._encoder, options.max_length)
+        self._classes = classes_of(task)
+        self._read: dict[str, list[Example]] = {}
+
+    def model(self) -> SentenceClassifier:
+        """Return the encoder with a fresh output layer."""
+        labels = list(self._classes) or [SCORE]
+        found = SentenceClassifier.from_model(self._directory, labels, self.options.dropout, self._seed)
+        found.check_length(self.options.max_length, LENGTH_KEY)
+        return found
+
+    def training(self) -> tuple[LabelTask, dict[str, int]]:
+        """Return what trains the model, and how many examples there are."""
+        examples = self._of(TRAIN)
+        if self._classes:
+            targets = np.array([self._classes.index(example.label) for example in examples], np.int64)
+        else:
+            targets = np.array([float(example.label) for example in examples], np.float32)
+        order = EpochOrder(len(examples), self.options.batch_size, self._seed)
+        return LabelTask(self._sequences, examples, targets, order), {"examples": len(examples)}
+
+    def predict(self, model: nn.Module, role: str, setting: Setting) -> dict[str, str]:
+        """Return the label of every example of a role; of a regression the number, as text."""
+        examples = sorted(self._of(role), key=lambda example: sum(map(len, example.texts)))
+        found: dict[str, str] = {}
+        model.eval()
+        for first in range(0, len(examples), self.options.prediction_batch):
+            some = examples[first : first + self.options.prediction_batch]
+            with torch.no_grad(), setting.autocast():
+                logits = model(*(setting.tensor(array) for array in self._sequences.batch(some)))
+            values = logits.float().cpu().numpy()
+            for example, row in zip(some, values, strict=True):
+                found[example.name] = (
+                    self._classes[int(row.argmax())] if self._classes else f"{float(row[0]):.6f}"
+                )
+        return {example.name: found[example.name] for example in self._of(role)}
+
+    def per_example(self, predictions: dict[str, str], role: str) -> dict[str, dict[str, float]]:
+        """Return accuracy → example → 0 or 1; nothing of a regression, whose measures are of all examples together."""
+        if not self._classes:
+            return {}
+        return {ACCURACY: {e.name: float(predictions[e.name] == e.label) for e in self._of(role)}}
+
+    def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
+        """Return the task's official measures."""
+        examples = self._of(role)
+        predicted = [predictions[example.name] for example in examples]
+        return score_labels(self._task, predicted, [example.label for example in examples])
+
+    def _of(self, role: str) -> list[Example]:
+        if role not in self._read:
+            self._read[role] = list(self._examples_of(role))
+        return self._read[role]
+
+    def _examples_of(self, role: str) -> Iterator[Example]:
+        for batch in LABELLED_SENTENCES.stream(self._examples, rows=ROWS_AT_ONCE):
+            for row in batch.to_pylist():
+                if row["role"] == role:
+                    pieces = tuple(found.ids for found in self._encoder.encode(row["texts"]))
+                    yield Example(row["example_id"], pieces, row["label"])

@@ -1,0 +1,170 @@
+"""Encoders of pre-trained models under a fresh output layer, for the tasks beside retrieval.
+
+They are Hugging Face's own models, so that a saved directory loads in `AutoModelForQuestionAnswering` or
+`AutoModelForSequenceClassification` with equal logits.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from transformers import (
+    BertConfig,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertPreTrainedModel,
+)
+
+from irpretrain.atomic import atomic_directory
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.encoder_files import read_config
+from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.parameters import (
+    copy_tokenizer,
+    initialise,
+    open_weights,
+    own_memory,
+    quiet,
+    refuse_missing,
+)
+
+NOT_OF_THE_ENCODER = (
+    "_name_or_path",
+    "architectures",
+    "transformers_version",
+    "torch_dtype",
+    "dtype",
+    "id2label",
+    "label2id",
+    "num_labels",
+    "problem_type",
+    "sentence_transformers",
+)
+"""What a model's config.json says of its directory or of its own output layer."""
+
+
+class OutputLayerModel(nn.Module):
+    """An encoder and the output layer of a task.
+
+    Attributes:
+        network: both, in Hugging Face's shape.
+        tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
+    """
+
+    architecture: Any
+    """Hugging Face's class."""
+    layer: str
+    """Prefix of the output layer's parameters."""
+
+    def __init__(self, network: BertPreTrainedModel, tokenizer_directory: Path) -> None:
+        super().__init__()
+        self.network = network
+        self.tokenizer_directory = tokenizer_directory
+        use_fast_linear(self)
+
+    @classmethod
+    def from_model(
+        cls, directory: str | Path, labels: list[str], dropout: float | None = None, seed: int = 1
+    ) -> Self:
+        """Take the encoder of a saved model of BERT's architecture, whatever its head, and draw an output layer.
+
+        Args:
+            directory: Hugging Face directory, weights as safetensors.
+            labels: names of the outputs.
+            dropout: of all layers and before the output layer; None keeps the model's own.
+            seed: of the fresh parameters; they depend on nothing else.
+
+        Raises:
+            InputError: the directory holds no BERT as safetensors, or parts of the encoder are missing.
+        """
+        directory = Path(directory)
+        given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
+        config = BertConfig(
+            **given, id2label=dict(enumerate(labels)), label2id={n: i for i, n in enumerate(labels)}
+        )
+        if dropout is not None:
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+            config.classifier_dropout = dropout
+        network, missing = _load(cls.architecture, directory, config)
+        fresh = {name for name, _ in network.named_parameters() if name.startswith(cls.layer)}
+        refuse_missing(directory, missing - fresh)
+        initialise(network, fresh, config.initializer_range, seed)
+        return cls(network, directory)
+
+    def check_length(self, max_length: int, key: str) -> None:
+        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
+        most = self.network.config.max_position_embeddings
+        if max_length > most:
+            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
+
+    def save(self, directory: str | Path) -> None:
+        """Write model and tokenizer as a Hugging Face directory, atomically; equal weights give equal bytes."""
+        with atomic_directory(directory) as folder:
+            with quiet():
+                self.network.save_pretrained(folder)
+            copy_tokenizer(self.tokenizer_directory, folder)
+            open_weights(folder)
+
+
+class SpanReader(OutputLayerModel):
+    """Predicts where an answer starts and ends: two linear outputs over every position (Devlin et al., 2019, 4.2)."""
+
+    architecture = BertForQuestionAnswering
+    layer = "qa_outputs."
+
+    @classmethod
+    def from_encoder(cls, directory: str | Path, dropout: float | None = None, seed: int = 1) -> Self:
+        """See `from_model`; the outputs are start and end."""
+        return cls.from_model(directory, ["start", "end"], dropout, seed)
+
+    def forward(
+        self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the logits of starts and of ends, float [sequences, positions], of int64 arguments of that shape."""
+        found = self.network(
+            input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask
+        )
+        return found.start_logits, found.end_logits
+
+
+class SentenceClassifier(OutputLayerModel):
+    """Labels a sentence or a pair from the pooled [CLS]; with one label it is a regression."""
+
+    architecture = BertForSequenceClassification
+    layer = "classifier."
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return logits, float [sequences, labels], of int64 [sequences, positions]."""
+        logits: Tensor = self.network(
+            input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask
+        ).logits
+        return logits
+
+
+def _load(architecture: Any, directory: Path, config: BertConfig) -> tuple[Any, set[str]]:
+    """Return the network in single precision and the names of the parameters that the directory lacks."""
+    try:
+        with quiet(), torch.random.fork_rng(devices=[]):
+            network, information = architecture.from_pretrained(
+                directory,
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                local_files_only=True,
+                attn_implementation="sdpa",
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+            )
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise InputError(
+            directory,
+            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
+            remedy="The directory must hold model.safetensors; other formats must be converted first.",
+        ) from None
+    own_memory(network)
+    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
+    return network, set(information["missing_keys"]) | mismatched

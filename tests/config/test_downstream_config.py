@@ -1,0 +1,154 @@
+"""Tasks beside retrieval in the configuration: the catalogue's by name, faults named, missing files no stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from irpretrain.catalogue.absence import without_absent
+from irpretrain.config import load_config, parse_config
+from irpretrain.config.usage import used_models, used_tasks
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.corpora.sources import check_sources, used_assets
+from irpretrain.errors import ConfigError
+from irpretrain.report.published import load_published
+
+ROOT = Path(__file__).parents[2]
+TASKS = [
+    path.stem for kind in ("mrqa", "glue") for path in (ROOT / "resources/datasets").glob(f"{kind}-*.yaml")
+]
+
+
+def configuration(**sections):
+    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given["report"] = {"papers": ["php"]}
+    return parse_config({**given, **sections})
+
+
+def test_the_default_runs_no_task():
+    assert used_tasks(configuration()) == []
+
+
+def test_every_task_of_the_catalogue_is_there_by_its_name():
+    assert len(TASKS) == 14
+    config = configuration(downstream={"all": {"tasks": TASKS, "models": ["untrained"]}})
+    assert set(used_tasks(config)) == set(TASKS)
+    assert config.downstream_tasks["glue-mnli"].sentences.task == "mnli"
+    assert list(config.downstream_tasks["glue-mnli"].files) == ["train", "development", "mismatched"]
+    assert config.downstream_tasks["mrqa-squad"].chooses_on == "development"
+    assert config.downstream_tasks["glue-rte"].chooses_on == "training"
+    assert config.downstream_tasks["mrqa-newsqa"].entry == "mrqa-newsqa"
+
+
+def test_the_papers_lengths_are_the_default():
+    options = configuration().question_answering
+    assert (options.max_length, options.stride, options.learning_rates) == (384, 128, [3e-5])
+
+
+def test_models_of_tasks_are_made_with_those_that_they_start_from():
+    config = configuration(
+        experiments={}, downstream={"one": {"papers": ["php"], "tasks": ["mrqa-squad"], "models": ["php"]}}
+    )
+    assert used_models(config) == ["php", "php-shp", "php-hp-only"]
+    assert used_models(config.of_papers(["prop"])) == []
+
+
+def test_a_task_whose_files_are_missing_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/downstream.yaml")
+    assert without_absent(config) is config
+    both = config.downstream["answers"].model_copy(update={"tasks": ["squad-spans", "mrqa-squad"]})
+    files = configuration(downstream={"x": {"tasks": ["mrqa-squad"], "models": ["php"]}}).downstream_tasks
+    config = config.model_copy(
+        update={
+            "downstream": {"both": both, "lone": both.model_copy(update={"tasks": ["mrqa-squad"]})},
+            "downstream_tasks": {**config.downstream_tasks, **files},
+        }
+    )
+    left = without_absent(config)
+    assert {name: one.tasks for name, one in left.downstream.items()} == {"both": ["squad-spans"]}
+    reason = (
+        "data/mrqa/train/SQuAD.jsonl.gz and 1 more files are missing; snakemake --cores 1 datasets says how"
+    )
+    assert left.absent_tasks["mrqa-squad"].startswith(reason)
+    assert left.report.notes[-1].startswith("Not run, as files are missing: mrqa-squad; snakemake")
+    check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
+    for part in ("train", "dev"):
+        path = tmp_path / "data/mrqa" / part / "SQuAD.jsonl.gz"
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    assert without_absent(config) is config
+
+
+def test_the_overlay_needs_embedded_data_alone():
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/downstream.yaml")
+    assert {"squad-train", "squad-dev", "minilm"} <= set(used_assets(config))
+
+
+def test_the_papers_overlay_has_what_table_4_shows():
+    published = load_published(ROOT / "resources/published/php.yaml").answers
+    overlays = [ROOT / f"configs/{name}.yaml" for name in ("paper", "php-paper")]
+    config = load_config(ROOT / "config.yaml", *overlays)
+    assert set(config.downstream["mrqa"].tasks) == set(published.tasks)
+    shown = config.downstream["mrqa"].models
+    for row in (row for row in published.rows if row.values):
+        assert next(name for name in row.models if name in config.models) in shown
+    assert {*config.downstream["mrqa"].tasks, *config.downstream["glue"].tasks} == set(TASKS)
+    assert config.downstream_training_of("glue-rte").compute.gpus == 1
+
+
+FILES = {part: {"format": "squad", "path": f"{part}.json"} for part in ("train", "development")}
+
+
+@pytest.mark.parametrize(
+    ("sections", "fault"),
+    [
+        (
+            {"downstream": {"a": {"tasks": ["mrqa-squat"], "models": ["php"]}}},
+            "'mrqa-squat' is not in downstream",
+        ),
+        (
+            {"downstream": {"a": {"tasks": ["mrqa-squad"], "models": ["phq"]}}},
+            "'phq' is not in models; did you mean php?",
+        ),
+        (
+            {"downstream": {"a": {"tasks": ["mrqa-squad", "mrqa-squad"], "models": ["php"]}}},
+            "downstream.a.tasks: mrqa-squad is listed twice",
+        ),
+        ({"downstream_tasks": {"a": {"label": "A"}}}, "give either questions or sentences"),
+        (
+            {"downstream_tasks": {"a": {"label": "A", "questions": FILES, "training": {"strid": 5}}}},
+            "downstream_tasks.a.training: strid: unknown key; did you mean stride?",
+        ),
+        (
+            {"question_answering": {"max_length": 60}},
+            "question_length 64 and three special tokens leave no room for a text in max_length 60",
+        ),
+        (
+            {"sentence_tasks": {"optimiser": {"decay": "step", "later_rate": 1e-5, "later_from": 5}}},
+            "decay: step",
+        ),
+    ],
+)
+def test_faults_are_named(sections, fault):
+    with pytest.raises(ConfigError) as raised:
+        configuration(**sections)
+    assert fault in str(raised.value)
+
+
+def test_a_model_that_is_not_pre_trained_here_cannot_be_taken():
+    models = yaml.safe_load((ROOT / "config.yaml").read_text())["models"]
+    models["given"] = {"label": "given", "cross_encoder": "somewhere"}
+    with pytest.raises(ConfigError, match=r"downstream\.a\.models: given is given by its path"):
+        configuration(models=models, downstream={"a": {"tasks": ["mrqa-squad"], "models": ["given"]}})
+
+
+def test_two_parts_of_a_task_are_of_one_task_of_glue():
+    parts = {
+        part: {"format": "glue", "path": "x.tsv", "options": {"task": task}}
+        for part, task in (("train", "rte"), ("development", "qnli"))
+    }
+    with pytest.raises(ConfigError, match=r"development\.options\.task is qnli, that of train rte"):
+        configuration(downstream_tasks={"a": {"label": "A", "sentences": parts}})

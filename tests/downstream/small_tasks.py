@@ -1,0 +1,101 @@
+"""Small tasks beside retrieval that can be checked in one's head."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.downstream import DownstreamTaskConfig, QuestionAnsweringConfig, SentenceTasksConfig
+from irpretrain.downstream.examples import prepare_task
+
+QUESTIONS = DownstreamTaskConfig(
+    label="made",
+    questions={
+        "train": {"format": "squad", "path": "train.json"},
+        "development": {"format": "squad", "path": "dev.json"},
+    },
+)
+"""Its files are given by the tests."""
+
+
+def squad(contexts: list[tuple[str, list[tuple[str, str, list[str]]]]]) -> str:
+    """SQuAD's JSON of one article: (context, [(id, question, answers)]); an answer is at its first occurrence."""
+    paragraphs = [
+        {
+            "context": context,
+            "qas": [
+                {
+                    "id": name,
+                    "question": question,
+                    "answers": [{"text": text, "answer_start": context.index(text)} for text in answers],
+                }
+                for name, question, answers in asked
+            ],
+        }
+        for context, asked in contexts
+    ]
+    return json.dumps({"version": "1.1", "data": [{"title": "Made", "paragraphs": paragraphs}]})
+
+
+def marked_questions(count: int, first: int = 0) -> str:
+    """Questions whose answer is the word after "abc"; its number ends in 0. The question says nothing."""
+    contexts = []
+    for number in range(first, first + count):
+        words = [f"word{(7 * number + 3 * place) % 80:02d}" for place in range(12)]
+        words.insert(number % 10, "abc")
+        answer = words[number % 10 + 1]
+        context = " ".join(words)
+        start = context.index("abc") + 4
+        answers = [{"text": answer, "answer_start": start}]
+        contexts.append(
+            {"context": context, "qas": [{"id": f"q{number}", "question": "word00", "answers": answers}]}
+        )
+    return json.dumps({"version": "1.1", "data": [{"title": "Made", "paragraphs": contexts}]})
+
+
+def write_questions(folder: Path, train: str, development: str, **changes: Any) -> Path:
+    """Prepare a task of these files; return the table of its examples."""
+    (folder / "train.json").write_text(train)
+    (folder / "dev.json").write_text(development)
+    sources = {"train": [folder / "train.json"], "development": [folder / "dev.json"]}
+    task = QUESTIONS.model_copy(update=changes)
+    prepare_task("made", task, sources, 1, folder / "examples.parquet")
+    return folder / "examples.parquet"
+
+
+def sentences(task: str, **changes: Any) -> DownstreamTaskConfig:
+    """A task of GLUE with files train.tsv and dev.tsv."""
+    part = {"format": "glue", "options": {"task": task}}
+    files = {"train": {**part, "path": "train.tsv"}, "development": {**part, "path": "dev.tsv"}}
+    return DownstreamTaskConfig(label=task, sentences=files, **changes)
+
+
+def answering(**changes: Any) -> QuestionAnsweringConfig:
+    """Short windows, few steps."""
+    given: dict[str, Any] = {
+        "max_length": 24,
+        "question_length": 4,
+        "stride": 8,
+        "batch_size": 8,
+        "learning_rates": [5e-3],
+        "epochs": 2,
+        "dropout": 0.0,
+        "checkpoint_every": 3,
+        "optimiser": {"warmup": 0.0},
+    }
+    return QuestionAnsweringConfig(**{**given, **changes})
+
+
+def labelling(**changes: Any) -> SentenceTasksConfig:
+    """Short sequences, few steps."""
+    given: dict[str, Any] = {
+        "max_length": 16,
+        "batch_size": 8,
+        "learning_rates": [5e-3],
+        "epochs": 2,
+        "dropout": 0.0,
+        "checkpoint_every": 3,
+        "optimiser": {"warmup": 0.0},
+    }
+    return SentenceTasksConfig(**{**given, **changes})

@@ -1,0 +1,161 @@
+"""Examples of tasks beside retrieval: who trains, chooses and tests, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from small_tasks import QUESTIONS, marked_questions, sentences, squad, write_questions
+
+from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
+from irpretrain.corpora.questions import squad as squad_questions
+from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
+from irpretrain.downstream.examples import prepare_task
+from irpretrain.errors import ConfigError, InputError
+
+
+def roles(path, contract=SPAN_QUESTIONS):
+    key = contract.columns[1].name
+    found = {}
+    for row in contract.read(path).to_pylist():
+        found.setdefault(row["role"], []).append(row[key])
+    return found
+
+
+def test_half_of_the_development_set_chooses_and_the_other_is_tested(tmp_path):
+    found = roles(write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50)))
+    assert found["train"] == [f"q{number}" for number in range(6)]
+    assert (len(found["choose"]), len(found["test"])) == (5, 4)
+    assert sorted(found["choose"] + found["test"]) == [f"q{number}" for number in range(50, 59)]
+
+
+def test_halves_do_not_depend_on_the_order_of_the_file(tmp_path):
+    content = json.loads(marked_questions(9, first=50))
+    content["data"][0]["paragraphs"].reverse()
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    one = roles(write_questions(tmp_path / "one", marked_questions(6), marked_questions(9, first=50)))
+    other = roles(write_questions(tmp_path / "other", marked_questions(6), json.dumps(content)))
+    assert set(one["choose"]) == set(other["choose"])
+
+
+def test_samples(tmp_path):
+    path = write_questions(
+        tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=2, sample_development=4
+    )
+    found = roles(path)
+    assert [len(found[role]) for role in ("train", "choose", "test")] == [2, 2, 2]
+    with pytest.raises(ConfigError, match=r"sample_training: 7 examples are asked for, but train has 6"):
+        write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=7)
+
+
+def test_a_part_of_the_training_set_can_choose(tmp_path):
+    changed = {"choose_on": "training", "held_out": 0.5}
+    found = roles(write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), **changed))
+    assert [len(found[role]) for role in ("train", "choose", "test")] == [3, 3, 9]
+
+
+def test_questions_as_they_are_written(tmp_path):
+    [row] = SPAN_QUESTIONS.read(
+        write_questions(
+            tmp_path,
+            squad([("In 1066, Hastings.", [("a", "When?", ["1066", "In 1066"])])]),
+            marked_questions(2, first=50),
+        )
+    ).to_pylist()[:1]
+    assert row == {
+        "role": "train",
+        "question_id": "a",
+        "question": "When?",
+        "context": "In 1066, Hastings.",
+        "answers": ["1066", "In 1066"],
+        "starts": [3, 0],
+        "ends": [7, 7],
+    }
+
+
+def test_of_a_development_question_twice_the_first_is_kept(tmp_path):
+    twice = marked_questions(4, first=50).replace("q52", "q50")
+    path = write_questions(tmp_path, marked_questions(2), twice)
+    rows = {
+        row["question_id"]: row for row in SPAN_QUESTIONS.read(path).to_pylist() if row["role"] != "train"
+    }
+    assert list(rows) == ["q50", "q51", "q53"]
+    assert rows["q50"]["context"] == json.loads(twice)["data"][0]["paragraphs"][0]["context"]
+
+
+def test_too_few_examples_to_choose_and_test(tmp_path):
+    with pytest.raises(InputError, match="the task made has no example to test"):
+        write_questions(tmp_path, marked_questions(2), marked_questions(1, first=5))
+
+
+def test_another_number_than_expected_is_refused(tmp_path):
+    files = QUESTIONS.questions.model_copy(
+        update={"train": QUESTIONS.questions.train.model_copy(update={"expected": 3})}
+    )
+    with pytest.raises(InputError, match="there are 2 examples here, expected were 3"):
+        write_questions(tmp_path, marked_questions(2), marked_questions(4, 50), questions=files)
+
+
+GLUE = "gj04\t1\t\tfirst\ngj04\t0\t*\tsecond\nx\t1\t\tthird\nx\t0\t\tfourth\n"
+
+
+def test_glue_tests_on_its_whole_development_set(tmp_path):
+    (tmp_path / "train.tsv").write_text(GLUE)
+    (tmp_path / "dev.tsv").write_text(GLUE[: GLUE.index("x")])
+    sources = {"train": [tmp_path / "train.tsv"], "development": [tmp_path / "dev.tsv"]}
+    counts = prepare_task("cola", sentences("cola"), sources, 1, tmp_path / "examples.parquet")
+    assert counts["roles"] == {"train": 3, "choose": 1, "test": 2}
+    rows = LABELLED_SENTENCES.read(tmp_path / "examples.parquet").to_pylist()
+    assert rows[-1] == {"role": "test", "example_id": "development-2", "texts": ["second"], "label": "0"}
+
+
+def test_a_test_file_of_glue_has_no_labels(tmp_path):
+    (tmp_path / "train.tsv").write_text(GLUE)
+    (tmp_path / "dev.tsv").write_text("index\tsentence\n0\tx\n")
+    sources = {"train": [tmp_path / "train.tsv"], "development": [tmp_path / "dev.tsv"]}
+    with pytest.raises(InputError, match=r"dev\.tsv:2: this example has no label"):
+        prepare_task("cola", sentences("cola"), sources, 1, tmp_path / "examples.parquet")
+
+
+# SQuAD's JSON
+
+
+def read(tmp_path, content):
+    path = tmp_path / "squad.json"
+    path.write_text(content)
+    return list(squad_questions.read(path, squad_questions.Options()))
+
+
+def test_squad(tmp_path):
+    content = squad(
+        [("One two.", [("a", "Which?", ["two", "two."])]), ("Three.", [("b", "What?", ["Three"])])]
+    )
+    assert read(tmp_path, content) == [
+        SpanQuestion(0, "a", "Which?", "One two.", ("two", "two."), ((4, 7), (4, 8))),
+        SpanQuestion(1, "b", "What?", "Three.", ("Three",), ((0, 5),)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"is_impossible": True, "answers": []}, Skipped(0, "unanswerable question")),
+        ({"answers": []}, Skipped(0, "no answer")),
+        ({"answers": [{"text": "two", "answer_start": 3}]}, "answer not in the context"),
+        ({"answers": [{"text": "two", "answer_start": -4}]}, "answer not in the context"),
+        ({"answers": [{"text": "", "answer_start": 0}]}, "answer not in the context"),
+        ({"answers": ["two"]}, "answer not in the context"),
+        ({"answers": None}, "not in SQuAD's format"),
+        ({"id": "a b"}, "bad identifier"),
+    ],
+)
+def test_what_squad_may_hold(tmp_path, changes, found):
+    content = json.loads(squad([("One two.", [("a", "Which?", ["two"])])]))
+    content["data"][0]["paragraphs"][0]["qas"][0].update(changes)
+    [record] = read(tmp_path, json.dumps(content))
+    if isinstance(found, str):
+        assert isinstance(record, Malformed)
+        assert record.reason == found
+    else:
+        assert record == found

@@ -1,0 +1,105 @@
+"""PHP's Table 4: printed percent as shares, ours beside it, a mean of all six sets or none, the mark as a claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_run import PHP_YAML, ROOT
+
+from irpretrain.config import Config, load_config
+from irpretrain.contracts import PER_QUERY
+from irpretrain.report.answer_table import NOTHING_RUN, build_answer_tables
+from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Table
+from irpretrain.report.published import Published, load_published
+from irpretrain.report.scores import Scores
+
+QUESTIONS = 40
+
+
+@pytest.fixture(scope="module")
+def published() -> Published:
+    return load_published(PHP_YAML)
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    return load_config(ROOT / "config.yaml")
+
+
+def made(tmp_path: Path, published: Published, config: Config, levels: dict[tuple[str, str], float]) -> Table:
+    """The table of runs at these levels, (task, model) → mean, each question a little off."""
+    rows = [
+        {
+            "dataset": task, "candidates": "", "model": model, "regime": "full", "seed": 1, "fold": 0,
+            "query_id": f"q{n:02}", "measure": measure, "value": level * scale + (0.02 if n % 2 else -0.02),
+        }
+        for (task, model), level in sorted(levels.items())
+        for measure, scale in (("F1", 1.0), ("EM", 0.8))
+        for n in range(QUESTIONS)
+    ]  # fmt: skip
+    PER_QUERY.write(tmp_path / "answers.parquet", rows)
+    return build_answer_tables(published, config, Scores.read([tmp_path / "answers.parquet"]))["table4"]
+
+
+def test_the_printed_numbers_fit_together(published) -> None:
+    answers = published.answers
+    for row in (row for row in answers.rows if row.values):
+        *values, mean = [float(text.rstrip("†")) for text in row.values]
+        assert sum(values) / 6 == pytest.approx(mean, abs=0.0051), row.key
+    best = {place: max(answers.rows, key=lambda row: row.values[place : place + 1]) for place in range(7)}
+    assert {row.key for row in best.values()} == {"php"}
+    assert published.table_names() == ["table3", "table4", "table5"]
+
+
+def test_without_a_run_every_cell_says_why(tmp_path, published, config) -> None:
+    table = build_answer_tables(published, config, Scores({}))["table4"]
+    [panel] = table.panels
+    assert [column.group for column in panel.columns] == [*published.answers.tasks.values(), "Avg."]
+    assert {cell.not_run for row in panel.rows for cell in row.cells} == {NOTHING_RUN}
+    php = next(row for row in panel.rows if row.key == "php")
+    assert php.cells[0].published.printed == "0.7793†"
+    assert php.cells[0].published.value == 0.7793
+
+
+def test_a_set_that_is_missing_names_its_file(published, config) -> None:
+    absent = config.model_copy(update={"absent_tasks": {"mrqa-newsqa": "x is missing"}})
+    [panel] = build_answer_tables(published, absent, Scores({}))["table4"].panels
+    reasons = {cell.dataset: cell.not_run for cell in panel.rows[0].cells}
+    assert reasons["mrqa-newsqa"] == "x is missing"
+
+
+def test_ours_on_other_questions(tmp_path, published, config) -> None:
+    levels = {("spans", "untrained"): 0.5, ("spans", "prop"): 0.6, ("spans", "php"): 0.55}
+    table = made(tmp_path, published, config, levels)
+    panel = table.panels[1]
+    assert [(column.group, column.label) for column in panel.columns] == [("spans", "F1"), ("spans", "EM")]
+    cells = {row.key: row.cells for row in panel.rows}
+    f1, em = cells["php"]
+    assert (round(f1.ours.mean, 3), round(em.ours.mean, 3)) == (0.55, 0.44)
+    found = {verdict.against: verdict.outcome for verdict in f1.verdicts}
+    assert sorted(found.values()) == [OFF, REPRODUCED], "better than the encoder, not than PROP"
+    assert all(name.startswith(("BERT [here: ", "PROP [here: ")) for name in found)
+    assert f1.ours.source == "results/downstream/predictions/spans/php/seed-1.json"
+    assert cells["harp"][0].verdicts[0].outcome == NOT_RUN
+    assert any("spans: 40 tested examples" in note for note in table.notes)
+
+
+def test_the_mean_needs_all_sets(tmp_path, published, config) -> None:
+    tasks = list(published.answers.tasks)
+    five = {(task, "php"): 0.7 + 0.01 * place for place, task in enumerate(tasks[:5])}
+    [panel] = made(tmp_path, published, config, five).panels
+    cells = next(row for row in panel.rows if row.key == "php").cells
+    assert cells[-1].not_run == "the mean needs all 6 data sets"
+    assert cells[0].ours is not None
+    [panel] = made(tmp_path, published, config, {**five, (tasks[5], "php"): 0.9}).panels
+    average = next(row for row in panel.rows if row.key == "php").cells[-1]
+    assert average.ours.mean == pytest.approx((5 * 0.7 + 0.1 + 0.9) / 6)
+    assert average.ours.queries == 6 * QUESTIONS
+    assert average.verdicts[0].outcome == OFF
+
+
+def test_a_number_is_compared_as_a_share(tmp_path, published, config) -> None:
+    [panel] = made(tmp_path, published, config, {("mrqa-squad", "untrained"): 0.8712}).panels
+    cell = panel.rows[0].cells[5]
+    assert (cell.published.printed, cell.verdicts[0].outcome) == ("0.8762", REPRODUCED)

@@ -1,0 +1,95 @@
+"""Question answering and a task of GLUE, through the real workflow; a data set that is not there is named."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import document, make_project, overlay_config, run_workflow, words
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+
+
+def questions(first: int, last: int) -> str:
+    """What document i is about: the answer is a word of its topic."""
+    paragraphs = []
+    for number in range(first, last):
+        text = document(number)["text"]
+        answer = next(word for word in words(number) if word in text)
+        found = {"text": answer, "answer_start": text.index(answer)}
+        asked = {"id": f"s{number}", "question": "great river near?", "answers": [found]}
+        paragraphs.append({"context": text, "qas": [asked]})
+    return json.dumps({"data": [{"title": "Tiny", "paragraphs": paragraphs}]})
+
+
+def sentences(first: int, last: int) -> str:
+    return "".join(f"x\t{n % 2}\t\t{words(n)[0]} {'old' if n % 2 else 'near'}\n" for n in range(first, last))
+
+
+def test_tasks_beside_retrieval(tmp_path):
+    make_project(tmp_path)
+    data = tmp_path / "data"
+    for name, made in (("questions.json", questions), ("sentences.tsv", sentences)):
+        (data / f"train-{name}").write_text(made(0, 48))
+        (data / f"dev-{name}").write_text(made(48, 72))
+    overlay = overlay_config()
+    overlay["experiments"] = dict.fromkeys(overlay["experiments"])
+    files = {part: f"data/{part}-questions.json" for part in ("train", "dev")}
+    glue = {"format": "glue", "options": {"task": "cola"}}
+    overlay |= {
+        "downstream_tasks": {
+            "made-spans": {
+                "label": "Made",
+                "questions": {
+                    "train": {"format": "squad", "path": files["train"]},
+                    "development": {"format": "squad", "path": files["dev"]},
+                },
+            },
+            "made-labels": {
+                "label": "Labels",
+                "sentences": {
+                    "train": {**glue, "path": "data/train-sentences.tsv"},
+                    "development": {**glue, "path": "data/dev-sentences.tsv"},
+                },
+            },
+        },
+        "question_answering": {"max_length": 32, "question_length": 6, "stride": 12, "epochs": 1},
+        "sentence_tasks": {"max_length": 16, "epochs": 1, "learning_rates": [0.001], "keep_models": True},
+        "downstream": {
+            "others": {
+                "papers": ["php"],
+                "tasks": ["made-spans", "made-labels", "mrqa-squad"],
+                "models": ["untrained", "prop"],
+            }
+        },
+        "report": {"papers": ["php"]},
+    }
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    run_workflow(tmp_path, "downstream", "results/tables/php_table4.md")
+    results = tmp_path / "results"
+    lines = (results / "downstream/others.csv").read_text().splitlines()
+    assert lines[0] == "task,model,seed,set,measure,value,examples"
+    cells = [line.split(",") for line in lines[1:]]
+    assert [cell[:5] for cell in cells] == [
+        ["made-labels", "prop", "1", "test", "Matthews"],
+        ["made-labels", "untrained", "1", "test", "Matthews"],
+        ["made-spans", "prop", "1", "test", "F1"],
+        ["made-spans", "prop", "1", "test", "EM"],
+        ["made-spans", "untrained", "1", "test", "F1"],
+        ["made-spans", "untrained", "1", "test", "EM"],
+    ]
+    assert [cell[6] for cell in cells] == ["24", "24", "12", "12", "12", "12"]
+    assert (results / "models/downstream/made-labels/prop/seed-1/model.safetensors").exists()
+    table = (results / "tables/php_table4.md").read_text()
+    assert "This configuration: Made" in table
+    assert "data/mrqa/train/SQuAD.jsonl.gz and 1 more files are missing" in table
+    sidecar = json.loads(
+        (results / "downstream/predictions/made-spans/prop/seed-1.json.meta.json").read_text()
+    )
+    assert "results/models/pretrained/prop/seed-1" in sidecar["inputs"]
+    assert sidecar["counts"]["questions"] == 48
