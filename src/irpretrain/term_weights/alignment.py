@@ -112,6 +112,7 @@ def word_weights(
         after = end - 1 - place if end < pieces else np.full(len(place), pieces)
         margin[row, inside] = np.minimum(before, after)
     seen = margin >= 0
+    known: np.ndarray = margin.max(0) >= 0
     if merge == "largest":
         values = table.max(0)
     elif merge == "mean":
@@ -119,4 +120,4 @@ def word_weights(
         values = (sums / np.maximum(seen.sum(0), 1)).astype(np.float32)
     else:
         values = table[margin.argmax(0), places]
-    return WordWeights(np.where(seen.any(0), values, np.float32(0)), seen.any(0))
+    return WordWeights(np.where(known, values, np.float32(0)), known)
