@@ -1,5 +1,6 @@
 # make run    set up what is missing, run the workflow, print where the report lies
 # make test   set up what is missing, run all tests
+# make plan   show every job and what it would cost, as if all data were there: ARGS="--configfile configs/paper.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # Variables: PYTHON=python3.12  CORES=4  ARGS="--configfile configs/prop-long.yaml"
 PYTHON ?= python3
@@ -8,15 +9,18 @@ ARGS ?=
 VENV ?= .venv
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: help run resume test lint format docs clean
+.PHONY: help run plan resume test lint format docs clean
 help:
-	@sed -n 's/^# //p' Makefile | head -4
+	@sed -n 's/^# //p' Makefile | head -5
 
 $(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
 	@$(PYTHON) envs/install.py $(VENV)
 
 run: $(VENV)/.installed
 	@snakemake --cores $(CORES) --quiet host reason --rerun-incomplete $(ARGS)
+
+plan: $(VENV)/.installed
+	@python -m irpretrain.costs.plan $(ARGS)
 
 resume: $(VENV)/.installed
 	@snakemake --cores $(CORES) --unlock --quiet all $(ARGS)

@@ -1,10 +1,16 @@
 """IR-Pretrain: from dumps to the tables of the papers. `snakemake --cores N` makes everything the configuration asks for.
 
-Targets: all (default), a paper that `report.papers` names (prop, wikiformer, php, ares, deepct), datasets (which data
-sets are there, and what the others need), downstream (question answering and GLUE, where an overlay names models and
-tasks), wikitext_audit (how dumps are read, beside another parser), attributions
-(which words scores come from), weight_distributions and term_weight_pages (how weights of words look), or any file
-under results/.
+Targets:
+    all                   everything (default)
+    prop, wikiformer, ... a paper that `report.papers` names
+    datasets              which data sets are there, and what the others need
+    downstream            question answering and GLUE, where an overlay names models and tasks
+    exported_models       trained models with their cards
+    wikitext_audit        how dumps are read, beside another parser
+    attributions          which words scores come from
+    weight_distributions, term_weight_pages   how weights of words look
+    query_pages           rankings of single queries side by side
+or any file under results/.
 docs/architecture.md is the map.
 """
 
@@ -59,7 +65,12 @@ include: "rules/evaluation.smk"
 include: "rules/downstream.smk"
 include: "rules/attributions.smk"
 include: "rules/weight_views.smk"
+include: "rules/query_pages.smk"
 include: "rules/report.smk"
+include: "rules/export.smk"
+
+
+print_costs_at_the_end()
 
 
 onsuccess:
@@ -81,7 +92,7 @@ rule all:
     input:
         "results/report.html",
         "results/scores.csv",
-        headline_tables(),
+        overview_tables(),
         [path for paper in PAPERS for path in paper_results(paper)(None)],
 
 
@@ -115,6 +126,11 @@ rule datasets:
         "results/datasets.md",
 
 
+rule exported_models:
+    input:
+        exported_models,
+
+
 rule wikitext_audit:
     input:
         wikitext_audits,
@@ -138,3 +154,8 @@ rule weight_distributions:
 rule term_weight_pages:
     input:
         weight_pages,
+
+
+rule query_pages:
+    input:
+        all_query_pages,

@@ -7,9 +7,12 @@ from math import inf
 from pathlib import Path
 
 from irpretrain.config.consistency import view_faults
+from irpretrain.config.query_page_consistency import can_attribute
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
+    active_query_pages,
+    first_stage_names,
     most_shots,
     trained_on,
     used_first_stages,
@@ -25,7 +28,7 @@ from irpretrain.corpora.registry import format_module
 from irpretrain.corpora.sources import corpus_aids, corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import FIGURES, figure_names
-from irpretrain.report.naming import first_stage_labels, index_labels
+from irpretrain.report.naming import dataset_label, first_stage_labels, index_labels, regime_label
 from irpretrain.report.published import load_published
 
 RESOURCES = Path(workflow.basedir) / "resources"
@@ -96,4 +99,7 @@ include: "common/runs.smk"
 include: "common/downstream.smk"
 include: "common/attributions.smk"
 include: "common/weight_views.smk"
+include: "common/query_pages.smk"
 include: "common/report.smk"
+include: "common/export.smk"
+include: "common/costs.smk"

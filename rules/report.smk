@@ -103,6 +103,7 @@ rule write_paper_report:
         sweeps=lambda wildcards: sweeps([wildcards.paper]),
         pictures=lambda wildcards: sweep_figures([wildcards.paper]),
         costs=lambda wildcards: index_costs([wildcards.paper]),
+        pages=lambda wildcards: query_pages_of([wildcards.paper]),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/reports/{paper}.html",
@@ -122,16 +123,18 @@ rule write_paper_report:
 
 
 rule write_overview:
-    """The scores of all experiments and the verdicts of all papers in one file each, and the headline table."""
+    """The scores of all experiments and the verdicts of all papers in one file each; the headline table, and how many
+    verdicts of each paper hold."""
     input:
         scores=scores_of(PAPERS),
         per_query=per_query_of(PAPERS),
         verdicts=verdicts(PAPERS),
+        published=published(PAPERS),
     output:
         scores="results/scores.csv",
         per_query="results/per_query.parquet",
         verdicts="results/verdicts.csv",
-        tables=headline_tables(),
+        tables=overview_tables(),
         meta="results/scores.csv.meta.json",
     log:
         "results/logs/write_overview.log",
@@ -166,6 +169,7 @@ rule write_report:
         sweeps=sweeps(PAPERS),
         pictures=sweep_figures(PAPERS),
         costs=index_costs(PAPERS),
+        pages=query_pages_of(PAPERS),
         manifest=RESOURCES / "embedded.yaml",
     output:
         report="results/report.html",

@@ -17,5 +17,6 @@ with stage(snakemake) as done:
             all_per_query=snakemake.output.per_query,
             all_verdicts=snakemake.output.verdicts,
             tables=Path(snakemake.output.tables[0]).parent,
+            published=list(snakemake.input.published),
         )
     )

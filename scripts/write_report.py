@@ -26,6 +26,7 @@ with stage(snakemake) as done:
             depths=list(snakemake.input.depths),
             sweeps=list(snakemake.input.sweeps),
             costs=list(snakemake.input.costs),
+            pages=list(snakemake.input.pages),
             answers=list(snakemake.input.answers),
         )
     )

@@ -72,7 +72,7 @@ def calibrated_temperature(wildcards):
 
 def printed_rank_shares(wildcards):
     """In which intervals the ranks of ARES's own pseudo-queries lie, as printed."""
-    return load_published(PUBLISHED["ares"]).axioms.rank_intervals.shares
+    return numbers_of("ares").axioms.rank_intervals.shares
 
 
 def predictor_options(wildcards):

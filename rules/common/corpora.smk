@@ -17,8 +17,16 @@ def corpus_options(wildcards):
 
 
 def described(section):
-    """A section as plain values, without the entry of the catalogue that it comes from."""
-    return {key: value for key, value in dump(section).items() if key != "entry"}
+    """A section as plain values, without the entry of the catalogue that it comes from, and without what only
+    estimates of cost read."""
+    return without(dump(section), {"entry", "about"})
+
+
+def without(values, keys):
+    """Plain values without some keys, at any depth."""
+    if not isinstance(values, dict):
+        return values
+    return {key: without(value, keys) for key, value in values.items() if key not in keys}
 
 
 def expected_records(corpora):

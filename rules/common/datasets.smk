@@ -5,7 +5,9 @@ SEARCH_OPTIONS = INDEX_OPTIONS | {"depth", "bm25", "query_likelihood", "jelinek_
 
 
 def dataset_options(wildcards):
-    return described(CFG.datasets[wildcards.dataset])
+    """What decides queries, judgements and folds; measures do not, nor does the name in tables."""
+    options = without(described(CFG.datasets[wildcards.dataset]), {"measures", "validation_measure"})
+    return options | {"label": wildcards.dataset}
 
 
 def dataset_soundness(wildcards):

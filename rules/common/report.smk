@@ -3,6 +3,12 @@
 PUBLISHED = {paper: RESOURCES / "published" / f"{paper}.yaml" for paper in FIGURES}
 
 
+@cache
+def numbers_of(paper):
+    """The numbers printed in a paper, read once: every process of the workflow asks for them many times."""
+    return load_published(PUBLISHED[paper])
+
+
 def experiments_of(papers):
     return list(active_experiments(CFG.of_papers(papers)))
 
@@ -23,7 +29,7 @@ def per_query_of(papers):
 def depths(papers):
     """What is measured at several depths, for the papers that show it."""
     experiments = [experiment for experiment in experiments_of(papers) if CFG.experiments[experiment].depths]
-    shown = any(load_published(PUBLISHED[paper]).depths for paper in papers)
+    shown = any(numbers_of(paper).depths for paper in papers)
     return [f"results/depths/{experiment}.parquet" for experiment in experiments] if shown else []
 
 
@@ -55,7 +61,7 @@ def published(papers):
 
 
 def shows_axioms(papers):
-    return any(load_published(PUBLISHED[paper]).axioms for paper in papers)
+    return any(numbers_of(paper).axioms for paper in papers)
 
 
 def predictor_scores(papers):
@@ -133,12 +139,15 @@ def headline_tables():
     return formats(["headline"])
 
 
+def overview_tables():
+    """The tables over all papers."""
+    return formats(["headline", "verdict_summary"])
+
+
 def tables(papers):
     """Each paper's headline table and its own tables."""
     names = [
-        f"{paper}_{table}"
-        for paper in papers
-        for table in ("headline", *load_published(PUBLISHED[paper]).table_names())
+        f"{paper}_{table}" for paper in papers for table in ("headline", *numbers_of(paper).table_names())
     ]
     return formats(names)
 

@@ -12,37 +12,13 @@ import pytest
 from overlay_layers import OVERLAYS, ROOT, layers, load
 
 from irpretrain.config import Config
-from irpretrain.config.usage import given_models, used_corpora, used_datasets, used_models
-from irpretrain.corpora.embedded import PREFIX, installed_path, read_manifest
+from irpretrain.config.usage import given_models, used_models
+from irpretrain.costs.plan import lay_out
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 CALIBRATED = {"results/pseudo_queries/pretraining-msmarco/temperature.json"}
 """What is found at the paper's scale; on the embedded data the temperatures are given."""
-
-
-def lay_out(config: Config, folder: Path) -> None:
-    """Put an empty file wherever the configuration names one, and a real encoder where it names that."""
-    names = [config.corpora[name].path for name in used_corpora(config)]
-    names += [config.word_vectors.path] if config.word_vectors.path else []
-    for name in used_datasets(config):
-        dataset = config.datasets[name]
-        names += [dataset.queries.path, dataset.qrels.path]
-        if isinstance(dataset.folds, str):
-            (folder / dataset.folds).parent.mkdir(parents=True, exist_ok=True)
-            (folder / dataset.folds).write_text('[["1"], ["2"], ["3"]]')
-    for path in (folder / name for name in names if not name.startswith(PREFIX)):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix:
-            path.touch()
-        else:
-            path.mkdir(exist_ok=True)
-            (path / "part.jsonl").touch()
-    encoder = installed_path(read_manifest(ROOT / "resources/embedded.yaml").asset("minilm"))
-    given = [config.models[name].cross_encoder or "" for name in given_models(config)]
-    for path in (config.encoder.path, *given):
-        if not path.startswith(PREFIX):
-            (folder / path).symlink_to(encoder)
 
 
 def told_jobs(overlay: Path) -> list[int]:

@@ -117,7 +117,15 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sidecars(base, str(results[1][0]), ("results/odd", sampled, "results/models/selected/prop-rop/seed-1"))
     made = [
         write_report(
-            hostile, [PROP_YAML], *results, [], base / "results", base / "dag.svg", MANIFEST, base / name
+            hostile,
+            [PROP_YAML],
+            *results,
+            [],
+            base / "results",
+            base / "dag.svg",
+            MANIFEST,
+            base / name,
+            pages=[base / "results" / "query_pages" / "squad.html"],
         )
         for name in ("report.html", "again.html")
     ]
@@ -153,7 +161,11 @@ def test_one_file_without_addresses(report) -> None:
     text = path.read_text(encoding="utf-8")
     page = _Page(text)
     assert page.open == []
-    assert all(address.startswith(("#", "data:")) for address in page.addresses)
+    others = [address for address in page.addresses if not address.startswith(("#", "data:"))]
+    assert others == ["results/query_pages/squad.html"], (
+        "a link to a page beside the report, which it does not load"
+    )
+    assert "BM25 and PROP (zero-shot)</a> on SQuAD 1.1" in text
     assert page.tags.count("img") == 6
     assert page.tags.count("script") == 2
     assert counts["bytes"] == len(text.encode())
@@ -363,6 +375,40 @@ def test_provenance_opens(page) -> None:
 
 @pytest.mark.browser
 @needs_chromium
+def test_counts_of_verdicts_show_their_cells_alone(page, report) -> None:
+    visible = "document.querySelectorAll('#{} tbody tr:not(.filtered)').length"
+    tables = "[...document.querySelectorAll('main > section[data-paper]:not(.filtered)')].map((s) => s.id)"
+    everything = page.evaluate(tables)
+    assert everything == [f"prop_table{number}" for number in (2, 3, 4, 5)]
+    counts = "[...document.querySelectorAll('#verdicts .counts')[0].tBodies[0].rows[0].cells].slice(2)"
+    shown = page.evaluate(f"{counts}.map((cell) => Number(cell.dataset.sort))")
+    assert shown == [report[1]["verdicts"][o] for o in ("reproduced", "off", "not run", "no published value")]
+    rows = page.evaluate(visible.format("prop_table2"))
+
+    page.click("#verdicts .counts a[data-outcome='reproduced']")
+    cells = "[...document.querySelectorAll('section[data-paper] td[data-verdicts]')].filter((c) => c.checkVisibility())"
+    clear = page.evaluate(
+        f"{cells}.filter((c) => !c.classList.contains('faint')).map((c) => c.dataset.verdicts)"
+    )
+    assert clear
+    assert all("reproduced" in outcomes.split("|") for outcomes in clear)
+    faint = page.evaluate(
+        f"{cells}.filter((c) => c.classList.contains('faint')).map((c) => c.dataset.verdicts)"
+    )
+    assert not any("reproduced" in outcomes.split("|") for outcomes in faint)
+    assert 0 < page.evaluate(visible.format("prop_table2")) < rows
+    assert f"PROP: reproduced, {len(clear)} cells." in page.evaluate(
+        "document.querySelector('#filter').textContent"
+    )
+
+    page.click("#filter button")
+    assert page.evaluate(tables) == everything
+    assert page.evaluate(visible.format("prop_table2")) == rows
+    assert page.evaluate("document.querySelectorAll('.faint').length") == 0
+
+
+@pytest.mark.browser
+@needs_chromium
 def test_hostile_text_stays_text(page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     labels = page.evaluate("[...document.querySelectorAll('#headline tbody th')].map((r) => r.textContent)")
@@ -371,11 +417,15 @@ def test_hostile_text_stays_text(page) -> None:
 
 @pytest.mark.browser
 @needs_chromium
-@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+@pytest.mark.parametrize("width", [320, 360, 768, 1280])
 def test_no_horizontal_overflow(page, width: int) -> None:
     page.resize(width, 844, mobile=width < 700)
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    scrolled = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
+    assert page.evaluate(f"{scrolled}.every((e) => getComputedStyle(e).overflowX === 'auto')")
+    assert page.evaluate(f"{scrolled}.length") > 0 or width > 700, "wide tables scroll within themselves"
+    assert page.evaluate("[...document.querySelectorAll('table')].every((t) => t.closest('.scroll'))")
     page.click("button.ours")
     assert page.evaluate("document.querySelector('dialog').getBoundingClientRect().right") <= width
     assert page.evaluate(

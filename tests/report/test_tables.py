@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import math
 import re
 import shutil
@@ -138,6 +139,7 @@ def robust(tmp_path_factory):
     base["datasets"] = content["datasets"]
     base["report"]["papers"] = ["prop"]
     base["term_weights"] = {}
+    base["query_pages"] = {}
     base["experiments"] = {
         "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
     }
@@ -237,21 +239,64 @@ def test_latex_is_well_formed(robust, name: str) -> None:
     _check_latex(latex(_table(*robust, name)))
 
 
+def _compile(text: str, folder: Path) -> str:
+    """Compile tables in a document of their own as far as references settle; return what pdfLaTeX said last."""
+    packages = r"\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,textcomp}"
+    (folder / "all.tex").write_text(
+        rf"\documentclass{{article}}{packages}\begin{{document}}{text}\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+        assert done.returncode == 0, done.stdout[-2000:]
+    return done.stdout
+
+
+def _complaints(said: str) -> list[str]:
+    """What runs over the edge of a page, or is not found."""
+    return re.findall(r"Overfull .*|.*too large for page.*|.*[Uu]ndefined.*", said)
+
+
 @pytest.mark.skipif(
     shutil.which("pdflatex") is None, reason="no pdflatex on the PATH; the structure is tested above"
 )
-def test_latex_compiles(robust, config: Config, results, tmp_path: Path) -> None:
+def test_latex_compiles_and_fits_its_pages(robust, config: Config, results, tmp_path: Path) -> None:
     tables = [_table(*robust, "table3"), _table(config, results, "table2")]
     tables.append(build_headline(config, Scores.read(*reversed(results))))
-    packages = r"\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,textcomp}"
-    body = "\n".join(latex(table) + r"\clearpage" for table in tables)
-    (tmp_path / "all.tex").write_text(
-        rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}"
-    )
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert "3 pages" in done.stdout
+    said = _compile("\n".join(latex(table) + r"\clearpage" for table in tables), tmp_path)
+    assert _complaints(said) == []
+    assert _complaints(_compile(r"\rule{20cm}{1pt} \ref{tab:x}", tmp_path)) != []
+
+
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex on the PATH; the structure is tested above"
+)
+@pytest.mark.parametrize("paper", ["prop", "wikiformer", "php", "ares", "deepct"])
+def test_latex_of_every_paper_compiles(config: Config, results, paper: str, tmp_path: Path) -> None:
+    published = PROP_YAML.with_name(f"{paper}.yaml")
+    make_tables([published], config, *results, tmp_path / "tables", tmp_path / "verdicts.csv")
+    tables = sorted((tmp_path / "tables").glob("*.tex"))
+    said = _compile("\n".join(path.read_text() + r"\clearpage" for path in tables), tmp_path)
+    assert _complaints(said) == []
+
+
+def test_long_tables_are_spread_over_floats(config: Config, results) -> None:
+    """Two panels of 24 rows, the second with intervals: 29 and 53 lines, where a page has 48."""
+    table = _table(config, results, "table2")
+    rows = [panel.rows for panel in table.panels]
+    plain = next(row for row in rows[0] if not any(c.ours for c in row.cells))
+    stacked = next(row for row in rows[1] if any(c.ours for c in row.cells))
+    long = [
+        dataclasses.replace(panel, rows=(row,) * 24)
+        for panel, row in zip(table.panels[:2], (plain, stacked), strict=True)
+    ]
+    text = latex(dataclasses.replace(table, panels=tuple(long), _letters={}))
+    assert text.count(r"\begin{table*}") == 2
+    assert text.count(r"\label{") == 1
+    assert text.count("(continued)") == 1
+    _check_latex(text)
+    text = latex(dataclasses.replace(table, panels=(long[0], table.panels[0]), _letters={}))
+    assert text.count(r"\begin{table*}") == 1
 
 
 def test_latex_escapes() -> None:

@@ -132,6 +132,7 @@ def test_refused_before_any_job_starts(project, changes, expected):
     [
         ("attributions/case", "no page of attributions; add one under attributions"),
         ("term_weight_pages/cases", "no page of term weights; add one under term_weight_pages"),
+        ("query_pages/pair", "no page of queries; add one under query_pages"),
         ("weight_distributions/tiny", "no distribution of weights; add one under weight_distributions"),
     ],
 )

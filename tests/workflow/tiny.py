@@ -248,6 +248,10 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "cases": [{"query": "u00"}, {"text": "river", "documents": ["d00"]}],
             },
         },
+        "query_pages": {
+            "squad": None,
+            "pair": {"dataset": "tiny", "left": {"model": "bm25"}, "right": {"model": "prop"}},
+        },
         **top,
     }
 

@@ -79,6 +79,7 @@ def _alone(config: Config, experiment: str | None = None) -> Config:
     papers: list[Paper] = ["prop"]  # no table of PROP needs more than experiments
     update: dict[str, Any] = {
         "attributions": {},
+        "query_pages": {},
         "report": config.report.model_copy(update={"papers": papers}),
     }
     if experiment is None:

@@ -37,6 +37,8 @@ REFERENCES = (
     ("downstream", "tasks", "downstream_tasks"),
     ("attributions", "dataset", "datasets"),
     ("attributions", "candidates", "first_stages"),
+    ("query_pages", "dataset", "datasets"),
+    ("query_pages", "candidates", "first_stages"),
 )
 """Section, key (or the entry itself), and the section in which its value is a name."""
 

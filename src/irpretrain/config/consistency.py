@@ -3,15 +3,16 @@ queries that have a part in training."""
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from irpretrain.config.downstream_consistency import downstream_faults
+from irpretrain.config.query_page_consistency import query_page_faults
 from irpretrain.config.ranker_consistency import ranker_faults
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.term_weights import TRAINED
+from irpretrain.config.unknown_names import unknown_names as _unknown
 from irpretrain.config.usage import (
     REGIME,
     active_diagnoses,
@@ -57,6 +58,7 @@ NAMED = (
     "attributions",
     "weight_distributions",
     "term_weight_pages",
+    "query_pages",
 )
 """Sections that map names to entries."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -114,6 +116,8 @@ def cross_faults(config: Config) -> Iterator[str]:
         where = f"attributions.{name}"
         yield from _unknown(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
         yield from _unknown(f"{where}.models", page.models, config.models, "models")
+    for name, compared in config.query_pages.items():
+        yield from query_page_faults(config, f"query_pages.{name}", compared)
     if "deepct" in config.report.papers:
         yield from view_faults(config)
     for name, diagnosis in active_diagnoses(config).items():
@@ -505,12 +509,3 @@ def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str
 def _twice(where: str, names: Sequence[str]) -> Iterator[str]:
     if twice := [name for name in names if names.count(name) > 1]:
         yield f"{where}: {twice[0]} is listed twice; list each once"
-
-
-def _unknown(where: str, names: Iterable[str], known: Iterable[str], section: str) -> Iterator[str]:
-    known = list(known)
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            yield f"{where}: {name!r} is not in {section}; {hint}{section} has {', '.join(known) or 'no entries'}"

@@ -13,6 +13,7 @@ from irpretrain.errors import ConfigError
 ENTRY = "Entry of resources/datasets that it comes from; filled in from there, not given."
 Path = Annotated[str, Field(min_length=1)]
 Expected = Annotated[int, Field(ge=1)]
+About = Annotated[int, Field(ge=1)]
 
 
 class SourceConfig(Section):
@@ -72,6 +73,12 @@ class CorpusConfig(SourceConfig):
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the format; see the corpora guide."
     )
+    about: About | None = Field(
+        None,
+        description="About how many records there are, for the cost that a dry run estimates; no result depends on it. "
+        "null: `expected`.",
+        json_schema_extra={"unit": "records"},
+    )
     expected: Expected | None = Field(
         None,
         description="How many records there must be, those that are left out included; another number is refused.",
@@ -93,6 +100,12 @@ class FileConfig(SourceConfig):
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the format; see the corpora guide."
+    )
+    about: About | None = Field(
+        None,
+        description="About how many count, for the cost that a dry run estimates: queries that are kept, judgements of "
+        "relevance. No result depends on it.",
+        json_schema_extra={"unit": "records"},
     )
     expected: Expected | None = Field(
         None,

@@ -33,6 +33,7 @@ from irpretrain.config.experiments import (
     ReportConfig,
 )
 from irpretrain.config.graph import GraphConfig
+from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
@@ -147,6 +148,11 @@ class Config(Section):
     term_weight_pages: dict[str, TermWeightPageConfig] = Field(
         default_factory=dict,
         description="Pages of the target `term_weight_pages`, by name: heat maps of the words of queries' passages.",
+    )
+    query_pages: dict[str, QueryPageConfig] = Field(
+        default_factory=dict,
+        description="Pages of the target `query_pages`, by name: two rankings of single queries side by side. A page "
+        "of runs that experiments make anyway belongs to every run.",
     )
     report: ReportConfig = Field(default_factory=ReportConfig, description="Tables, figures and the report.")
 

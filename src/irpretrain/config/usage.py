@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig
     from irpretrain.config.downstream import DownstreamConfig
     from irpretrain.config.experiments import ExperimentConfig
+    from irpretrain.config.query_pages import QueryPageConfig, ShownRankingConfig
     from irpretrain.config.root import Config
     from irpretrain.config.weight_views import WeightDistributionConfig
 
@@ -69,8 +70,12 @@ def used_models(config: Config) -> list[str]:
 
 
 def wanted_models(config: Config) -> list[str]:
-    """Return the models that an experiment, page of attributions or diagnosis needs, those they start from included."""
+    """Return the models that an experiment, page of attributions, page of queries or diagnosis needs, those they start
+    from included."""
     attributed = [name for page in config.attributions.values() for name in page.models]
+    attributed += [
+        name for page in config.query_pages.values() for name in (page.left.model, page.right.model)
+    ]
     diagnosed = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
     return list(dict.fromkeys([*used_models(config), *with_starts(config, [*attributed, *diagnosed])]))
 
@@ -83,6 +88,33 @@ def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
 def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
     """Return the distributions of weights that the report shows: all, where it shows DeepCT."""
     return config.weight_distributions if "deepct" in config.report.papers else {}
+
+
+def active_query_pages(config: Config) -> dict[str, QueryPageConfig]:
+    """Return the pages of queries that cost nothing but themselves: experiments of the report make both runs."""
+    return {
+        name: page
+        for name, page in config.query_pages.items()
+        if all(_is_made(config, page, shown) for shown in (page.left, page.right))
+    }
+
+
+def _is_made(config: Config, page: QueryPageConfig, shown: ShownRankingConfig) -> bool:
+    """Whether some experiment makes the run of a ranking."""
+    for experiment in active_experiments(config).values():
+        if experiment.dataset != page.dataset:
+            continue
+        if shown.model in first_stage_names(config):
+            if shown.model in (*BUILT_IN_FIRST_STAGES, experiment.candidates, *experiment.first_stages):
+                return True
+        elif (
+            experiment.candidates == page.candidates
+            and shown.model in experiment.models
+            and (shown.regime or "zero-shot") in experiment.regimes
+            and shown.seed in experiment.seeds
+        ):
+            return True
+    return False
 
 
 def used_predictors(config: Config) -> list[str]:

@@ -1,4 +1,4 @@
-"""Effectiveness measures of trec_eval, computed through ir_measures.
+"""Effectiveness measures of trec_eval, computed through ir_measures, and gdeval's nDCG and ERR.
 
 A run is judged in the order in which it is ranked (`irpretrain.evaluation.runs`). trec_eval itself re-sorts a
 run by its scores, rounds them to single precision on the way, and puts equal ones in descending document
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from irpretrain.errors import ConfigError
+from irpretrain.evaluation import gdeval
 from irpretrain.evaluation.qrels import Qrels
 from irpretrain.evaluation.runs import Run
 
@@ -26,8 +27,14 @@ DEFINITIONS = {
     "RR": "1 / rank of the first relevant document, 0 where there is none",
     "R": "share of the relevant documents that are among the first {cutoff}",
     "Success": "1 where a relevant document is among the first {cutoff}, else 0",
+    "ERR": "sum over ranks of (2^grade - 1) / 16 / rank, each times the chance that no earlier document satisfied, "
+    "as in gdeval",
 }
 """What each measure means; printed beside its numbers."""
+EXPONENTIAL = (
+    "sum of (2^grade - 1) / log2(rank + 1), exponential gain as in gdeval, over that of the ideal ranking"
+)
+"""The same of nDCG(dcg='exp-log2')."""
 
 NEEDS_CUTOFF = ("P", "R", "Success")
 
@@ -35,9 +42,10 @@ NEEDS_CUTOFF = ("P", "R", "Success")
 def parse_measure(name: str) -> Measure:
     """Return the measure that `name` denotes in ir_measures' notation, such as nDCG@20, AP(rel=2) or RR@10.
 
+    gdeval's are ERR@20 and nDCG(dcg='exp-log2')@20.
+
     Raises:
-        ConfigError: it is none of trec_eval's measures in `DEFINITIONS`, or its cut-off or level make no
-            sense.
+        ConfigError: it is none of the measures in `DEFINITIONS`, or its cut-off or level make no sense.
     """
     import ir_measures
 
@@ -50,18 +58,27 @@ def parse_measure(name: str) -> Measure:
     if measure is None or refusal:
         allowed = "nDCG, nDCG@k, P@k, AP, AP@k, RR, RR@k, R@k and Success@k with k of 1 or more"
         raise ConfigError(
-            f"measures: {refusal}allowed are {allowed}, each also with a level, such as AP(rel=2)"
+            f"measures: {refusal}allowed are {allowed}, each also with a level, such as AP(rel=2), and gdeval's "
+            "nDCG(dcg='exp-log2')@k and ERR@k"
         )
     return measure
+
+
+def is_gdeval(measure: Measure) -> bool:
+    """Whether a measure is gdeval's, not trec_eval's."""
+    return measure.NAME == "ERR" or measure.params.get("dcg") == "exp-log2"
 
 
 def _refusal(measure: Measure) -> str:
     parameters = dict(measure.params)
     cutoff, level = parameters.pop("cutoff", None), parameters.pop("rel", 1)
+    parameters = {} if parameters in ({"dcg": "exp-log2"}, {"dcg": "log2"}) else parameters
     if measure.NAME not in DEFINITIONS or parameters:
         return f"{measure} is not computed here; "
     # trec_eval ends the whole process on a cut-off or a level below 1.
-    if (cutoff is None and measure.NAME in NEEDS_CUTOFF) or (cutoff is not None and cutoff < 1):
+    if (cutoff is None and (measure.NAME in NEEDS_CUTOFF or is_gdeval(measure))) or (
+        cutoff is not None and cutoff < 1
+    ):
         return f"{measure} needs a cut-off of 1 or more; "
     return f"{measure} needs a relevance level of 1 or more; " if level < 1 else ""
 
@@ -83,7 +100,9 @@ def definition(name: str) -> str:
         ConfigError: as `parse_measure`.
     """
     measure = parse_measure(name)
-    text = DEFINITIONS[str(measure.NAME)].format(cutoff=measure.params.get("cutoff"))
+    exponential = measure.params.get("dcg") == "exp-log2"
+    text = EXPONENTIAL if exponential else DEFINITIONS[str(measure.NAME)]
+    text = text.format(cutoff=measure.params.get("cutoff"))
     if "cutoff" in measure.params and measure.NAME not in NEEDS_CUTOFF:
         text += f"; only the first {measure.params['cutoff']} ranks count"
     if measure.params.get("rel", 1) != 1:
@@ -112,10 +131,23 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, dict
         str(measure): dict.fromkeys(sorted(qrels), 0.0) for measure in parsed
     }
     judged = {query: _by_rank(run[query]) for query in sorted(qrels) if run.get(query)}
-    if judged:
-        for found in ir_measures.iter_calc(parsed, _without_negative(qrels), judged):
+    others = [measure for measure in parsed if not is_gdeval(measure)]
+    if judged and others:
+        for found in ir_measures.iter_calc(others, _without_negative(qrels), judged):
             values[str(found.measure)][found.query_id] = float(found.value)
+    for measure in filter(is_gdeval, parsed):
+        values[str(measure)] |= {query: _gdeval(measure, query, run[query], qrels[query]) for query in judged}
     return values
+
+
+def _gdeval(
+    measure: Measure, query: str, ranking: Sequence[tuple[str, float]], grades: Mapping[str, int]
+) -> float:
+    ranked, cutoff = [grades.get(document, 0) for document, _ in ranking], measure.params["cutoff"]
+    if measure.NAME == "nDCG":
+        return gdeval.ndcg(ranked, grades.values(), cutoff)
+    gdeval.check_grades(query, grades.values())
+    return gdeval.err(ranked, cutoff)
 
 
 def _without_negative(qrels: Qrels) -> Qrels:

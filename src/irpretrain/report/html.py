@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from markupsafe import Markup
 
 from irpretrain.atomic import write_text
 from irpretrain.config import Config
 from irpretrain.report import first_stage_views, run_views
 from irpretrain.report.axiom_results import AxiomFiles
-from irpretrain.report.cells import OUTCOMES, Table
+from irpretrain.report.cells import OUTCOMES
 from irpretrain.report.figure_views import figure_views, svg_uri
 from irpretrain.report.introduction import introduction
 from irpretrain.report.lineage import Lineage
+from irpretrain.report.page_links import page_views
 from irpretrain.report.published import load_published
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
+from irpretrain.report.script_json import script_json
 from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import ResultFiles, build_tables
 from irpretrain.report.templates import environment
+from irpretrain.report.verdict_summary import of_tables, summary_views
 from irpretrain.report.verdicts import MEANINGS
 
 PROVENANCE_BYTES = 2_500_000
@@ -46,6 +46,7 @@ def write_report(
     depths: Sequence[str | Path] = (),
     sweeps: Sequence[str | Path] = (),
     costs: Sequence[str | Path] = (),
+    pages: Sequence[str | Path] = (),
     answers: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write the report.
@@ -66,6 +67,7 @@ def write_report(
         depths: `results/depths/<experiment>.parquet`, likewise.
         sweeps: `results/tuning/<first stage>.json` of tuned first stages.
         costs: `results/index_costs/<dataset>.json`.
+        pages: `results/query_pages/<page>.html`, which the report links to.
         answers: `results/downstream/<experiment>.parquet`, for the papers that show tasks beside retrieval.
 
     Returns:
@@ -77,12 +79,13 @@ def write_report(
     tables = build_tables(papers, config, ResultFiles(scores, per_query, axioms, depths, answers))
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in figure_views(paper, pictures)]
-    made = [str(path) for path in (*per_query, *depths, *answers, *sweeps, *costs, *verdicts, dag)]
+    made = [str(path) for path in (*per_query, *depths, *answers, *sweeps, *costs, *verdicts, dag, *pages)]
     made += [str(path) for path in axioms.paths()]
     made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
-    outcomes = _verdict_counts(tables)
+    counted = of_tables(tables)
+    outcomes = {o: sum(n for (*_, found), n in counted.items() if found == o) for o in OUTCOMES}
     page = environment().get_template("report.html.j2").render(
         title=config.report.title,
         config=config,
@@ -91,7 +94,9 @@ def write_report(
         headline=table_view(tables[0], book),
         tables=[table_view(table, book) for table in tables[1:]],
         figures=figures,
-        verdicts=outcomes,
+        verdicts=summary_views(tables),
+        outcomes=outcomes,
+        pages=page_views(config, pages, output),
         meanings=MEANINGS,
         selections=selections(config, lineage, results),
         tunings=first_stage_views.tunings(config, sweeps),
@@ -103,7 +108,7 @@ def write_report(
         counts=run_views.counts(lineage),
         licences=run_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
-        provenance=_script_json({"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}),
+        provenance=script_json({"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}),
         citations=[f"{paper.citation} doi:{paper.doi}" for paper in papers],
     )  # fmt: skip
     write_text(output, page)
@@ -114,33 +119,3 @@ def write_report(
         "bytes": len(page.encode()),
         "verdicts": outcomes,
     }
-
-
-def _script_json(value: Any) -> Markup:
-    """JSON that cannot end the script element it stands in, whatever strings it holds."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-def _verdict_counts(tables: Sequence[Table]) -> dict[str, int]:
-    """Outcome → number of verdicts in the papers' tables, each cell once."""
-    seen = {
-        (
-            table.name,
-            cell.row,
-            cell.dataset,
-            cell.candidates,
-            cell.measure,
-            cell.regime,
-            verdict.kind,
-            verdict.against,
-        ): verdict.outcome
-        for table in tables
-        if table.paper
-        for cell in table.cells()
-        for verdict in cell.verdicts
-    }
-    found = Counter(seen.values())
-    return {outcome: found[outcome] for outcome in OUTCOMES}

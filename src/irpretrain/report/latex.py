@@ -1,13 +1,26 @@
-r"""A table as LaTeX: one `table*` with a booktabs `tabular` for each panel. Needs \usepackage{booktabs,graphicx}."""
+r"""A table as LaTeX: `table*`s with a booktabs `tabular` for each panel, and the notes as text after it. Needs
+\usepackage{booktabs,graphicx,textcomp}."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.atomic import write_text
-from irpretrain.report.cells import AnyCell, Contrast, Ours, Panel, Table, Tally, difference_text, p_text
+from irpretrain.report.cells import (
+    AnyCell,
+    Cell,
+    Contrast,
+    Ours,
+    Panel,
+    Row,
+    Table,
+    Tally,
+    difference_text,
+    p_text,
+)
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -20,6 +33,8 @@ SPECIAL = {
 }  # fmt: skip
 SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Scales a tabular down to the line's width where it is wider, and never up."""
+HEADING_LINES, LINES_OF_A_PAGE = 5, 48
+"""Lines of a panel beside its rows, and what fits on a page of the class `article`."""
 MARKS = {"*": "*", "†": r"\dagger", "‡": r"\ddagger", "↓": r"\downarrow", "↑": r"\uparrow"}
 
 
@@ -47,21 +62,43 @@ def _plain(character: str) -> str:
 
 
 def latex(table: Table) -> str:
-    """Return a table as LaTeX."""
+    """Return a table as LaTeX: its panels in as many floats as pages need, then what stands under them."""
+    label = f"tab:{table.name.replace('_', '-')}"
+    caption = escape(table.heading)
     lines = [
-        r"% Needs \usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}",
-        r"\begin{table*}",
-        r"\centering\small",
-        rf"\caption{{{escape(table.heading)}}}",
-        rf"\label{{tab:{table.name.replace('_', '-')}}}",
+        r"% Needs \usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}"
     ]
-    for panel in table.panels:
-        lines += [rf"\par\medskip\textit{{{escape(panel.title)}}}\par\smallskip", *_tabular(table, panel)]
-    lines += [r"\par\medskip\begin{minipage}{\linewidth}\footnotesize"]
+    for number, panels in enumerate(_pages(table)):
+        again = [r"\addtocounter{table}{-1}", rf"\caption{{{caption} (continued)}}"]
+        lines += [r"\begin{table*}", r"\centering\small"]
+        lines += again if number else [rf"\caption{{{caption}}}", rf"\label{{{label}}}"]
+        for panel in panels:
+            lines += [rf"\par\medskip\textit{{{escape(panel.title)}}}\par\smallskip", *_tabular(table, panel)]
+        lines.append(r"\end{table*}")
+    # Outside the float: what of a float lies below the page's end is lost.
+    lines.append(rf"{{\footnotesize\sloppy\noindent\textbf{{Notes to Table~\ref{{{label}}}.}}")
     lines += [rf"\par ({mark}) not run: {escape(reason)}" for reason, mark in table.reasons().items()]
     lines += [rf"\par {escape(note)}" for note in table.notes]
-    lines += [r"\end{minipage}", r"\end{table*}"]
+    lines.append(r"\par}")
     return "\n".join(lines) + "\n"
+
+
+def _pages(table: Table) -> Iterator[list[Panel]]:
+    """The panels of each float; a float longer than a page is cut off at its end."""
+    together, filled = list[Panel](), 0
+    for panel in table.panels:
+        lines = HEADING_LINES + sum(_lines(row) for row in panel.rows)
+        if together and filled + lines > LINES_OF_A_PAGE:
+            yield together
+            together, filled = [], 0
+        together, filled = [*together, panel], filled + lines
+    yield together
+
+
+def _lines(row: Row) -> int:
+    """Two for a row with an interval or a p-value under its numbers."""
+    stacked = (c.ours is not None and not math.isnan(c.ours.low) for c in row.cells if isinstance(c, Cell))
+    return 2 if any(stacked) or any(isinstance(c, Contrast) for c in row.cells) else 1
 
 
 def _tabular(table: Table, panel: Panel) -> list[str]:

@@ -12,8 +12,10 @@ from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import KEYS
 from irpretrain.report.headline_table import build_headline
+from irpretrain.report.published import load_published
 from irpretrain.report.scores import Scores, joined
 from irpretrain.report.tables import write_table
+from irpretrain.report.verdict_summary import write_summary
 
 
 def write_overview(
@@ -25,6 +27,7 @@ def write_overview(
     all_per_query: str | Path,
     all_verdicts: str | Path,
     tables: str | Path,
+    published: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Join what experiments and papers left, each row once, and write the headline table over all of it.
 
@@ -36,7 +39,8 @@ def write_overview(
         all_scores: CSV with the rows of `scores`, sorted by run.
         all_per_query: PER_QUERY table with the rows of `per_query`, sorted by run, measure, seed and query.
         all_verdicts: CSV with the rows of `verdicts`, in the order of the papers.
-        tables: where `headline.md`, `.csv` and `.tex` go.
+        tables: where `headline.md`, `.csv` and `.tex` go, and `verdict_summary` in the same formats.
+        published: files of published numbers, for the papers' names.
 
     Returns:
         Counts: rows of each.
@@ -50,6 +54,8 @@ def write_overview(
     PER_QUERY.write(all_per_query, table)
     heading, lines = _read(verdicts)
     _write(all_verdicts, heading, lines)
+    names = {paper.paper: paper.name for paper in map(load_published, published)}
+    write_summary([all_verdicts], names, tables)
     return {"scores": len(means), "per_query": table.num_rows, "verdicts": len(lines)}
 
 

@@ -90,7 +90,7 @@ class CellBook:
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell as the template shows it; `sort` is the number it is sorted by, or empty."""
+    """A cell as the template shows it; `sort` is the number it is sorted by, or empty; `outcomes` are its verdicts."""
 
     sort: str
     published: str = ""
@@ -101,12 +101,14 @@ class CellView:
     reason: str = ""
     book: int = -1
     chips: tuple[tuple[str, str, str], ...] = ()
+    outcomes: tuple[str, ...] = ()
 
 
 def table_view(table: Table, book: CellBook) -> dict[str, Any]:
     """Return what the template needs of a table."""
     return {
         "name": table.name,
+        "paper": table.paper,
         "title": table.heading,
         "panels": [
             {
@@ -151,10 +153,17 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
     if isinstance(cell, Tally):
         sort = "" if cell.outcomes is None else str(cell.outcomes.wins - cell.outcomes.losses)
         return CellView(sort, cell.printed, text=cell.ours or "–")
+    outcomes = tuple(dict.fromkeys(verdict.outcome for verdict in cell.verdicts))
     if cell.ours is None:
         mark = table.reasons().get(cell.not_run, "")
         sort = f"{cell.published.value:.6f}" if cell.published else ""
-        return CellView(sort, cell.printed, text=f"not run ({mark})" if mark else "–", reason=cell.not_run)
+        return CellView(
+            sort,
+            cell.printed,
+            text=f"not run ({mark})" if mark else "–",
+            reason=cell.not_run,
+            outcomes=outcomes,
+        )
     ours = cell.ours
     number, _, bounds = value_text(ours, marks=False).partition(" ")
     return CellView(
@@ -165,6 +174,7 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
         bounds=bounds,
         book=book.number(table.name, cell, ours),
         chips=tuple(_chips(cell.verdicts)),
+        outcomes=outcomes,
     )
 
 

@@ -1,0 +1,15 @@
+"""Write a model for others to take, with its card."""
+
+from irpretrain.report.model_card import CardFacts, export_model
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        export_model(
+            snakemake.input.model,
+            snakemake.input.trained,
+            list(snakemake.input.scores),
+            CardFacts.read(snakemake.params.facts),
+            snakemake.output.model,
+        )
+    )

@@ -1,0 +1,1 @@
+"""What a plan would cost: the work of its jobs, at the rates that were measured."""

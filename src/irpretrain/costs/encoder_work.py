@@ -1,0 +1,181 @@
+"""Work of encoders, in word pieces: pre-training, fine-tuning, re-ranking, weights of words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irpretrain.config.retrieval import PassagesConfig
+from irpretrain.config.root import Config
+from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.training import ComputeConfig
+from irpretrain.config.usage import depth_of, largest_shots, trained_on
+from irpretrain.costs import sizes
+from irpretrain.costs.sizes import Size, product, total
+from irpretrain.costs.throughputs import Computing
+from irpretrain.costs.work import Describe, Wildcards, Work
+
+
+def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:
+    """Return what a rate of this encoder, computed like this, must have been measured with."""
+    return Computing(
+        encoder=encoder.label,
+        layers=encoder.layers,
+        precision=compute.precision,
+        device="gpu" if compute.gpus else "cpu",
+    )
+
+
+def sequences_of_group(options: Any) -> Size:
+    """Return the most sequences that a ranking group of an objective has: the preferred one and its negatives."""
+    if hasattr(options, "most_negatives"):
+        return total(1, options.most_negatives)
+    return 1 + getattr(options, "negatives", 1)
+
+
+def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
+    model = config.models[wildcards["model"]]
+    if not model.tasks:
+        return []
+    training = config.training_of(wildcards["model"])
+    longest = (training.of_task(task).max_length for task in model.tasks)
+    groups = (sequences_of_group(config.objectives[task.objective]) for task in model.tasks)
+    pieces = [product(length, group) for length, group in zip(longest, groups, strict=True)]
+    if training.mixing == "alternate":  # one task a step, as often as its weight says
+        weights = sum(task.weight for task in model.tasks)
+        pieces = [product(one, task.weight / weights) for one, task in zip(pieces, model.tasks, strict=True)]
+    masked = any(task.mlm_weight > 0 for task in model.tasks)
+    return [
+        Work(
+            "pretrain with MLM" if masked else "pretrain without MLM",
+            "word pieces",
+            product(training.steps, training.batch_groups, total(*pieces)),
+            computing(config.encoder, training.compute),
+        )
+    ]
+
+
+def _ranked_pieces(config: Config, model: str, queries: Size, candidates: str) -> Size:
+    """The word pieces of so many queries' candidates, every sequence at its longest."""
+    reranking = config.reranking_of(model)
+    depth = min(reranking.depth or depth_of(config, candidates), depth_of(config, candidates))
+    return product(queries, depth, _passages(reranking.passages, "most"), reranking.max_length)
+
+
+def _passages(passages: PassagesConfig | None, most: str) -> Size:
+    """The most passages of a document that are read."""
+    return 1 if passages is None else getattr(passages, most)
+
+
+def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
+    if config.models[model].cross_encoder is None:
+        return computing(config.encoder, compute)
+    given = EncoderConfig(path="given", label=config.models[model].label, layers=None, vocabulary_size=None)
+    return computing(given, compute)
+
+
+def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:
+    model = wildcards["model"]
+    queries = sizes.queries(config, wildcards["dataset"])
+    amount = _ranked_pieces(config, model, queries, wildcards["candidates"])
+    return [Work("rerank", "word pieces", amount, _model_computing(config, model, config.reranking.compute))]
+
+
+def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
+    """At most: every point of the grid with all its epochs."""
+    model, regime, fold = wildcards["model"], wildcards["regime"], int(wildcards["fold"])
+    if config.models[model].neural is not None:
+        return []
+    options = config.finetuning_of(model)
+    train = trained_on(config, wildcards["dataset"])
+    shots, folds = largest_shots([regime]), _folds(config, train)
+    # Of a data set that is tested whole the first of the other's folds validates; else one validates and one is tested.
+    share = (folds - (2 if fold else 1)) / folds
+    pairs = product(sizes.relevant(config, train), share)
+    if shots:
+        pairs = product(_relevant_of_query(config, train), shots)
+    batches = options.few_shot_batch_sizes if shots else options.batch_sizes
+    rounds = len(batches) * len(options.learning_rates) * options.epochs
+    passages = _passages(config.reranking_of(model).passages, "most_in_training")
+    trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
+    validated = product(sizes.queries(config, train), 1 / folds, rounds)
+    tested = product(sizes.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
+    ranked = _ranked_pieces(config, model, total(validated, tested), wildcards["candidates"])
+    used = computing(config.encoder, options.compute)
+    return [
+        Work("finetune", "word pieces", trained, used),
+        Work("finetune, ranking", "word pieces", ranked, used),
+    ]
+
+
+def _folds(config: Config, dataset: str) -> int:
+    from irpretrain.evaluation.folds import count_folds
+
+    return count_folds(config.datasets[dataset])
+
+
+def _relevant_of_query(config: Config, dataset: str) -> Size:
+    queries = sizes.queries(config, dataset)
+    return product(sizes.relevant(config, dataset), 1 / queries) if queries else None
+
+
+def _weighting(config: Config, wildcards: Wildcards) -> tuple[TermWeightsConfig, EncoderConfig]:
+    weighting = config.term_weights[wildcards["weighting"]]
+    return weighting, weighting.encoder or config.encoder
+
+
+def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
+    weighting, encoder = _weighting(config, wildcards)
+    training, dataset = weighting.training, str(weighting.dataset)
+    if training.steps is not None:
+        sequences: Size = training.steps * training.batch_size
+    else:
+        count = sizes.relevant if weighting.kind == "passages" else sizes.queries
+        sequences = product(count(config, dataset), training.epochs or EPOCHS)
+        if int(wildcards["fold"]):
+            folds = _folds(config, dataset)
+            sequences = product(sequences, (folds - 1) / folds)
+    amount = product(sequences, weighting.max_length)
+    return [Work("train_term_weights", "word pieces", amount, computing(encoder, training.compute))]
+
+
+def _weigh(
+    rule: str, config: Config, weighting: TermWeightsConfig, encoder: EncoderConfig, texts: Size
+) -> list[Work]:
+    if weighting.model != "regressor":
+        return []
+    # How many windows a text has is not known.
+    windows = 1 if weighting.windows.overlap is None else None
+    amount = product(texts, weighting.max_length, windows)
+    return [Work(rule, "word pieces", amount, computing(encoder, weighting.inference.compute))]
+
+
+def _weigh_documents(config: Config, wildcards: Wildcards) -> list[Work]:
+    texts = sizes.documents_of_shard(config, wildcards["corpus"])
+    return _weigh("weigh_documents", config, *_weighting(config, wildcards), texts)
+
+
+def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
+    texts = sizes.queries(config, wildcards["dataset"])
+    return _weigh("weigh_queries", config, *_weighting(config, wildcards), texts)
+
+
+def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
+    diagnosis, model = config.diagnoses[wildcards["diagnosis"]], wildcards["model"]
+    sequences = 2 * diagnosis.documents * diagnosis.pairs_per_document
+    amount = product(sequences, config.reranking_of(model).max_length)
+    used = _model_computing(config, model, config.reranking.compute)
+    return [Work("score_diagnosis_pairs", "word pieces", amount, used)]
+
+
+ENCODER_RULES: dict[str, Describe] = {
+    "pretrain": _pretrain,
+    "rerank": _rerank,
+    "rerank_snapshot": _rerank,
+    "finetune": _finetune,
+    "train_term_weights": _train_term_weights,
+    "weigh_documents": _weigh_documents,
+    "weigh_queries": _weigh_queries,
+    "score_diagnosis_pairs": _score_diagnosis_pairs,
+}
+"""Rule → how its work is counted."""

@@ -1,0 +1,57 @@
+"""Measured rates: `resources/throughput.yaml`, checked. Each stands in docs/benchmarks.md too; a test compares them."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from irpretrain.config.base import Section
+from irpretrain.errors import InputError
+from irpretrain.resources import resources_directory
+
+Device = Literal["cpu", "gpu"]
+Unit = Literal["documents", "queries", "word pieces"]
+
+
+class Computing(Section):
+    """What a rate of an encoder holds for: no other encoder, arithmetic or device is guessed from it."""
+
+    encoder: str = Field(description="Its name, as `encoder.label` gives it.")
+    layers: int | None = Field(description="As `encoder.layers`.")
+    precision: str = Field(description="As `compute.precision`.")
+    device: Device = Field(description="cpu, or gpu for jobs that ask for one.")
+
+
+class Throughput(Section):
+    """How much one core, or one GPU, did in a second of its time."""
+
+    stage: str = Field(description="A rule, with what its speed depends on, as `costs.work` calls it.")
+    per_second: float = Field(gt=0, description="Units in a second of one core or GPU.")
+    unit: Unit = Field(description="What is counted.")
+    computing: Computing | None = Field(None, description="null where no encoder computes.")
+    of: str = Field(description="What it was measured on, in a few words.")
+    date: datetime.date = Field(description="When.")
+    section: str = Field(description="Heading in docs/benchmarks.md under which the figure stands.")
+    row: str = Field(description="How the row of that table begins.")
+
+
+def read_throughputs(path: str | Path | None = None) -> list[Throughput]:
+    """Return the measured rates of a file, by default those of `resources/throughput.yaml`.
+
+    Raises:
+        InputError: the file is no list of rates, or gives one twice.
+    """
+    path = resources_directory() / "throughput.yaml" if path is None else Path(path)
+    try:
+        given: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        rates = [Throughput.model_validate(one) for one in given]
+    except (OSError, yaml.YAMLError, ValidationError, TypeError) as error:
+        raise InputError(path, f"is no list of rates: {error}") from None
+    keys = [(rate.stage, rate.computing) for rate in rates]
+    if twice := [key for key in keys if keys.count(key) > 1]:
+        raise InputError(path, f"gives the rate of {twice[0][0]} twice; keep the later one")
+    return rates

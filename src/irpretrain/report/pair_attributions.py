@@ -1,0 +1,121 @@
+"""Attributions of many pairs of query and document, as plain values for a page's script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from irpretrain.config.query_pages import QueryPageConfig
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.progress import progress
+from irpretrain.report.attributed_words import Word, relative_residual, signed, strongest, words_of
+from irpretrain.text.chosen_texts import stream_chosen
+
+if TYPE_CHECKING:
+    from irpretrain.models.attribution import Attribution
+
+
+class AttributedPair(NamedTuple):
+    """A pair: numbers of its query on the page and of its document under the query, and the identifiers of both."""
+
+    place: int
+    number: int
+    query: str
+    document: str
+
+    @property
+    def key(self) -> str:
+        """By which the page's script finds it."""
+        return f"{self.place}/{self.number}"
+
+
+class Ranking(Protocol):
+    """What is asked of a ranking: where its model lies, if its scores can be taken apart."""
+
+    @property
+    def directory(self) -> str | Path | None:
+        """The model's directory, or None."""
+
+
+def attribute_pairs(
+    name: str,
+    options: QueryPageConfig,
+    rankings: Sequence[Ranking],
+    queries: Mapping[str, str],
+    pairs: Sequence[AttributedPair],
+    documents: Sequence[str | Path],
+    text: TextConfig,
+    reranking: RerankingConfig,
+) -> dict[str, list[dict[str, Any] | None]]:
+    """Return the attributions of each pair by each ranking's model, None for one whose scores cannot be taken apart.
+
+    Args:
+        name: of the page, for the progress bar.
+        options: its section.
+        rankings: of the page.
+        queries: query → text.
+        pairs: what is attributed.
+        documents: DOCUMENTS tables.
+        text: fields of a document's text, and the most word pieces read of it.
+        reranking: lengths, threads and device.
+
+    Raises:
+        InputError: the corpus lacks a document, or a model cannot be loaded.
+    """
+    asked = options.attributions
+    if asked is None or not pairs:
+        return {}
+    from irpretrain.models.attribution import attribute
+    from irpretrain.models.reranker import load_reranker
+    from irpretrain.training.compute import reproducible
+
+    batches = stream_chosen(documents, {pair.document for pair in pairs}, text)
+    bodies = {document: body for ids, some in batches for document, body in zip(ids, some, strict=True)}
+    found: dict[str, list[dict[str, Any] | None]] = {pair.key: [] for pair in pairs}
+    with reproducible(reranking.compute) as device:
+        for number, ranking in enumerate(rankings, 1):
+            if ranking.directory is None:
+                for pair in pairs:
+                    found[pair.key].append(None)
+                continue
+            network = load_reranker(ranking.directory).to(device)
+            network.check_length(reranking.max_length, "reranking.max_length")
+            for pair in progress(pairs, f"attributions {name}, {number} of {len(rankings)}", "pairs"):
+                attribution = attribute(
+                    network,
+                    queries[pair.query],
+                    bodies[pair.document],
+                    reranking.max_length,
+                    reranking.query_length,
+                    asked.baseline,
+                    asked.steps,
+                    longest_document=text.max_word_pieces,
+                )
+                found[pair.key].append(attribution_view(attribution))
+    return found
+
+
+def attribution_view(attribution: Attribution) -> dict[str, Any]:
+    """Return an attribution as plain values: each word as what stands before it, itself, its value, and how deep its
+    colour is in percent of the strongest word's, negative for a negative value."""
+    query, document = words_of(attribution.query), words_of(attribution.document)
+    scale = strongest([*query, *document])
+    return {
+        "score": round(attribution.score, 4),
+        "baseline": round(attribution.baseline, 4),
+        "missed": round(100 * relative_residual(attribution), 1),
+        "cut": attribution.document.cut,
+        "query": [_plain(word, scale) for word in query],
+        "document": [_plain(word, scale) for word in document],
+    }
+
+
+def _plain(word: Word, scale: float) -> list[str | int]:
+    return [
+        word.before,
+        word.text,
+        signed(word.value),
+        round(100 * word.value / scale) if scale > 0 else 0,
+    ]

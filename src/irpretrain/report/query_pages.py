@@ -1,0 +1,287 @@
+"""A page of queries: for each the rankings of two models side by side, with judgements and changes of rank."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+from irpretrain.config.query_pages import QueryPageConfig
+from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.errors import ConfigError
+from irpretrain.evaluation.measures import definition, mean, per_query
+from irpretrain.evaluation.qrels import Qrels, read_qrels
+from irpretrain.evaluation.runs import Run, merge, place_in, read_run
+from irpretrain.report.cells import difference_text
+from irpretrain.report.pair_attributions import AttributedPair, attribute_pairs
+from irpretrain.report.query_cases import ChosenQuery, choose_queries, compared, differences_of
+from irpretrain.report.script_json import script_json
+from irpretrain.report.snippets import snippet
+from irpretrain.report.templates import environment
+from irpretrain.report.weighted_words import query_terms, read_passage
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.rerank import read_queries
+from irpretrain.text.chosen_texts import stream_chosen
+from irpretrain.text.words import WordKind
+
+MOST_UNSHOWN = 20
+"""Relevant documents below the shown depth that are named under a query."""
+RULES = {
+    "named": "named in the configuration",
+    "gain": "right better",
+    "loss": "right worse",
+    "tie": "equal",
+    "random": "drawn at random",
+}
+"""What is said of the rule that chose a query."""
+
+
+@dataclass(frozen=True)
+class ShownRanking:
+    """One of the two rankings.
+
+    Attributes:
+        key, label: the model's name in the configuration, and in tables.
+        detail: its regime and seed.
+        paths: its run, or those of all test folds.
+        directory: where the model lies, if its scores can be taken apart; None otherwise.
+    """
+
+    key: str
+    label: str
+    detail: str
+    paths: Sequence[str | Path]
+    directory: str | Path | None
+
+    def read(self) -> Run:
+        """Return the run."""
+        return merge([read_run(path) for path in self.paths], self.paths)
+
+
+def write_query_page(
+    name: str,
+    options: QueryPageConfig,
+    rankings: Sequence[Mapping[str, Any]],
+    dataset: str,
+    measure: str,
+    documents: Sequence[str | Path],
+    queries: str | Path,
+    qrels: str | Path,
+    text: TextConfig,
+    retrieval: RetrievalConfig,
+    reranking: RerankingConfig,
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write a page of queries.
+
+    Args:
+        name: of the page, in the configuration.
+        options: its section.
+        rankings: fields of `ShownRanking`, left and right.
+        dataset: the data set's name in tables.
+        measure: of each query.
+        documents: DOCUMENTS tables of the data set's corpus.
+        queries: QUERIES table.
+        qrels: judgements.
+        text: fields of a document's text, and what a word is.
+        retrieval: stemmer and stop words of the index, by which words of a query are found in documents.
+        reranking: lengths, threads and device of attributions.
+        seed: of the queries that are drawn.
+        output: the HTML file.
+
+    Returns:
+        Counts: queries of the page and of the data set, documents shown, pairs with attributions, bytes; on how many
+        queries right is better, equal, and worse.
+
+    Raises:
+        ConfigError: see `query_cases.choose_queries`; or the page is larger than `options.megabytes`.
+        InputError: a run is not there or not a run, or the corpus lacks a document.
+        SetupError: Java or the jar is missing.
+    """
+    sides = [ShownRanking(**ranking) for ranking in rankings]
+    runs, judged, texts = [side.read() for side in sides], read_qrels(qrels), read_queries(queries)
+    [left], [right] = (per_query(run, judged, [measure]).values() for run in runs)
+    chosen = choose_queries(name, options, texts, left, right, seed)
+    shown = {query: shown_documents(runs, query, options.depth) for query, _ in chosen}
+    analyser = Analyser.of(retrieval)
+    source = PageSource(
+        options, texts, runs, judged, [left, right],
+        read_texts(documents, {document for some in shown.values() for document in some}, text),
+        text.words, analyser,
+    )  # fmt: skip
+    views = [source.query(case, shown[case.query]) for case in chosen]
+    pairs = source.pairs(chosen, shown)
+    attributed = attribute_pairs(name, options, sides, texts, pairs, documents, text, reranking)
+    outcomes = compared(differences_of(left, right))
+    page = environment().get_template("query_pages.html.j2").render(
+        title=f"Queries: {name}",
+        sides=sides,
+        options=options,
+        dataset=dataset,
+        measure=definition(measure),
+        means=[mean(values) for values in (left, right)],
+        outcomes=outcomes,
+        views=views,
+        rules=RULES,
+        difference=difference_text,
+        data=script_json(_data(options, sides, measure, views, attributed)),
+    )  # fmt: skip
+    _check_size(name, options, page, len(views))
+    write_text(output, page)
+    return {
+        "queries": len(views),
+        "queries_of_the_data_set": len(texts),
+        "documents": sum(len(view["documents"]) for view in views),
+        "attributed_pairs": len(attributed),
+        "bytes": len(page.encode()),
+        **outcomes,
+    }
+
+
+def shown_documents(runs: Sequence[Run], query: str, depth: int) -> list[str]:
+    """Return the documents that some ranking has among its first `depth`, those of the first ranking first."""
+    return list(dict.fromkeys(document for run in runs for document, _ in run.get(query, [])[:depth]))
+
+
+def read_texts(
+    documents: Sequence[str | Path], wanted: Collection[str], text: TextConfig
+) -> dict[str, tuple[str, str]]:
+    """Return title and other text of each wanted document.
+
+    Raises:
+        InputError: the corpus lacks one.
+    """
+    others = [field for field in text.fields if field != "title"] or ["body"]
+    found: list[dict[str, str]] = []
+    for fields in (["title"], others):
+        options = text.model_copy(update={"fields": fields})
+        batches = stream_chosen(documents, wanted, options)
+        found.append(
+            {document: one for ids, texts in batches for document, one in zip(ids, texts, strict=True)}
+        )
+    titles, bodies = found
+    return {document: (title, bodies[document]) for document, title in titles.items()}
+
+
+@dataclass(frozen=True)
+class PageSource:
+    """All that a page is made from.
+
+    Attributes:
+        options: its section.
+        texts: query → text.
+        runs: left and right.
+        judged: judgements.
+        values: query → value of the measure, of left and right; queries without judgements are not in it.
+        documents: document → title, other text.
+        words: what a word is.
+        analyser: of the index.
+    """
+
+    options: QueryPageConfig
+    texts: Mapping[str, str]
+    runs: Sequence[Run]
+    judged: Qrels
+    values: Sequence[Mapping[str, float]]
+    documents: Mapping[str, tuple[str, str]]
+    words: WordKind
+    analyser: Analyser
+
+    def query(self, case: ChosenQuery, shown: Sequence[str]) -> dict[str, Any]:
+        """Return what the page shows of a query, as plain values for its script."""
+        asked = query_terms(self.texts[case.query], self.words, self.analyser)
+        numbers = {document: number for number, document in enumerate(shown)}
+        rankings = [run.get(case.query, []) for run in self.runs]
+        unshown = self._unshown(case.query, set(shown))
+        return {
+            "id": case.query,
+            "text": self.texts[case.query],
+            "rule": case.rule,
+            "values": [values[case.query] for values in self.values] if case.query in self.judged else None,
+            "sides": [
+                [numbers[document] for document, _ in ranking[: self.options.depth]] for ranking in rankings
+            ],
+            "sizes": [len(ranking) for ranking in rankings],
+            "documents": [self._document(case.query, document, asked) for document in shown],
+            "unshown": unshown[:MOST_UNSHOWN],
+            "more": max(0, len(unshown) - MOST_UNSHOWN),
+        }
+
+    def _document(self, query: str, document: str, asked: frozenset[str]) -> dict[str, Any]:
+        title, body = self.documents[document]
+        passage = read_passage(body, self.words, self.analyser, asked)
+        places = [place_in(run.get(query, []), document) for run in self.runs]
+        return {
+            "id": document,
+            "title": title,
+            "snippet": [[text, int(marked)] for text, marked in snippet(passage, self.options.snippet_words)],
+            "grade": self.judged.get(query, {}).get(document),
+            "ranks": [place.rank if place else None for place in places],
+            "scores": [round(place.score, 4) if place else None for place in places],
+        }
+
+    def _unshown(self, query: str, shown: Collection[str]) -> list[dict[str, Any]]:
+        """Relevant documents that neither ranking shows, highest grade first."""
+        grades = self.judged.get(query, {})
+        missing = sorted((-grade, name) for name, grade in grades.items() if grade > 0 and name not in shown)
+        rankings = [run.get(query, []) for run in self.runs]
+        found = [(name, -grade, [place_in(ranking, name) for ranking in rankings]) for grade, name in missing]
+        return [
+            {"id": name, "grade": grade, "ranks": [place.rank if place else None for place in places]}
+            for name, grade, places in found
+        ]
+
+    def pairs(
+        self, chosen: Sequence[ChosenQuery], shown: Mapping[str, Sequence[str]]
+    ) -> list[AttributedPair]:
+        """Return the pairs of query and document that have attributions, where any are asked for."""
+        asked = self.options.attributions
+        if asked is None:
+            return []
+        found = []
+        for place, (query, _) in enumerate(chosen[: asked.queries]):
+            highest = set(shown_documents(self.runs, query, min(asked.documents, self.options.depth)))
+            grades = self.judged.get(query, {})
+            found += [
+                AttributedPair(place, number, query, document)
+                for number, document in enumerate(shown[query])
+                if document in highest or grades.get(document, 0) > 0
+            ]
+        return found
+
+
+def _data(
+    options: QueryPageConfig,
+    sides: Sequence[ShownRanking],
+    measure: str,
+    views: Sequence[Mapping[str, Any]],
+    attributed: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the page's script reads."""
+    return {
+        "labels": [side.label for side in sides],
+        "details": [side.detail for side in sides],
+        "measure": measure,
+        "rules": RULES,
+        "queries": views,
+        "attributions": attributed,
+        "how": {
+            "dataset": options.dataset,
+            "candidates": options.candidates,
+            "models": [side.key for side in sides if side.directory is not None],
+        },
+    }
+
+
+def _check_size(name: str, options: QueryPageConfig, page: str, queries: int) -> None:
+    size = len(page.encode()) / 1e6
+    if size > options.megabytes:
+        raise ConfigError(
+            f"query_pages.{name}: the page would have {size:.2f} MB ({queries} queries, {options.depth} documents of "
+            f"each ranking, {options.snippet_words} words of each), more than megabytes: {options.megabytes:g}; "
+            "show fewer queries, lower depth, snippet_words or attributions, or raise megabytes"
+        )

@@ -1,0 +1,175 @@
+"""How many verdicts of each paper, and of each of its tables, have each outcome."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import atomic_file
+from irpretrain.report.cells import (
+    NOT_RUN,
+    NOTHING_PUBLISHED,
+    OFF,
+    OUTCOMES,
+    REPRODUCED,
+    Column,
+    Panel,
+    Row,
+    Table,
+    Tally,
+)
+from irpretrain.report.verdicts import MEANINGS
+
+NAME = "verdict_summary"
+KINDS = {"number": "numbers", "claim": "claims"}
+"""Kinds of verdicts that decide something, and how several are called."""
+COUNTED = ("paper", "table", "kind", "verdict", "count")
+"""Columns of the CSV file."""
+Key = tuple[str, str, str, str]
+"""Paper, table, kind ("number", "claim", or "" where nothing was compared), outcome."""
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """The verdicts of a paper (`table` is empty) or of one of its tables: (kind, outcome) → number."""
+
+    paper: str
+    table: str
+    counts: Counter[tuple[str, str]]
+
+    def of(self, outcome: str, kind: str | None = None) -> int:
+        """Return how many have an outcome, of one kind or of all."""
+        return sum(
+            n for (of_kind, found), n in self.counts.items() if found == outcome and kind in (None, of_kind)
+        )
+
+    @property
+    def all(self) -> int:
+        """How many there are."""
+        return self.counts.total()
+
+
+def of_tables(tables: Iterable[Table]) -> Counter[Key]:
+    """Return the counts of the papers' tables. A cell that stands in two panels counts once, a cell with a number and
+    two claims three times."""
+    seen: dict[tuple[str, ...], Key] = {}
+    for table in tables:
+        for cell in table.cells() if table.paper else ():
+            place = (table.name, cell.row, cell.dataset, cell.candidates, cell.measure, cell.regime)
+            for verdict in cell.verdicts:
+                kind = f"{verdict.kind}: {verdict.direction}"
+                seen[*place, kind, verdict.against] = (table.paper, table.name, verdict.kind, verdict.outcome)
+    return Counter(seen.values())
+
+
+def of_files(verdicts: Sequence[str | Path]) -> Counter[Key]:
+    """Return the counts of `results/verdicts/<paper>.csv`."""
+    found: Counter[Key] = Counter()
+    for path in verdicts:
+        with open(path, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                found[row["paper"], row["table"], row["kind"].partition(":")[0], row["verdict"]] += 1
+    return found
+
+
+def tallied(counts: Counter[Key]) -> list[Tallied]:
+    """Return each paper in order of appearance, followed by its tables."""
+    papers: dict[str, dict[str, Counter[tuple[str, str]]]] = {}
+    for (paper, table, kind, outcome), number in counts.items():
+        for name in ("", table):
+            papers.setdefault(paper, {}).setdefault(name, Counter())[kind, outcome] += number
+    return [
+        Tallied(paper, table, found) for paper, tables in papers.items() for table, found in tables.items()
+    ]
+
+
+def write_summary(verdicts: Sequence[str | Path], names: dict[str, str], directory: str | Path) -> int:
+    """Write the counts of `results/verdicts/<paper>.csv` as `verdict_summary.md`, `.csv` and `.tex`; return their rows.
+
+    Args:
+        verdicts: the files.
+        names: key of a paper → its name.
+        directory: where they go.
+    """
+    from irpretrain.report.latex import write_latex
+    from irpretrain.report.markdown import write_markdown
+
+    counts = of_files(verdicts)
+    table = summary_table(tallied(counts), names)
+    base = Path(directory) / NAME
+    write_markdown(table, base.with_suffix(".md"))
+    write_latex(table, base.with_suffix(".tex"))
+    with (
+        atomic_file(base.with_suffix(".csv")) as temporary,
+        open(temporary, "w", encoding="utf-8", newline="") as file,
+    ):
+        csv.writer(file, lineterminator="\n").writerows([COUNTED, *((*key, n) for key, n in counts.items())])
+    return len(counts)
+
+
+def summary_table(rows: Sequence[Tallied], names: dict[str, str]) -> Table:
+    """Return the counts as a table: a panel of papers, and one of their tables."""
+    groups = [(outcome, kind) for outcome in (REPRODUCED, OFF) for kind in KINDS]
+    columns = (
+        *(Column(outcome.capitalize(), KINDS[kind]) for outcome, kind in groups),
+        Column("Not compared", NOT_RUN),
+        Column("Not compared", NOTHING_PUBLISHED),
+    )
+
+    def row(one: Tallied) -> Row:
+        numbers = [one.of(*group) for group in groups] + [one.of(NOT_RUN), one.of(NOTHING_PUBLISHED)]
+        label = one.table or names.get(one.paper, one.paper)
+        return Row(label, label, "", tuple(Tally(str(number), None) for number in numbers))
+
+    papers = Panel("Papers", columns, tuple(row(one) for one in rows if not one.table), "Paper")
+    tables = Panel("Tables", columns, tuple(row(one) for one in rows if one.table), "Table")
+    notes = (
+        "A cell with a number and two claims counts three times; one that stands in two panels counts once.",
+        *(f"{outcome}: {meaning}" for outcome, meaning in MEANINGS.items()),
+    )
+    return Table(NAME, "", "Verdicts of each paper's tables", (papers, tables), notes)
+
+
+def summary_views(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """Return what the report shows: of each paper and table the counts, and where its first cell with each outcome
+    stands."""
+    names = {table.paper: table.paper_name or table.paper for table in tables}
+    titles = {table.name: table.heading.partition(":")[0] for table in tables}
+    return [
+        {
+            "paper": one.paper,
+            "table": one.table,
+            "label": titles[one.table] if one.table else names[one.paper],
+            "all": one.all,
+            "counts": list(_counts(one, tables)),
+        }
+        for one in tallied(of_tables(tables))
+    ]
+
+
+def _counts(one: Tallied, tables: Sequence[Table]) -> Iterator[dict[str, Any]]:
+    for outcome in OUTCOMES:
+        decided = outcome in (REPRODUCED, OFF) and one.of(outcome) > 0
+        kinds = [_several(one.of(outcome, kind), kind) for kind in KINDS] if decided else []
+        yield {
+            "outcome": outcome,
+            "count": one.of(outcome),
+            "detail": ", ".join(kinds),
+            "first": next((table.name for table in _with(outcome, one, tables)), ""),
+        }
+
+
+def _several(number: int, kind: str) -> str:
+    return f"{number:,} {kind if number == 1 else KINDS[kind]}"
+
+
+def _with(outcome: str, one: Tallied, tables: Sequence[Table]) -> Iterator[Table]:
+    """The tables that have an outcome."""
+    for table in tables:
+        asked = table.name == one.table if one.table else table.paper == one.paper
+        if asked and any(v.outcome == outcome for cell in table.cells() for v in cell.verdicts):
+            yield table

@@ -1,0 +1,152 @@
+"""Work and hours of jobs at the scale of the papers, worked out by hand from configs/paper.yaml."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from irpretrain.config import Config, load_config
+from irpretrain.costs.encoder_work import sequences_of_group
+from irpretrain.costs.estimate import RULES, Row, estimate, table
+from irpretrain.costs.throughputs import Computing, Throughput
+from irpretrain.costs.work import Work
+
+ROOT = Path(__file__).resolve().parents[2]
+BERT = Computing(encoder="BERT-base", layers=None, precision="bf16", device="gpu")
+LENGTH = 128
+"""Of re-ranked sequences, in PROP's recipe of fine-tuning."""
+ROBUST = {"dataset": "robust04", "candidates": "bm25", "model": "prop-msmarco", "seed": "1"}
+
+
+def rate(stage: str, per_second: float, computing: Computing | None = None) -> Throughput:
+    unit = "word pieces" if computing else "documents"
+    day = datetime.date(2026, 11, 20)
+    return Throughput(
+        stage=stage,
+        per_second=per_second,
+        unit=unit,
+        computing=computing,
+        of="texts",
+        date=day,
+        section="s",
+        row="r",
+    )
+
+
+@pytest.fixture(scope="module")
+def paper() -> Config:
+    return load_config(ROOT / "config.yaml", ROOT / "configs/paper.yaml")
+
+
+def amounts(config: Config, rule: str, **wildcards: str) -> list[tuple[str, float | None]]:
+    return [(work.stage, work.amount) for work in RULES[rule](config, wildcards)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "wildcards", "expected"),
+    [
+        ("read_corpus", {"corpus": "wikipedia", "shard": "3"}, ("read_corpus wikipedia-dump", 7e6 / 64)),
+        ("store_tokens", {"corpus": "robust04", "shard": "0"}, ("store_tokens", 528155 / 8)),
+        ("merge_groups", {"collection": "pretraining", "objective": "rop"}, ("merge_groups rop", 7e6)),
+        ("search", {"dataset": "robust04", "candidates": "bm25"}, ("search", 249)),
+        # 300,000 steps of 128 pairs of two sequences of 512 word pieces
+        ("pretrain", {"model": "prop-msmarco", "seed": "1"}, ("pretrain with MLM", 300_000 * 128 * 2 * 512)),
+        ("pretrain", {"model": "prop-rop", "seed": "1"}, ("pretrain without MLM", 300_000 * 128 * 2 * 512)),
+        ("pretrain", {"model": "prop-further", "seed": "1"}, ("pretrain with MLM", 30_000 * 128 * 2 * 512)),
+        ("rerank", ROBUST, ("rerank", 249 * 200 * LENGTH)),
+        ("rerank_snapshot", {**ROBUST, "step": "25000"}, ("rerank", 249 * 200 * LENGTH)),
+    ],
+)
+def test_work_by_hand(paper, rule, wildcards, expected) -> None:
+    [(stage, amount)] = amounts(paper, rule, **wildcards)
+    assert (stage, amount) == (expected[0], pytest.approx(expected[1]))
+
+
+def test_fine_tuning_by_hand(paper, tmp_path) -> None:
+    """Three of five folds train, one validates in every epoch of every point of the grid, one is tested."""
+    (tmp_path / "folds.yaml").write_text(
+        "finetuning: {negatives: 3, batch_sizes: [16, 32], learning_rates: [1.0e-5], epochs: 4, max_length: 256}\n"
+        "datasets: {robust04: {folds: 5}}\n"
+    )
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/paper.yaml", tmp_path / "folds.yaml")
+    trained, ranked = amounts(config, "finetune", **ROBUST, regime="full", fold="2")
+    rounds = 2 * 1 * 4
+    assert trained == ("finetune", pytest.approx(17412 * 3 / 5 * (1 + 3) * 256 * rounds))
+    assert ranked == ("finetune, ranking", pytest.approx((249 / 5 * rounds + 249 / 5) * 200 * LENGTH))
+
+
+def test_a_few_shots_are_as_many_queries(paper, tmp_path) -> None:
+    (tmp_path / "few.yaml").write_text(
+        "finetuning: {negatives: 1, few_shot_batch_sizes: [4], learning_rates: [1.0e-5], epochs: 1, max_length: 512}\n"
+        "datasets: {robust04: {folds: 5}}\n"
+    )
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/paper.yaml", tmp_path / "few.yaml")
+    [(_, trained), _] = amounts(config, "finetune", **ROBUST, regime="few-shot-10", fold="1")
+    assert trained == pytest.approx(10 * 17412 / 249 * 2 * 512)
+
+
+def test_a_data_set_that_trains_on_another_is_tested_whole(paper) -> None:
+    """MS MARCO: 69 of 70 folds of its training queries train, one validates, all development queries are tested."""
+    wildcards = {**ROBUST, "dataset": "msmarco-doc", "regime": "full", "fold": "0"}
+    [(_, trained), (_, ranked)] = amounts(paper, "finetune", **wildcards)
+    options = paper.finetuning_of("prop-msmarco")
+    rounds = len(options.batch_sizes) * len(options.learning_rates) * options.epochs
+    each = (1 + options.negatives) * options.max_length
+    assert trained == pytest.approx(367013 * 69 / 70 * each * rounds)
+    assert ranked == pytest.approx((367013 / 70 * rounds + 5193) * 200 * LENGTH)
+
+
+def test_an_encoder_with_fresh_heads_costs_nothing(paper) -> None:
+    assert amounts(paper, "pretrain", model="untrained", seed="1") == []
+
+
+def test_what_the_configuration_does_not_say_is_unknown() -> None:
+    default = load_config(ROOT / "config.yaml")
+    assert amounts(default, "store_tokens", corpus="squad-dev-passages", shard="0") == [
+        ("store_tokens", None)
+    ]
+
+
+def test_a_group_has_its_preferred_sequence_and_its_negatives(paper, tmp_path) -> None:
+    default = load_config(ROOT / "config.yaml")
+    found = {name: sequences_of_group(default.objectives[name]) for name in ("rop", "srr", "ltm", "rwi")}
+    assert found == {"rop": 2, "srr": 4, "ltm": 4, "rwi": 2}
+
+
+def test_hours_by_hand(paper) -> None:
+    """Two shards of 109,375 articles at 1,000 a second are 218.75 s; 39.3G word pieces at 1M are 10.92 h of a GPU."""
+    jobs = [("read_corpus", {"corpus": "wikipedia", "shard": str(shard)}) for shard in (0, 1)]
+    jobs += [("pretrain", {"model": "prop-msmarco", "seed": "1"}), ("evaluate", {"experiment": "zero-shot"})]
+    rates = [rate("read_corpus wikipedia-dump", 1000), rate("pretrain with MLM", 1e6, BERT)]
+    found = estimate(paper, jobs, rates)
+    assert found.jobs == 4
+    assert found.others == {"evaluate": 1}
+    reading, training = found.rows
+    assert (reading.jobs, reading.device, reading.hours) == (2, "cpu", pytest.approx(218.75 / 3600))
+    assert (training.jobs, training.device, training.hours) == (1, "gpu", pytest.approx(39321.6 / 3600))
+    lines = table(found).splitlines()
+    assert [line.split()[0] for line in lines if "2026-11-20" in line] == ["read_corpus", "pretrain"]
+    assert next(line for line in lines if line.startswith("all")).split()[-3:] == ["4", "0.061", "11"]
+
+
+def test_another_encoder_or_device_is_not_guessed_from(paper) -> None:
+    jobs = [("pretrain", {"model": "prop-msmarco", "seed": "1"})]
+    for other in ({"encoder": "MiniLM"}, {"layers": 4}, {"precision": "fp32"}, {"device": "cpu"}):
+        rates = [rate("pretrain with MLM", 1e6, BERT.model_copy(update=other))]
+        [row] = estimate(paper, jobs, rates).rows
+        assert row.hours is None
+    assert "not measured: BERT-base, bf16 on gpu" in table(estimate(paper, jobs, []))
+
+
+def test_jobs_of_unknown_size_are_told_apart() -> None:
+    work = Work("store_tokens", "documents", None)
+    row = Row(work, rate("store_tokens", 10), 0, jobs=3, amount=36000, unknown=1)
+    assert row.hours == pytest.approx(1)
+    assert Row(work, rate("store_tokens", 10), 0, jobs=3, unknown=3).hours is None
+
+
+def test_the_order_of_jobs_does_not_matter(paper) -> None:
+    jobs = [("search", {"dataset": "robust04"}), ("read_corpus", {"corpus": "wikipedia"}), ("rerank", ROBUST)]
+    assert table(estimate(paper, jobs)) == table(estimate(paper, jobs[::-1]))

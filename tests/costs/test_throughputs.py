@@ -1,0 +1,56 @@
+"""Rates are those of docs/benchmarks.md, and belong to stages whose work is counted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from irpretrain.costs.estimate import RULES
+from irpretrain.costs.throughputs import Throughput, read_throughputs
+from irpretrain.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/benchmarks.md").read_text()
+SECTIONS = dict(re.findall(r"^## (.+)\n((?:(?!^## ).*\n?)*)", PAGE, re.MULTILINE))
+RATES = read_throughputs()
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.stage)
+def test_it_stands_in_the_benchmarks(rate: Throughput) -> None:
+    section = SECTIONS[rate.section]
+    rows = [line for line in section.splitlines() if line.startswith(rate.row)]
+    assert rows, rate.row
+    assert f"{rate.per_second:,.0f}" in re.findall(r"[\d,.]+", rows[0].removeprefix(rate.row))
+    assert str(rate.date) in section
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.stage)
+def test_the_work_of_its_stage_is_counted(rate: Throughput) -> None:
+    assert rate.stage.split()[0] in RULES
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("- {stage: search}", "per_second"),
+        (
+            "- {stage: search, per_second: 0, unit: queries, of: x, date: 2026-11-20, section: a, row: b}",
+            "greater",
+        ),
+        ("3", "list of rates"),
+        ("[", "list of rates"),
+    ],
+)
+def test_what_is_no_rate_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "rates.yaml").write_text(content)
+    with pytest.raises(InputError, match=said):
+        read_throughputs(tmp_path / "rates.yaml")
+
+
+def test_two_rates_of_a_stage_are_refused(tmp_path: Path) -> None:
+    one = "- {stage: search, per_second: 2, unit: queries, of: x, date: 2026-11-20, section: a, row: b}\n"
+    (tmp_path / "rates.yaml").write_text(2 * one)
+    with pytest.raises(InputError, match="search twice"):
+        read_throughputs(tmp_path / "rates.yaml")

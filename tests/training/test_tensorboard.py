@@ -1,0 +1,104 @@
+"""Event files are what TensorBoard reads: checked by the format's rules, and by TensorBoard where it is installed."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+from irpretrain.errors import InputError
+from irpretrain.training.event_files import FILE, Step, crc32c, masked, write_events
+from irpretrain.training.tensorboard import main, read_steps, write_curves
+
+ROP = {"mlm_loss": None, "ranking_loss": 0.5}
+STEPS = [
+    {"step": 1, "loss": 1.5, "pair_accuracy": None, "seconds": 2.0, "tasks": {"rop": ROP}},
+    {"step": 300, "loss": 0.25, "pair_accuracy": 0.75, "seconds": 3.0, "tasks": {}},
+]
+
+
+def records(data: bytes) -> list[bytes]:
+    """The records of an event file, their checksums checked."""
+    found = []
+    while data:
+        (length,) = struct.unpack("<Q", data[:8])
+        assert struct.unpack("<I", data[8:12]) == (masked(data[:8]),)
+        content, data = data[12 : 12 + length], data[12 + length :]
+        assert struct.unpack("<I", data[:4]) == (masked(content),)
+        found.append(content)
+        data = data[4:]
+    return found
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A finished training and one that is writing its second line."""
+    lines = [json.dumps(step) + "\n" for step in STEPS]
+    for name, text in {
+        "metrics/pretrained/prop/seed-1.jsonl": "".join(lines),
+        "checkpoints/ab12/metrics.jsonl": lines[0] + lines[1][:20],
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_checksums_are_crc_32c() -> None:
+    """The check value of the algorithm, and RFC 3720's of 32 zero bytes."""
+    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(bytes(32)) == 0x8A9136AA
+
+
+def test_a_file_byte_by_byte(tmp_path: Path) -> None:
+    write_events([Step(300, 5.0, {"loss": 0.25})], tmp_path / "events")
+    version, event = records((tmp_path / "events").read_bytes())
+    assert version == b"\x09" + bytes(8) + b"\x10\x00" + b"\x1a\x0dbrain.Event:2"
+    # time 5.0; step 300 = 0b10_0101100; summary { value { tag: "loss", simple_value: 0.25 } }
+    value = b"\x0a\x04loss" + b"\x15" + struct.pack("<f", 0.25)
+    summary = b"\x0a" + bytes([len(value)]) + value
+    assert (
+        event
+        == b"\x09" + struct.pack("<d", 5.0) + b"\x10\xac\x02" + b"\x2a" + bytes([len(summary)]) + summary
+    )
+
+
+def test_every_training_has_a_curve(results: Path) -> None:
+    assert write_curves(results) == {"pretrained/prop/seed-1": 2, "unfinished/ab12": 1}
+    assert len(records((results / "tensorboard/pretrained/prop/seed-1" / FILE).read_bytes())) == 3
+
+
+def test_steps_have_the_numbers_that_were_measured(results: Path) -> None:
+    steps = list(read_steps(results / "metrics/pretrained/prop/seed-1.jsonl"))
+    assert steps == [
+        Step(1, 2.0, {"loss": 1.5, "rop/ranking_loss": 0.5}),
+        Step(300, 5.0, {"loss": 0.25, "pair_accuracy": 0.75}),
+    ]
+
+
+def test_the_command(results: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main([str(results)]) == 0
+    assert (
+        f"2 learning curves. To see them: tensorboard --logdir {results}/tensorboard"
+        in capsys.readouterr().out
+    )
+    assert main([str(tmp_path / "nothing")]) == 1
+    assert "no metrics of a training" in capsys.readouterr().err
+
+
+def test_a_broken_line_is_named(results: Path) -> None:
+    (results / "metrics/pretrained/prop/seed-1.jsonl").write_text('{"step": 1}\nnothing\n')
+    with pytest.raises(InputError, match=r"seed-1\.jsonl:2"):
+        write_curves(results)
+    assert not (results / "tensorboard/pretrained/prop/seed-1" / FILE).exists()
+
+
+def test_tensorboard_reads_it(results: Path) -> None:
+    reader = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="TensorBoard is not installed"
+    )
+    write_curves(results)
+    found = reader.EventAccumulator(str(results / "tensorboard/pretrained/prop/seed-1")).Reload()
+    assert [(one.step, one.value) for one in found.Scalars("loss")] == [(1, 1.5), (300, 0.25)]
+    assert [one.value for one in found.Scalars("rop/ranking_loss")] == [0.5]
