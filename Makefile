@@ -45,6 +45,7 @@ docs: $(VENV)/.installed
 	python -m irpretrain.config.reference docs
 	python -m irpretrain.contracts_reference docs
 	python -m irpretrain.catalogue.page docs
+	python envs/conda.py
 
 clean:
 	rm -rf results/[!R]* .snakemake

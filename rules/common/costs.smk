@@ -8,14 +8,19 @@ from snakemake.settings.types import ExecMode, Quietness
 
 def print_costs(directory):
     """Estimate the jobs that a dry run has planned; nothing where it made no plan, or is to be quiet."""
-    if workflow.scheduler is None or not workflow.dryrun or Quietness.ALL in workflow.output_settings.quiet:
+    if (
+        workflow.scheduler is None
+        or not workflow.dryrun
+        or Quietness.ALL in (workflow.output_settings.quiet or ())
+    ):
         return
     from irpretrain.costs.estimate import estimate, table
 
     jobs = workflow.dag.needrun_jobs(exclude_finished=False)
     with chdir(directory):  # files of folds are relative to it
         found = estimate(CFG, [(job.rule.name, job.wildcards_dict) for job in jobs])
-    print("\n" + table(found), file=sys.stderr)
+    if found.rows:
+        print("\n" + table(found), file=sys.stderr)
 
 
 def print_costs_at_the_end():

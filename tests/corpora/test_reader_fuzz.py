@@ -37,7 +37,14 @@ SQUAD = {
     "data": [
         {
             "title": "A_b",
-            "paragraphs": [{"context": "one two", "qas": [{"id": "q1", "question": "What?", "answers": []}]}],
+            "paragraphs": [
+                {
+                    "context": "one two",
+                    "qas": [
+                        {"id": "q1", "question": "What?", "answers": [{"text": "two", "answer_start": 4}]}
+                    ],
+                }
+            ],
         }
     ]
 }

@@ -330,7 +330,7 @@ def test_files_of_three_papers(run, tmp_path: Path) -> None:
         make_tables(papers, config, *results, tmp_path / name / "tables", tmp_path / name / "verdicts.csv")
         for name in ("one", "two")
     ]
-    assert made[0]["tables"] == 7
+    assert made[0]["tables"] == 8
     for path in (tmp_path / "one").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
     with open(tmp_path / "one" / "tables" / "php_table3.csv", newline="") as handle:
