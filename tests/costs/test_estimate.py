@@ -15,8 +15,8 @@ from irpretrain.costs.work import Work
 
 ROOT = Path(__file__).resolve().parents[2]
 BERT = Computing(encoder="BERT-base", layers=None, precision="bf16", device="gpu")
-LENGTH = 128
-"""Of re-ranked sequences, in PROP's recipe of fine-tuning."""
+LENGTH = 512
+"""Of re-ranked sequences."""
 ROBUST = {"dataset": "robust04", "candidates": "bm25", "model": "prop-msmarco", "seed": "1"}
 
 

@@ -218,3 +218,12 @@ def test_every_model_that_is_run_has_a_place():
         for model in experiment.models
     }
     assert {model for model in run if not re.fullmatch(known, model)} == OTHERS
+
+
+@pytest.mark.parametrize(
+    "overlay", [path for path in OVERLAYS if path.stem.endswith("paper")], ids=lambda path: path.stem
+)
+def test_at_the_papers_scale_all_candidates_are_re_ranked(overlay):
+    """The embedded default re-ranks few; what a paper's overlay does not set is inherited."""
+    config = load(overlay)
+    assert config.reranking.depth is None or config.reranking.depth >= config.retrieval.depth
