@@ -76,7 +76,7 @@ def test_what_no_experiment_uses_may_name_what_is_not_there(given):
 @pytest.mark.parametrize(
     ("changes", "depths", "deepest"),
     [
-        ({}, [10, 60], 50),  # reranking.depth
+        ({}, [10, 21], 20),  # reranking.depth
         ({"models": [], "regimes": []}, [10, 101], 100),  # first_stages.tf-bm25.depth
         ({"candidates": "bm25"}, [21], 20),  # retrieval.depth
     ],
