@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from any_bytes import records_or_refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,5 +117,5 @@ def test_folds_that_do_not_fit(tmp_path):
 def test_garbage(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("letor") / "x.txt"
     path.write_bytes(content)
-    for found in read_letor(path):
+    for found in records_or_refusal(read_letor(path), path):
         assert isinstance(found, LetorLine | Malformed)

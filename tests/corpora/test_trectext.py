@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from any_bytes import records_or_refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -247,7 +248,7 @@ def test_garbage(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("trectext") / "file"
     path.write_bytes(content)
     for options in (LATIN, Options()):
-        for found in read(path, options):
+        for found in records_or_refusal(read(path, options), path):
             assert isinstance(found, Document | Skipped | Malformed)
 
 

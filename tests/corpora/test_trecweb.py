@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from any_bytes import records_or_refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,5 +144,5 @@ def test_garbage(tmp_path_factory, data):
         content[place : place + data.draw(st.integers(0, 30))] = piece
     path = tmp_path_factory.mktemp("trecweb") / "00"
     path.write_bytes(content)
-    for found in read(path, Options()):
+    for found in records_or_refusal(read(path, Options()), path):
         assert isinstance(found, Document | Skipped | Malformed)
