@@ -109,7 +109,16 @@ def test_no_two_rules_share_a_log():
 @jobs
 def test_a_rule_asks_for_memory_and_time(rule):
     assert re.search(r"\bmem_mb=memory\(", rule.directives["resources"]), "memory grows with each attempt"
-    assert re.search(r"\bruntime=\d+", rule.directives["resources"]), "minutes, for clusters"
+    assert re.search(r"\bruntime=minutes\(\d+\)", rule.directives["resources"]), "so does time, for clusters"
+
+
+@jobs
+def test_a_rule_that_computes_with_an_encoder_asks_for_its_threads_and_gpus(rule):
+    """`compute` of the configuration reaches the scheduler: what asks for GPUs says how many threads it has too."""
+    uses_compute = COMPUTES & set(library_files(rule.script))
+    asks = re.search(r"\bgpu=", rule.directives["resources"]) is not None
+    assert asks == bool(uses_compute), sorted(uses_compute)
+    assert "threads" in rule.directives or not asks
 
 
 @jobs
