@@ -6,7 +6,9 @@ import ast
 import itertools
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,33 @@ def _body(text: str, indentation: int) -> str:
     return "".join(lines)
 
 
+@cache
+def reached(path: str) -> frozenset[str]:
+    """The library's files that a file imports, directly or not, also inside functions, but not for its types."""
+    found: set[str] = set()
+    todo = [path]
+    while todo:
+        for file in imported_files(todo.pop()):
+            if file not in found:
+                found.add(file)
+                todo.append(file)
+    return frozenset(found)
+
+
+def imported_files(path: str) -> Iterator[str]:
+    nodes: list[ast.AST] = [tree(ROOT / path)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("irpretrain"):
+            module = f"src/{(node.module or '').replace('.', '/')}"
+            names = [f"{module}/{alias.name}.py" for alias in node.names]
+            yield from (file for file in (f"{module}.py", *names) if (ROOT / file).exists())
+        nodes += ast.iter_child_nodes(node)
+
+
+COMPUTE = "src/irpretrain/training/compute.py"
 ALL = rules()
 JOBS = [rule for rule in ALL if "output" in rule.directives]
 jobs = pytest.mark.parametrize("rule", JOBS, ids=lambda rule: rule.name)
@@ -113,11 +142,10 @@ def test_a_rule_asks_for_memory_and_time(rule):
 
 
 @jobs
-def test_a_rule_that_computes_with_an_encoder_asks_for_its_threads_and_gpus(rule):
-    """`compute` of the configuration reaches the scheduler: what asks for GPUs says how many threads it has too."""
-    uses_compute = COMPUTES & set(library_files(rule.script))
+def test_a_rule_that_computes_on_a_device_asks_for_gpus_and_threads(rule):
+    """`compute` of the configuration reaches the scheduler."""
     asks = re.search(r"\bgpu=", rule.directives["resources"]) is not None
-    assert asks == bool(uses_compute), sorted(uses_compute)
+    assert asks == (COMPUTE in reached(f"scripts/{rule.script}.py")), "gpu= and nothing else of torch"
     assert "threads" in rule.directives or not asks
 
 

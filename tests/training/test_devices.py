@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,7 +17,7 @@ import torch
 from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError, SetupError, TrainingError
 from irpretrain.training import compute, devices
-from irpretrain.training.compute import choose_device, reproducible
+from irpretrain.training.compute import choose_device, own_gpu, reproducible
 from irpretrain.training.devices import own_devices
 
 JOB = """
@@ -100,6 +102,20 @@ def test_slurm_says_itself_which_device_is_a_job_s(tmp_path: Path, monkeypatch: 
         assert taken(first) == [0]
         monkeypatch.setenv("SLURM_JOB_ID", "7")
         assert own_devices(1, ["GPU-a"], tmp_path) == [0]
+
+
+def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid=f"u{device}"))
+    current: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    folder = tmp_path / f"irpretrain-gpus-{os.getuid()}"
+    with job(1, ["u0"], folder) as first:
+        assert taken(first) == [0]
+        assert own_gpu(ComputeConfig(gpus=1)) == torch.device("cuda", 1)
+    assert current == [torch.device("cuda", 1)]
+    assert {path.name for path in folder.iterdir()} == {"gate.lock", "u0.lock", "u1.lock"}
 
 
 def test_what_cannot_be_had_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

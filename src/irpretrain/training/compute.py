@@ -53,8 +53,8 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         if not memory_ran_out(error):
             raise
         raise TrainingError(
-            f"memory ran out{free_memory(error)}. Lower `batch_tokens` of this stage in the configuration, or "
-            "`max_length`; results change by rounding only with the first."
+            f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens, in training raise "
+            "accumulation (either changes results by rounding only); or lower the batch or max_length."
         ) from None
     finally:
         torch.set_num_threads(before[0])

@@ -19,8 +19,10 @@ from pathlib import Path
 from irpretrain.errors import ConfigError, SetupError
 
 POLL_SECONDS = 1.0
+SHARED = -1
+"""In place of the descriptor of a lock, where a device is not this process's alone, or Slurm has seen to that."""
 _kept: dict[int, int] = {}
-"""Visible device → descriptor of its slot's lock, for the rest of the process; -1 where it has no slot."""
+"""Visible device → descriptor of its slot's lock, for the rest of the process."""
 
 
 def own_devices(count: int, names: Sequence[str], folder: Path | None = None) -> list[int]:
@@ -44,13 +46,13 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
     if len(_kept) >= max(count, 1):
         return sorted(_kept)[: max(count, 1)]
     if "SLURM_JOB_ID" in os.environ:
-        _kept.update(dict.fromkeys(range(max(count, 1)), -1))
+        _kept.update(dict.fromkeys(range(max(count, 1)), SHARED))
         return sorted(_kept)
     folder = folder or Path(tempfile.gettempdir()) / f"irpretrain-gpus-{os.getuid()}"
     wanted = max(count, 1) - len(_kept)
     taken = _take(wanted, names, folder)
     if not taken and count == 0:
-        return [0]
+        taken = {0: SHARED}
     if not taken:
         _say(f"waits for {wanted} of {len(names)} GPUs: other jobs of this machine have them ({folder})")
     while not taken:
@@ -96,7 +98,7 @@ def _lock(path: Path) -> int | None:
 def release(slots: dict[int, int]) -> None:
     """Give slots back; the end of the process does the same."""
     for descriptor in slots.values():
-        if descriptor >= 0:
+        if descriptor != SHARED:
             os.close(descriptor)
     slots.clear()
 
