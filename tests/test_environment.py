@@ -289,7 +289,9 @@ def test_a_python_that_cannot_make_environments_is_one_message(install, machine,
     assert machine.pip == []
 
 
-SLURM_PINS = [line for line in (ROOT / "envs/slurm.lock").read_text().splitlines() if not line.startswith("#")]
+SLURM_PINS = [
+    line for line in (ROOT / "envs/slurm.lock").read_text().splitlines() if not line.startswith("#")
+]
 
 
 def test_the_executor_for_slurm_sees_the_whole_environment(install, monkeypatch, tmp_path):
@@ -312,7 +314,9 @@ def test_the_executor_for_slurm_sees_the_whole_environment(install, monkeypatch,
     python = tmp_path / "venv" / "slurm" / "bin" / "python"
     subprocess.run([str(python), "-c", "import apple, pear, plum"], check=True)
     assert (tmp_path / "venv" / "slurm" / ".installed").exists()
-    assert subprocess.run([str(tmp_path / "venv/bin/python"), "-c", "import plum"], capture_output=True).returncode
+    assert subprocess.run(
+        [str(tmp_path / "venv/bin/python"), "-c", "import plum"], capture_output=True
+    ).returncode
 
 
 def test_slurm_is_added_to_an_environment_only(install, tmp_path):
@@ -322,7 +326,9 @@ def test_slurm_is_added_to_an_environment_only(install, tmp_path):
 
 def test_the_locks_have_all_that_the_executor_for_slurm_needs():
     assert all(PIN.fullmatch(line) for line in SLURM_PINS)
-    found = list(distributions(path=[str(path) for path in Path(sys.prefix).glob("slurm/lib/*/site-packages")]))
+    found = list(
+        distributions(path=[str(path) for path in Path(sys.prefix).glob("slurm/lib/*/site-packages")])
+    )
     if not found:
         pytest.skip("not installed: make slurm")
     own = {normal(one.name): one.version for one in found}

@@ -50,7 +50,9 @@ def test_run_ids_of_all_runs_of_a_folder(tmp_path: Path) -> None:
     assert run_ids(tmp_path) == ["irpretrain_a", "irpretrain_b"]
 
 
-def test_jobs_of_this_folder_are_cancelled_and_no_others(slurm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jobs_of_this_folder_are_cancelled_and_no_others(
+    slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log(slurm, "1", "irpretrain_a")
     (slurm / "queue").write_text("11|irpretrain_a\n12|irpretrain_other\n13|irpretrain_a\n14|a|b\n")
     assert cancel_jobs(slurm) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -60,7 +61,7 @@ def test_jobs_that_run_at_once_have_different_devices(tmp_path: Path) -> None:
         jobs = [stack.enter_context(job(count, FOUR, tmp_path)) for count in (1, 2, 1)]
         found = [taken(one) for one in jobs]
     assert [len(one) for one in found] == [1, 2, 1]
-    assert sorted(sum(found, [])) == [0, 1, 2, 3]
+    assert sorted(itertools.chain.from_iterable(found)) == [0, 1, 2, 3]
 
 
 def test_a_job_waits_for_a_device_and_says_so_and_gets_it_when_another_is_killed(tmp_path: Path) -> None:
@@ -107,7 +108,9 @@ def test_slurm_says_itself_which_device_is_a_job_s(tmp_path: Path, monkeypatch: 
 def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid=f"u{device}"))
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid=f"u{device}")
+    )
     current: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     folder = tmp_path / f"irpretrain-gpus-{os.getuid()}"
@@ -144,8 +147,9 @@ def test_memory_that_runs_out_in_inference_stops_with_advice_and_torch_s_numbers
     )
     with pytest.raises(TrainingError) as caught, reproducible(ComputeConfig(device="cpu")):
         raise torch.OutOfMemoryError(text)
-    assert "tried to allocate 20.00 MiB. GPU 0 has a total capacity of 8.00 GiB of which 7.00 MiB is free)" in str(
-        caught.value
+    assert (
+        "tried to allocate 20.00 MiB. GPU 0 has a total capacity of 8.00 GiB of which 7.00 MiB is free)"
+        in str(caught.value)
     )
     assert "batch_tokens" in str(caught.value)
     with pytest.raises(RuntimeError, match="shapes"), reproducible(ComputeConfig(device="cpu")):

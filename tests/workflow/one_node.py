@@ -1,7 +1,7 @@
 """A Slurm of one node with accounting, in a folder, from the system's packages; nothing under /etc is used.
 
-It has a `cpu` and a `gpu` partition. Its one GPU is a name only (/dev/null): Slurm hands it out and counts it as it would
-a real one, and nothing can be computed on it.
+It has a `cpu` and a `gpu` partition. Its one GPU is a name only (/dev/null): Slurm hands it out and counts it as it
+would a real one, and nothing can be computed on it.
 """
 
 from __future__ import annotations
@@ -98,7 +98,12 @@ class OneNode:
     def _daemon(self, *command: str) -> None:
         with open(self.folder / "log" / f"{command[0]}.out", "wb") as log:
             daemon = subprocess.Popen(
-                command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         self._daemons.append(daemon)
 

@@ -1,10 +1,11 @@
-"""The workflow on a real Slurm of one node, through profiles/slurm, with everything that goes wrong on clusters: a job
-over its time limit, a job that someone cancels, and a Snakemake that is killed and resumed. What Slurm's own books say is
+"""The workflow on a real Slurm of one node, through profiles/slurm, with what goes wrong on clusters: a job over its
+time limit, a job that someone cancels, and a Snakemake that is killed and resumed. What Slurm's own books say is
 compared with what the rules ask for, and the results with those of a run without Slurm."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 import signal
@@ -101,7 +102,7 @@ def command(words: str, folder: Path) -> list[str]:
     """A make command through the profile."""
     made = readme_command(words, folder)
     installed = ["PROFILE=profiles/slurm", "--assume-old", str(PLUGIN)]
-    return [*made[:-1], *installed, f"{made[-1]} {QUICK} {OVERTIME} {' '.join(TARGETS)}"]
+    return [*made[:-1], *installed, f"{made[-1]} {' '.join(TARGETS)} {QUICK} {OVERTIME}"]
 
 
 def books(cluster: OneNode) -> list[Entry]:
@@ -148,6 +149,13 @@ def start(words: str, folder: Path, cluster: OneNode, log: Path) -> subprocess.P
         )
 
 
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill -9 make and Snakemake, but nothing that Slurm has started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def checksum(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -176,16 +184,13 @@ def on_slurm(cluster: OneNode, tmp_path_factory: pytest.TempPathFactory) -> tupl
         cluster.run("scancel", cancelled)
         left = wait_for("re-ranking", lambda: running(cluster, "rerank"), process, log)
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        kill(process)
     assert running(cluster, "rerank") == left, "Slurm's jobs outlive Snakemake"
     resumed = start("make resume", folder, cluster, log)
     try:
         assert resumed.wait(timeout=300) == 0, log.read_text()[-6000:]
     finally:
-        if resumed.poll() is None:
-            os.killpg(resumed.pid, signal.SIGKILL)
-            resumed.wait()
+        kill(resumed)
     assert f"Cancelling 1 Slurm jobs of a run that is dead: {left}" in log.read_text()
     return folder, books(cluster)
 
@@ -200,7 +205,9 @@ def by_rule(entries: list[Entry]) -> dict[str, list[Entry]]:
 def test_every_rule_asked_for_and_got_what_it_says(local, on_slurm):
     asked, entries = local[1], by_rule(on_slurm[1])
     grouped = asked["prepare_dataset"], asked["make_folds"]
-    alone = {rule: request for rule, request in asked.items() if rule not in ("prepare_dataset", "make_folds")}
+    alone = {
+        rule: request for rule, request in asked.items() if rule not in ("prepare_dataset", "make_folds")
+    }
     # A group of one rule after the other: the longer list of needs, and all the time.
     alone["dataset_make_folds_prepare_dataset"] = Request(
         1, max(one.memory_mb for one in grouped), sum(one.minutes for one in grouped), 0
@@ -235,7 +242,7 @@ def test_a_resumed_run_repeats_only_what_was_under_way_and_never_beside_itself(o
     assert [entry.state for entry in entries["rerank"]] == ["CANCELLED", "COMPLETED"]
     assert {rule for rule, jobs in entries.items() if len(jobs) > 1} == {"index_corpus", "search", "rerank"}
     for jobs in entries.values():
-        for before, after in zip(jobs, jobs[1:], strict=False):
+        for before, after in itertools.pairwise(jobs):
             assert before.end <= after.start, (before, after)
 
 

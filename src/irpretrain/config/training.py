@@ -121,8 +121,8 @@ class ComputeConfig(Section):
     gpus: int = Field(
         0,
         ge=0,
-        description="GPUs that a job asks Snakemake for (resource `gpu`). Where it asks for any it computes without one "
-        "only if `device` is cpu.",
+        description="GPUs that a job asks Snakemake for (resource `gpu`). A job that asks for any computes without "
+        "one only if `device` is cpu.",
     )
 
 

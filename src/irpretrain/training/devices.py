@@ -2,8 +2,8 @@
 
 Snakemake counts GPUs (`resources: gpu`) but does not say which, and several workflows may share a machine. Lock files
 lie in the machine's temporary directory, one a device, named by its UUID: a device has the same name whatever
-CUDA_VISIBLE_DEVICES hides, and only visible devices are taken. Under Slurm there are no slots: it says which device is a
-job's.
+CUDA_VISIBLE_DEVICES hides, and only visible devices are taken. Under Slurm there are no slots: it says which device
+is a job's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _kept: dict[int, int] = {}
 
 
 def own_devices(count: int, names: Sequence[str], folder: Path | None = None) -> list[int]:
-    """Return the devices that this process computes on, as numbers among the visible ones; take them if it has none yet.
+    """Return the devices that this process computes on, as numbers among the visible ones; take them if need be.
 
     Args:
         count: how many the job asked for (`compute.gpus`). It waits until so many are free. 0 takes one if one is free
