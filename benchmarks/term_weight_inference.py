@@ -31,9 +31,10 @@ from transformers import BertConfig, BertModel
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.models.length_batches import LengthBatch
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import Predictor, Window
-from irpretrain.term_weights.texts import Text
+from irpretrain.text.keyed_texts import Text
 from irpretrain.training.compute import reproducible
 
 MSMARCO = 8_841_823
@@ -67,13 +68,13 @@ def made_passages(number: int) -> list[Text]:
 def unsorted_batches(whole: bool) -> object:
     """`Predictor._batches` in the order of the passages, padded to the batch's longest or to LENGTH."""
 
-    def batches(self: Predictor, sequences: Sequence[Window]) -> Iterator[tuple[int, int, list[Window]]]:
+    def batches(self: Predictor, sequences: Sequence[Window]) -> Iterator[LengthBatch[Window]]:
         rows = self.options.inference.batch_tokens // LENGTH
         given = list(sequences)
         for first in range(0, len(given), rows):
             batch = given[first : first + rows]
             longest = LENGTH if whole else max(one.end - one.start for one in batch) + 2
-            yield longest, len(batch), batch
+            yield LengthBatch(longest, len(batch), batch)
 
     return batches
 
@@ -88,15 +89,15 @@ class Stopwatch:
     def wrap(self, predict: Callable[..., Iterator[tuple[Window, np.ndarray]]]) -> Callable[..., Any]:
         """`Predictor._predict`, with zeros for the batches that are passed over."""
 
-        def timed(own: Predictor, length: int, rows: int, batch: Sequence[Window], pieces: Any) -> Any:
+        def timed(own: Predictor, batch: LengthBatch[Window], pieces: Any) -> Any:
             self.calls += 1
-            self.positions += length * rows
+            self.positions += batch.length * batch.rows
             if self.calls % self.every:
-                return [(one, np.zeros(one.end - one.start, np.float32)) for one in batch]
+                return [(one, np.zeros(one.end - one.start, np.float32)) for one in batch.items]
             start = time.process_time()
-            found = list(predict(own, length, rows, batch, pieces))
+            found = list(predict(own, batch, pieces))
             self.seconds += time.process_time() - start
-            self.measured += length * rows
+            self.measured += batch.length * batch.rows
             return found
 
         return timed

@@ -217,6 +217,7 @@ rule train_predictor:
     output:
         scores="results/predictors/{predictor}/scores.json",
         model="results/predictors/{predictor}/model.json",
+        table="results/predictors/{predictor}/probabilities.npy",
         predictor="results/predictors/{predictor}/predictor.json",
         card="results/predictors/{predictor}/card.md",
         meta="results/predictors/{predictor}/scores.json.meta.json",
@@ -293,6 +294,7 @@ rule diagnose:
         scores=diagnosis_scores,
     output:
         shares="results/diagnosis/{diagnosis}.csv",
+        comparisons="results/diagnosis/{diagnosis}/comparisons.csv",
         meta="results/diagnosis/{diagnosis}.csv.meta.json",
     log:
         "results/logs/diagnosis/{diagnosis}.log",

@@ -301,6 +301,7 @@ rule measure_indexes:
     """Size, postings and query time; what is measured on a machine is no result that another run could repeat."""
     input:
         indexes=measured_indexes,
+        tunings=measured_tunings,
         queries="results/datasets/{dataset}/queries.parquet",
     output:
         costs="results/index_costs/{dataset}.json",
@@ -315,6 +316,6 @@ rule measure_indexes:
         runtime=minutes(60),
     params:
         names=measured_names,
-        options=search_options(),
+        searches=measured_searches,
     script:
         "../scripts/measure_indexes.py"

@@ -11,5 +11,6 @@ with stage(snakemake) as done:
             dict(zip(labels, snakemake.input.scores, strict=True)),
             labels,
             snakemake.output.shares,
+            snakemake.output.comparisons,
         )
     )

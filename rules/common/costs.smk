@@ -8,7 +8,8 @@ from snakemake.settings.types import ExecMode, Quietness
 
 def print_costs(directory):
     """Estimate the jobs that a dry run has planned; nothing where it made no plan, or is to be quiet."""
-    if workflow.scheduler is None or not workflow.dryrun or Quietness.ALL in workflow.output_settings.quiet:
+    quiet = workflow.output_settings.quiet or ()  # none where a profile says nothing
+    if workflow.scheduler is None or not workflow.dryrun or Quietness.ALL in quiet:
         return
     from irpretrain.costs.estimate import estimate, table
 

@@ -107,7 +107,7 @@ def stage_query_weights(wildcards):
 
 
 def structured_options(wildcards):
-    """What decides a search with structured queries, beside `retrieval`."""
+    """What decides a search with structured queries, beside `retrieval`; they are cut into words as positions were."""
     stage = first_stage(wildcards)
     return stage.model_dump(mode="json", include={"parameters", "dependence"}) | {
         "query_words": CFG.text.words
@@ -169,13 +169,18 @@ def tuned_stages(papers):
     return [name for name in shown if name in CFG.first_stages and CFG.first_stages[name].tuned_on]
 
 
-def indexes_searched(dataset):
-    """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
+def stages_shown(dataset):
+    """Named first stages of the experiments on a data set that search an index."""
     experiments = [e for e in active_experiments(CFG).values() if e.dataset == dataset]
     shown = [
         name for e in experiments for name in (e.candidates, *e.first_stages) if name in CFG.first_stages
     ]
-    searched = [CFG.first_stages[name].index for name in shown if not CFG.first_stages[name].runs]
+    return [name for name in dict.fromkeys(shown) if not CFG.first_stages[name].runs]
+
+
+def indexes_searched(dataset):
+    """Indexes that some first stage of the experiments on a data set searches, the tf index first."""
+    searched = [CFG.first_stages[name].index for name in stages_shown(dataset)]
     return list(dict.fromkeys([TF_INDEX, *searched]))
 
 
@@ -185,6 +190,36 @@ def measured_names(wildcards):
 
 def measured_indexes(wildcards):
     return [index_of(name, wildcards.dataset) for name in measured_names(wildcards)]
+
+
+def measuring_stages(dataset):
+    """For each index that is measured, the first stage that searches it by BM25 in the experiments on a data set, the
+    first of several; None where there is none, and `retrieval` alone says how."""
+    stages = {}
+    for name in stages_shown(dataset):
+        if CFG.first_stages[name].model == "bm25":
+            stages.setdefault(CFG.first_stages[name].index, name)
+    return [stages.get(index) for index in indexes_searched(dataset)]
+
+
+def tuning_of(stage):
+    return f"results/tuning/{stage}.json" if stage and CFG.first_stages[stage].tuned_on else None
+
+
+def measured_tunings(wildcards):
+    found = map(tuning_of, measuring_stages(wildcards.dataset))
+    return [path for path in found if path is not None]
+
+
+def measured_searches(wildcards):
+    """How each index is searched: options, a stage's own parameters, and where they are tuned."""
+    found = []
+    for stage in measuring_stages(wildcards.dataset):
+        depth = CFG.first_stages[stage].depth if stage else None
+        options = search_options() | ({} if depth is None else {"depth": depth})
+        parameters = dump(CFG.first_stages[stage].parameters) if stage else {}
+        found.append({"options": options, "parameters": parameters, "tuning": tuning_of(stage)})
+    return found
 
 
 def tuning_options(wildcards):

@@ -58,9 +58,9 @@ def objective_axiom_options(wildcards):
 
 
 def objective_predictor(wildcards):
-    """The preference predictor that an objective names."""
+    """The probabilities of the preference predictor that an objective names."""
     name = getattr(CFG.objectives[wildcards.objective], "predictor", None)
-    return [] if name is None else f"results/predictors/{name}/scores.json"
+    return [] if name is None else f"results/predictors/{name}/probabilities.npy"
 
 
 def corpus_positions(wildcards):

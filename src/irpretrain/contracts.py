@@ -494,7 +494,6 @@ TERM_TARGETS = Contract(
             "judged", pa.int32(), "relevant queries (of a passage) or documents (of a query) counted here"
         ),
         Column("targets", _list(pa.float32()), "target of each word of the text, from 0 to 1"),
-        Column("counted", _list(pa.bool_()), "whether the word is part of the loss"),
     ),
 )
 

@@ -209,7 +209,10 @@ def test_neither_shards_nor_threads_matter(tmp_path: Path, shards: int) -> None:
 
 def test_with_the_documents_own_words_the_largest_temperature_is_the_closest(files: Files) -> None:
     found = files.calibrate("document.json", support="document")
-    assert found["at_bound"] == (found["temperature"] in (1e-4, 1.0))
+    tried = json.loads((files.folder / "document.json").read_text())["tried"]
+    assert found["temperature"] == max(one["temperature"] for one in tried) == 1.0
+    assert found["distance"] == min(one["distance"] for one in tried) < max(one["distance"] for one in tried)
+    assert found["at_bound"] is True
     assert found["support"] == "document"
 
 

@@ -14,6 +14,7 @@ from made_values import COLUMNS, random_rows, reference_features, row, write
 from scipy import stats
 
 from irpretrain.axioms.diagnosis import choose_diagnosis_pairs, diagnose
+from irpretrain.axioms.diagnosis_comparison import compare_models, mcnemar
 from irpretrain.axioms.diagnosis_scores import score_diagnosis_pairs
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
 from irpretrain.config.retrieval import RerankingConfig
@@ -97,8 +98,20 @@ def test_shares_of_a_model_that_follows_one_axiom(tmp_path: Path) -> None:
         "against": write_scores(tmp_path / "against.parquet", scores["second"], scores["first"]),
         "constant": write_scores(tmp_path / "constant.parquet", [1.0] * len(table), [1.0] * len(table)),
     }
-    counts = diagnose(pairs, files, {name: name.upper() for name in files}, tmp_path / "diagnosis.csv")
+    counts = diagnose(
+        pairs,
+        files,
+        {name: name.upper() for name in files},
+        tmp_path / "diagnosis.csv",
+        tmp_path / "comparisons.csv",
+    )
     found = read_csv(tmp_path / "diagnosis.csv")
+    with open(tmp_path / "comparisons.csv", newline="") as file:
+        compared = {(one["model"], one["other"], one["axiom"]): one for one in csv.DictReader(file)}
+    assert {key[:2] for key in compared} == {("reg", "against"), ("reg", "constant"), ("against", "constant")}
+    own = compared["reg", "against", "REG"]
+    assert own["pairs"] == found["reg", "REG"]["pairs"]
+    assert (own["model_alone"], own["other_alone"]) == (own["pairs"], "0")
     assert list(found) == [(model, axiom) for model in files for axiom in AXIOMS]
     told = np.array([one["preferences"] for one in table])
     signs = np.sign(np.array(scores["first"]) - np.array(scores["second"]))
@@ -121,7 +134,13 @@ def test_shares_of_a_model_that_follows_one_axiom(tmp_path: Path) -> None:
 
 def test_an_axiom_without_preferences_has_no_share(tmp_path: Path) -> None:
     pairs, _ = chosen(tmp_path, [[row(0, 0, "a b"), row(0, 1, "c d")]])
-    diagnose(pairs, {"m": write_scores(tmp_path / "m.parquet", [1.0], [2.0])}, {"m": "M"}, tmp_path / "d.csv")
+    diagnose(
+        pairs,
+        {"m": write_scores(tmp_path / "m.parquet", [1.0], [2.0])},
+        {"m": "M"},
+        tmp_path / "d.csv",
+        tmp_path / "c.csv",
+    )
     for one in read_csv(tmp_path / "d.csv").values():
         assert (one["pairs"], one["share"], one["low"], one["high"]) == ("0", "", "", "")
 
@@ -130,7 +149,7 @@ def test_scores_of_other_pairs_are_refused(tmp_path: Path) -> None:
     pairs, _ = chosen(tmp_path, [[row(0, 0, "a b"), row(0, 1, "c d")]])
     scores = write_scores(tmp_path / "m.parquet", [1.0, 2.0], [2.0, 1.0])
     with pytest.raises(IntegrityError, match="not the scores of the diagnosis's pairs"):
-        diagnose(pairs, {"m": scores}, {"m": "M"}, tmp_path / "d.csv")
+        diagnose(pairs, {"m": scores}, {"m": "M"}, tmp_path / "d.csv", tmp_path / "c.csv")
 
 
 @pytest.mark.parametrize(("agreeing", "pairs"), [(0, 1), (3, 10), (10, 10), (250, 400)])
@@ -172,10 +191,28 @@ def test_a_model_s_scores_are_those_of_its_sequences(
             assert scores[side] == pytest.approx(float(expected), abs=1e-6)
     distinct = {(one[side], one["document_id"]) for one in table for side in ("first", "second")}
     assert counts == {"pairs": len(table), "sequences": len(distinct)}
-    diagnose(pairs, {"m": tmp_path / "scores.parquet"}, {"m": "M"}, tmp_path / "d.csv")
+    diagnose(pairs, {"m": tmp_path / "scores.parquet"}, {"m": "M"}, tmp_path / "d.csv", tmp_path / "c.csv")
     rank = COLUMNS.index("rank")
     agreeing = sum(
         (scores["first"] > scores["second"]) == (one["preferences"][rank] > 0)
         for scores, one in zip(found, table, strict=True)
     )
     assert float(read_csv(tmp_path / "d.csv")["m", "RANK"]["agreeing"]) == agreeing
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 5), (5, 0), (3, 9), (40, 17), (6, 6)])
+def test_mcnemar_is_the_two_tailed_binomial_test(first: int, second: int) -> None:
+    expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
+    assert mcnemar(first, second) == pytest.approx(expected)
+
+
+def test_models_are_compared_on_the_pairs_that_one_of_them_alone_decides_as_the_axiom_does() -> None:
+    """RANK prefers the first query of six pairs of seven. Of five without equal scores both models are right on one."""
+    preferred = np.zeros((7, len(AXIOMS)), np.int8)
+    preferred[:6, AXIOMS.index("RANK")] = 1
+    signs = {"a": np.array([1, 1, 1, 1, 0, -1, 1]), "b": np.array([1, -1, -1, -1, 1, 1, -1])}
+    rows = {row[2]: row for row in compare_models(preferred, signs)}
+    assert list(rows) == list(AXIOMS)
+    assert rows["RANK"] == ["a", "b", "RANK", 5, 3, 1, 0.625]
+    assert rows["REG"] == ["a", "b", "REG", 0, 0, 0, 1.0]
+    assert list(compare_models(preferred, {"a": signs["a"]})) == []

@@ -132,8 +132,8 @@ def test_terms_that_are_brought_together_are_better_by_prox_1(
 def test_a_synonym_in_the_query_keeps_its_meaning_and_loses_its_matches(
     tmp_path_factory: pytest.TempPathFactory, case: Case, vectors: Vectors
 ) -> None:
-    texts, queries = case
     """The synonym has the term's vector, and is in another document only."""
+    texts, queries = case
     folder, (term, rest) = tmp_path_factory.mktemp("case"), queries[0].split()
     asked = [f"{term} {rest}", f"synonym {rest}"]
     found = values(folder, [*texts, "synonym x"], asked, {**vectors, "synonym": vectors[term]})

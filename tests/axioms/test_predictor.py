@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from made_values import COLUMNS, random_rows, row, write
 
+from irpretrain.axioms.effects import effects
 from irpretrain.axioms.predictor import load_predictor, symmetric
 from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
 from irpretrain.axioms.preferences import VECTORS, all_vectors
@@ -200,23 +201,39 @@ def test_setting_iv_may_limit_the_judged_queries_too(tmp_path: Path) -> None:
         assert found.counts["judged_queries_beyond_rank"] == 4 - documents
 
 
-def test_scores_say_what_the_predictor_makes_of_each_axiom_alone(tmp_path: Path) -> None:
+def test_an_effect_is_the_mean_difference_that_an_axiom_makes_on_the_pairs_that_there_are() -> None:
+    """p = ½ + 0.2 RANK |REG| - 0.1 REG. RANK counts where REG speaks, which is in one pair of four."""
+    vectors = all_vectors().astype(float)
+    rank, reg = (vectors[:, AXIOMS.index(name)] for name in ("RANK", "REG"))
+    table = 0.5 + 0.2 * rank * np.abs(reg) - 0.1 * reg
+    pairs = np.zeros((4, len(AXIOMS)), np.int8)
+    pairs[0, AXIOMS.index("REG")] = -1
+    pairs[1:3, AXIOMS.index("RANK")] = 1
+    found = effects(table, pairs, ["REG", "PROX-1", "RANK"])
+    assert list(found) == ["RANK", "PROX-1", "REG"]
+    assert found == pytest.approx({"RANK": 0.1, "PROX-1": 0.0, "REG": -0.2})
+    assert effects(table, -pairs, ["REG", "PROX-1", "RANK"]) == pytest.approx(found)
+    none = np.zeros((1, len(AXIOMS)), np.int8)
+    assert effects(table, none, ["RANK"]) == {"RANK": 0.0}
+
+
+def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> None:
     """Judged queries have a RANK worse than what setting IV draws, so a better RANK speaks against a query."""
     judged = [row(d, 0, "x", f"q{d}", rank=20, reg=float(d % 5 > 0)) for d in range(150)]
     pseudo = [row(d, 0, rank=1, reg=0.5) for d in range(150)]
     tables = write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
     train_predictor(*tables, options(setting="IV"), AxiomsConfig(), tmp_path / "predictor")
     found = scores(tmp_path / "predictor")
-    assert found["probability_if_alone"]["RANK"] < 0.1
+    assert found["effect_of_axiom"]["RANK"] < -0.8
     assert found["auc_of_axiom"]["RANK"] == 0.0
-    assert found["probability_if_alone"]["PROX-1"] == 0.5
+    assert found["effect_of_axiom"]["PROX-1"] == 0
     card = (tmp_path / "predictor" / "card.md").read_text()
     assert "RANK: it prefers the query that RANK does not" in card
     assert "Setting IV chooses negative queries by RANK" in card
     train_predictor(*tables, options(setting="I"), AxiomsConfig(), tmp_path / "any")
     assert "chooses negative queries by RANK" not in (tmp_path / "any" / "card.md").read_text()
     train_predictor(*tables, options(axioms=["REG"]), AxiomsConfig(), tmp_path / "reg")
-    assert scores(tmp_path / "reg")["probability_if_alone"]["REG"] > 0.5
+    assert scores(tmp_path / "reg")["effect_of_axiom"]["REG"] > 0
     assert "against an axiom" not in (tmp_path / "reg" / "card.md").read_text()
 
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from made_values import COLUMNS, random_rows, reference_features, row
 
 from irpretrain.axioms.preferences import (
-    DIRECTIONS,
     VECTORS,
     all_vectors,
     larger_is_better,
     preferences,
     vector_numbers,
 )
+from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
@@ -33,8 +33,8 @@ def features(first: dict[str, Any], second: dict[str, Any], threshold: float = 0
 
 
 def test_every_axiom_has_a_direction():
-    assert tuple(DIRECTIONS) == AXIOMS
-    assert [direction.column for direction in DIRECTIONS.values()] == list(COLUMNS)
+    assert tuple(DEFINITIONS) == AXIOMS
+    assert [definition.column for definition in DEFINITIONS.values()] == list(COLUMNS)
 
 
 def test_equal_values_are_ties():

@@ -12,7 +12,9 @@ import pytest
 from axiom_cases import Vectors, make_batch, plain_options, values_of
 
 from irpretrain.axioms.batch import UNKNOWN
+from irpretrain.axioms.grid import on_grid
 from irpretrain.axioms.preferences import larger_is_better
+from irpretrain.axioms.stm import cosine
 
 
 def value(
@@ -156,6 +158,15 @@ def test_stm_1_is_the_cosine_of_the_mean_vectors(tmp_path: Path) -> None:
     assert value(tmp_path / "2", "stm_1", "a a b", ["b a x"], vectors) == pytest.approx(1.0, abs=1e-9)
     assert value(tmp_path / "3", "stm_1", "x", ["a b x"], vectors) == 0.0
     assert value(tmp_path / "4", "stm_1", "", ["a b x"], vectors) == -1.0
+
+
+def test_the_cosine_of_single_precision_vectors_has_double_precision() -> None:
+    """0.1 and 0.3 have no end in binary, so a product rounded to 24 bits would show at the tenth digit."""
+    one, other = np.array([0.1, 0.3], np.float32), np.array([0.7, 0.2], np.float32)
+    (a, b), (c, d) = map(float, one), map(float, other)
+    expected = (a * c + b * d) / math.sqrt((a * a + b * b) * (c * c + d * d))
+    assert cosine(one, other) == on_grid(expected)
+    assert cosine(one, one.astype(np.float64)) == cosine(one, one) == 1.0
 
 
 def test_stm_1_leaves_out_stop_words(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_the_page_holds_all_tables_and_figures(page) -> None:
     assert counts["tables"] == 8
     assert counts["figures"] == 3
     for name in ("table2", "rank_intervals", "table4", "table5", "table6", "table7", "diagnosis"):
-        assert f'<section id="ares_{name}">' in text
+        assert f'<section id="ares_{name}"' in text
     for name in ("figure2", "figure3", "diagnosis"):
         assert f'<figure id="ares_{name}"' in text
     plain = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))

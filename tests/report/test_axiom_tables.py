@@ -230,6 +230,7 @@ def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: 
         {"prop": tmp_path / "prop.parquet"},
         {"prop": "PROP"},
         tmp_path / "heads.csv",
+        tmp_path / "comparisons.csv",
     )
     (found,) = AxiomResults.read(AxiomFiles((), (), [tmp_path / "heads.csv"])).diagnoses
     agreement = found.get("prop", "RANK")

@@ -16,6 +16,7 @@ from irpretrain.report.html import write_report
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
 INDEX = {"documents": 4, "documents_without_terms": 0, "length": 10.0, "queries": 3, "mean_ms": 0.5}
+INDEX |= {"k1": 10.0, "b": 0.9, "depth": 1000}
 
 
 @pytest.fixture
@@ -92,6 +93,7 @@ def test_the_page_shows_both(config: Config, sweeps: list[Path], costs: list[Pat
     for wanted in (
         "k₁ = 10, b = 0.9 b RR@10 0.750",
         "deepct 4 0 10 (1.00) 20 (0.50) 1.00 (0.50)",
+        "10.0 k1 = 10, b = 0.9, depth 1,000 0.400 (2.00)",
         "another run gives others",
     ):
         assert wanted in text, wanted

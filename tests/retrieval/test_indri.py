@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -125,6 +127,43 @@ def test_weights_of_one_stem_add_up_and_others_are_dropped(folder: Path, tmp_pat
     assert found["dropped"] == found["alone"]
     assert "nothing" not in found
     assert (counts["queries_without_weights"], counts["queries_without_candidates"]) == (1, 1)
+
+
+CUT = {
+    "abbreviation": ("U.S.", ["u", "s"]),
+    "apostrophe": ("don't", ["don", "t"]),
+    "possessive": ("the dog's", ["dog", "s"]),
+    "number": ("1,000.5", ["1", "000", "5"]),
+    "hyphen": ("e-mail", ["e", "mail"]),
+}
+"""What Lucene's tokeniser cuts otherwise than `text.words`, and its words by hand (without stop words)."""
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_documents_and_queries_are_cut_alike(tmp_path: Path, name: str) -> None:
+    """With weights and without them every word of the query is found; equal weights are the frequencies' run."""
+    written, words = CUT[name]
+    documents = write_documents(tmp_path / "d.parquet", {"d": written, "other": "zoo"})
+    counts = build_positions([documents], OPTIONS, TEXT, tmp_path / "positions")
+    assert counts["occurrences"] == len(words) + 1
+    weights = {"q": dict.fromkeys(words, 0.5)}
+    for dependence in (None, DependenceConfig()):
+        weighted, _ = retrieve(tmp_path, tmp_path, {"q": written}, weights, dependence)
+        plain, _ = retrieve(tmp_path, tmp_path, {"q": written}, None, dependence)
+        assert list(weighted["q"]) == ["d"]
+        assert weighted["q"] == pytest.approx(plain["q"], abs=1e-12)
+    bag, _ = retrieve(tmp_path, tmp_path, {"q": written}, weights)
+    length, total = len(words), len(words) + 1
+    assert bag["q"]["d"] == pytest.approx(math.log((1 + MU / total) / (length + MU)), abs=1e-12)
+
+
+def test_words_that_lucene_cuts_further_have_a_place_for_each_piece(tmp_path: Path) -> None:
+    """A run of ideographs is one word of ours and as many terms as ideographs."""
+    documents = write_documents(tmp_path / "d.parquet", {"d": "東京 zoo", "other": "京東"})
+    assert build_positions([documents], OPTIONS, TEXT, tmp_path / "positions")["occurrences"] == 5
+    opened = Positions.open(tmp_path / "positions", OPTIONS, "alphanumeric")
+    assert opened.ordered("東", "京").tolist() == [0]
+    assert opened.ordered("京", "zoo").tolist() == [1]
 
 
 def test_sequential_dependence_by_hand(folder: Path, tmp_path: Path) -> None:
@@ -253,7 +292,15 @@ def test_faults(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="these are no positions"):
         retrieve(tmp_path, tmp_path, {"q1": "apple"})
     with pytest.raises(IntegrityError, match="made with stemmer porter, the configuration has none"):
-        Positions.open(folder / "positions", OPTIONS.model_copy(update={"stemmer": "none"}))
+        Positions.open(folder / "positions", OPTIONS.model_copy(update={"stemmer": "none"}), "alphanumeric")
+    with pytest.raises(IntegrityError, match="made with words alphanumeric, the configuration has letters"):
+        Positions.open(folder / "positions", OPTIONS, "letters")
+    record = json.loads((folder / "positions/names.json").read_text())
+    (tmp_path / "positions").mkdir()
+    (tmp_path / "positions/names.json").write_text(json.dumps({**record, "words": None}))
+    with pytest.raises(IntegrityError, match="made with words"):
+        Positions.open(tmp_path / "positions", OPTIONS, "alphanumeric")
+    shutil.rmtree(tmp_path / "positions")
     empty = write_documents(tmp_path / "empty.parquet", {"a": "the"})
     with pytest.raises(InputError, match="not one term"):
         build_positions([empty], OPTIONS, TEXT, tmp_path / "positions")

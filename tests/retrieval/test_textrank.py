@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import networkx
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,10 +57,19 @@ def test_weights_of_documents(tmp_path: Path) -> None:
     assert [row["document_id"] for row in rows] == list(bodies)
     found = [{term["term"]: term["weight"] for term in row["terms"]} for row in rows]
     # the cats and dogs cat birds: cat-dog at distance 2 and 1, cat-bird at 1, dog-bird at 2
-    ranks = reference(["", "cat", "", "dog", "cat", "bird"], 3, 0.85)
-    wanted = {"cats": ranks["cat"], "dogs": ranks["dog"], "birds": ranks["bird"]}
-    assert found[0] == {word: int(np.floor(100 * rank + 0.5)) for word, rank in wanted.items()}
+    # So bird = 0.05 + 0.85·2·cat/3 with cat = dog = (1 - bird)/2: bird = 0.2597, cat = 0.3701.
+    assert found[0] == {"cats": 37, "dogs": 37, "birds": 26}
     assert found[1:] == [{}, {}, {"zoos": 100}]
+
+
+def test_halves_are_rounded_to_the_even_number(tmp_path: Path) -> None:
+    """Two words have a rank of 1/2 each; integers of other weights are rounded so too."""
+    documents = write_documents(tmp_path / "documents.parquet", {"d": "alpha beta"})
+    for scale, weight in ((25, 12), (27, 14), (100, 50)):
+        options = TextRankConfig(type="textrank", scale=scale)
+        weigh_by_textrank(documents, options, OPTIONS, TEXT, tmp_path / "vectors.parquet")
+        [row] = TERM_VECTORS.read(tmp_path / "vectors.parquet").to_pylist()
+        assert [term["weight"] for term in row["terms"]] == [weight, weight]
 
 
 def test_weights_below_one_are_dropped(tmp_path: Path) -> None:

@@ -19,11 +19,14 @@ from small_lucene import (
 )
 
 from irpretrain.config.retrieval import Bm25Config, JelinekMercerConfig, QueryLikelihoodConfig
+from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import index_weights
+from irpretrain.term_weights.integers import LARGEST
+from irpretrain.term_weights.integers import write_vectors as write_vectors_of
 
 WEIGHTS = {
     "d/1": {"running": 40, "runs": 25, "the": 90, "zoo": 3},
@@ -216,6 +219,27 @@ def test_faults(tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="this is not a table of term_vectors"):
         index_weights([write_queries(tmp_path / "q", {})], "lucene", OPTIONS, tmp_path / "index")
     assert not (tmp_path / "index").exists()
+
+
+def test_a_passage_of_infinite_weights_is_found(tmp_path: Path) -> None:
+    """A model's infinities, as many as a passage has words, go through to a search."""
+    words = [f"word{number:03}" for number in range(40)]
+    texts = {"infinite": dict.fromkeys(words, math.inf), "plain": {"word000": 0.5}}
+    rows = [
+        {"part": 0, "position": i, "document_id": name}
+        | {"terms": [{"term": word, "weight": weight} for word, weight in weights.items()]}
+        for i, (name, weights) in enumerate(texts.items())
+    ]
+    TERM_WEIGHTS.write(tmp_path / "weights.parquet", rows)
+    written = write_vectors_of(tmp_path / "weights.parquet", 100, False, tmp_path / "vectors.parquet")
+    assert written["overflow"] == 40
+    counts = index_weights([tmp_path / "vectors.parquet"], "alphanumeric", OPTIONS, tmp_path / "index")
+    assert counts["weight"] == 40 * LARGEST + 50
+    queries = write_queries(tmp_path / "queries.parquet", {"q": "word000", "last": "word039"})
+    lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
+    found = read_run(tmp_path / "run.gz")
+    assert {name for name, _ in found["q"]} == {"infinite", "plain"}
+    assert [name for name, _ in found["last"]] == ["infinite"]
 
 
 def test_input_comes_in_files_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

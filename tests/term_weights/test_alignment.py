@@ -26,7 +26,7 @@ def aligned(encoder, text, values=None):
     """First pieces, and targets of pieces (None: masked out), with words' targets 1, 2, …"""
     words, [pieces] = word_spans(text, "alphanumeric"), encoder.encode([text])
     given = np.array(values or range(1, len(words.words) + 1), np.float32)
-    found, without = piece_targets(words, pieces, given, np.ones(len(given), bool))
+    found, without = piece_targets(words, pieces, given)
     return first_pieces(words, pieces).tolist(), [None if np.isnan(t) else t for t in found.tolist()], without
 
 
@@ -62,13 +62,7 @@ def test_a_dropped_word_has_no_piece():
     words = WordSpans(["a", "b"], np.array([0, 2], np.int32), np.array([1, 3], np.int32))
     pieces = Pieces(*(np.array([n], np.int32) for n in (9, 2, 3)), np.array([True]))
     assert first_pieces(words, pieces).tolist() == [NO_PIECE, 0]
-    assert piece_targets(words, pieces, np.array([1, 2], np.float32), np.ones(2, bool))[1] == 1
-
-
-def test_words_outside_the_loss_are_masked_out(encoder):
-    words, [pieces] = word_spans("word01 word02", "alphanumeric"), encoder.encode(["word01 word02"])
-    found, _ = piece_targets(words, pieces, np.ones(2, np.float32), np.array([True, False]))
-    assert_array_equal(found, [1, np.nan])
+    assert piece_targets(words, pieces, np.array([1, 2], np.float32))[1] == 1
 
 
 def test_an_empty_text_has_nothing(encoder):
@@ -118,26 +112,31 @@ PREDICTED = [np.array([1, 2, 3, 4], np.float32), np.array([30, 40, 5, 6], np.flo
     ],
 )
 def test_a_word_in_two_windows(merge, expected):
-    assert word_weights(np.arange(6), 6, READ, PREDICTED, merge).tolist() == expected
+    found = word_weights(np.arange(6), 6, READ, PREDICTED, merge)
+    assert found.values.tolist() == expected
+    assert found.read.all()
 
 
 def test_the_texts_own_ends_are_no_edges():
     # Of 5 pieces in windows of 4, word 2 is one from an edge in both, word 3 at one in the first alone.
     predicted = [np.zeros(4, np.float32), np.ones(4, np.float32)]
     found = word_weights(np.arange(5), 5, [(0, 4), (1, 5)], predicted, "farthest-from-edge")
-    assert found.tolist() == [0, 0, 0, 1, 1]
+    assert found.values.tolist() == [0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("merge", ["farthest-from-edge", "largest", "mean"])
 def test_a_word_that_no_window_reads_has_no_weight(merge):
     first = np.array([0, NO_PIECE, 7])
-    assert word_weights(first, 8, [(0, 4)], [np.full(4, 0.5, np.float32)], merge).tolist() == [
-        0.5,
-        -INF,
-        -INF,
-    ]
-    assert word_weights(first, 8, READ, [np.full(4, 0.5, np.float32)] * 2, merge).tolist() == [
-        0.5,
-        -INF,
-        -INF,
-    ]
+    for read in ([(0, 4)], READ):
+        found = word_weights(first, 8, read, [np.full(4, 0.5, np.float32)] * len(read), merge)
+        assert found.read.tolist() == [True, False, False]
+        assert found.values[0] == 0.5
+
+
+@pytest.mark.parametrize("merge", ["farthest-from-edge", "largest", "mean"])
+@pytest.mark.parametrize("read", [[(0, 4)], [(0, 4), (0, 4)]])
+def test_a_weight_that_is_no_plain_number_was_read(merge, read):
+    given = np.array([-INF, INF, np.nan, 0], np.float32)
+    found = word_weights(np.arange(4), 4, read, [given] * len(read), merge)
+    assert found.read.all()
+    assert_array_equal(found.values, given)

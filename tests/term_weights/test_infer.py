@@ -12,6 +12,7 @@ from small_weights import TEXT, weighting
 from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.term_weights.infer import Predictor, infer_documents, infer_queries
+from irpretrain.term_weights.integers import write_vectors
 from irpretrain.term_weights.known_weights import oracle_documents, write_frequencies
 from irpretrain.text.encoder_pieces import EncoderPieces
 
@@ -60,6 +61,20 @@ def test_the_weights_are_the_models_own(model, infer, make_documents):
             [entry["weight"] for entry in row["terms"]], [expected[t] for t in sorted(expected)], atol=1e-6
         )
     assert (counts["texts"], counts["texts_without_words"], counts["words_without_weight"]) == (40, 2, 0)
+
+
+def test_a_model_s_minus_infinity_is_kept_and_counted(tiny_encoder, make_documents, tmp_path):
+    network = TermWeightRegressor.from_encoder(tiny_encoder)
+    with torch.no_grad():
+        network.classifier.classifier.bias.fill_(-np.inf)
+    network.save(tmp_path / "model")
+    documents, weights = make_documents({"d": "cab bad cab"}), tmp_path / "weights"
+    options = weighting(windows={"overlap": 4})
+    counts = infer_documents(tmp_path / "model", documents, options, TEXT, weights, tmp_path / "unfinished")
+    assert counts["words_without_weight"] == 0
+    [row] = TERM_WEIGHTS.read(weights).to_pylist()
+    assert row["terms"] == [{"term": "bad", "weight": -np.inf}, {"term": "cab", "weight": -np.inf}]
+    assert write_vectors(weights, 100, False, tmp_path / "vectors")["negative"] == 2
 
 
 def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documents, tmp_path):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
 from irpretrain.term_weights.integers import LARGEST, integer_weights, write_vectors
 from irpretrain.term_weights.term_lists import weighted_terms
 
@@ -72,6 +73,18 @@ def test_a_text_that_loses_all_terms_stays_known(tmp_path):
     assert counts == counted(texts=4, texts_without_terms=2, terms=2, not_a_number=1, negative=1, zero=1)
 
 
+@pytest.mark.parametrize("terms", [1, 11, 12, 999, 1000, 1001, 3333])
+def test_infinite_weights_of_any_text_fit_an_index(tmp_path, terms):
+    names = [f"w{number:04}" for number in range(terms)]
+    TERM_WEIGHTS.write(tmp_path / "w", [row(0, dict.fromkeys(names, INF)), row(1, {"a": INF, "b": 1})])
+    counts = write_vectors(tmp_path / "w", 100, False, tmp_path / "v")
+    assert counts == counted(texts=2, texts_without_terms=0, terms=terms + 2, overflow=terms + 1)
+    many, few = TERM_VECTORS.read(tmp_path / "v")["terms"].to_pylist()
+    assert {term["weight"] for term in many} == {min(LARGEST, 10_000_000 // terms)}
+    assert sum(term["weight"] for term in many) <= LONGEST_DOCUMENT
+    assert few == [{"term": "a", "weight": 10_000}, {"term": "b", "weight": 100}]
+
+
 def test_an_empty_table(tmp_path):
     TERM_WEIGHTS.write(tmp_path / "w", [])
     assert write_vectors(tmp_path / "w", 100, False, tmp_path / "v")["texts"] == 0
@@ -79,8 +92,18 @@ def test_an_empty_table(tmp_path):
 
 
 def test_repeats_take_the_largest_weight_and_terms_are_sorted():
-    found = weighted_terms(["b", "a", "b", "c"], np.array([0.5, 0.25, 1, -INF], np.float32))
+    weights, read = np.array([0.5, 0.25, 1, 9], np.float32), np.array([True, True, True, False])
+    found = weighted_terms(["b", "a", "b", "c"], weights, read)
     assert found == ([{"term": "a", "weight": 0.25}, {"term": "b", "weight": 1.0}], 1)
+
+
+def test_minus_infinity_is_a_weight_and_counts_as_negative(tmp_path):
+    """It is no sign for a word that was not read."""
+    found, left_out = weighted_terms(["a", "b", "b"], np.array([-INF, -INF, 0.5], np.float32))
+    assert (found, left_out) == ([{"term": "a", "weight": -INF}, {"term": "b", "weight": 0.5}], 0)
+    TERM_WEIGHTS.write(tmp_path / "w", [row(0, {one["term"]: one["weight"] for one in found})])
+    counts = write_vectors(tmp_path / "w", 100, False, tmp_path / "v")
+    assert counts == counted(texts=1, texts_without_terms=0, terms=1, negative=1)
 
 
 @pytest.mark.parametrize("values", [[NAN, 1.0], [1.0, NAN]])

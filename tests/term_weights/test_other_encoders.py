@@ -47,9 +47,7 @@ def aligned(tokenizer, directory, text):
     tokenizer.save(str(directory / "tokenizer.json"))
     words, [pieces] = word_spans(text, "alphanumeric"), EncoderPieces(directory).encode([text])
     number = len(words.words)
-    found, without = piece_targets(
-        words, pieces, np.arange(1.0, number + 1, dtype=np.float32), np.ones(number, bool)
-    )
+    found, without = piece_targets(words, pieces, np.arange(1.0, number + 1, dtype=np.float32))
     assert without == 0
     names = [tokenizer.id_to_token(n) for n in pieces.ids]
     return names, first_pieces(words, pieces).tolist(), [None if np.isnan(t) else t for t in found.tolist()]
@@ -98,7 +96,7 @@ def test_a_trained_model_weighs_as_hugging_faces_does(encoder, tmp_path, make_do
         words = word_spans(text, "alphanumeric").words
         rows.append(
             {"part": 0, "position": place, "document_id": name, "sample": 0, "text": text, "judged": 1}
-            | {"targets": [float(word == "cat") for word in words], "counted": [True] * len(words)}
+            | {"targets": [float(word == "cat") for word in words]}
         )
     TERM_TARGETS.write(tmp_path / "targets", rows)
     options = weighting(max_length=64)

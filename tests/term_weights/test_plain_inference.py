@@ -154,7 +154,7 @@ def test_a_window_that_begins_within_a_word_learns_nothing_of_it(model, tmp_path
     words = ["cab", *(f"word{n:02d}" for n in range(8))]
     row = {"part": 0, "position": 0, "document_id": "d", "sample": 0, "text": " ".join(words), "judged": 1}
     targets = [0.5, *(n / 10 for n in range(8))]
-    TERM_TARGETS.write(tmp_path / "targets", [row | {"targets": targets, "counted": [True] * 9}])
+    TERM_TARGETS.write(tmp_path / "targets", [row | {"targets": targets}])
     options = weighting(windows={"overlap": 4})
     sequences = TrainingSequences.read(tmp_path / "targets", EncoderPieces(model), options, TEXT)
     assert sequences.spans.tolist() == [[0, 10], [1, 11]]

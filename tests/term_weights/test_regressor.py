@@ -26,7 +26,7 @@ SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
 
 
 def write_targets(path, texts):
-    """{identifier: (text, targets)}; None for a word outside the loss."""
+    """{identifier: (text, targets)}."""
     rows = []
     for place, (key, (text, targets)) in enumerate(texts.items()):
         rows.append(
@@ -37,8 +37,7 @@ def write_targets(path, texts):
                 "sample": 0,
                 "text": text,
                 "judged": 1,
-                "targets": [0.0 if t is None else t for t in targets],
-                "counted": [t is not None for t in targets],
+                "targets": targets,
             }
         )
     TERM_TARGETS.write(path, rows)
@@ -48,7 +47,7 @@ def write_targets(path, texts):
 @pytest.fixture
 def targets(tmp_path):
     texts = {
-        f"d{n}": (f"word{n:02d} word{n + 20} cab word{n + 40}.", [1.0, 0.0, 0.5, None]) for n in range(12)
+        f"d{n}": (f"word{n:02d} word{n + 20} cab word{n + 40}.", [1.0, 0.0, 0.5, 0.25]) for n in range(12)
     }
     return write_targets(tmp_path / "targets.parquet", texts)
 
@@ -64,15 +63,14 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
     batch = sequences.batch(0, 4, 1)
     with torch.no_grad():
         predicted = model(torch.from_numpy(batch.input_ids), torch.from_numpy(batch.attention_mask)).numpy()
-    # [CLS] word word c ##a ##b word . [SEP]: three words and the full stop, which has target 0.
-    errors = [
-        (p - t) ** 2 for row in predicted for p, t in zip(row[[1, 2, 3, 7]], [1, 0, 0.5, 0], strict=True)
-    ]
+    # [CLS] word word c ##a ##b word . [SEP]: four words and the full stop, which has target 0.
+    wanted = [1, 0, 0.5, 0.25, 0]
+    errors = [(p - t) ** 2 for row in predicted for p, t in zip(row[[1, 2, 3, 6, 7]], wanted, strict=True)]
     for reduction, expected in (("mean", np.mean(errors)), ("sum", np.sum(errors))):
         part = TokenRegression(sequences, 4, reduction, 1).part(model, SETTING, 0, 0)
         loss = sum(float(one.detach()) for one in part.losses)
         assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
-        assert part.metrics.counted == 16
+        assert part.metrics.counted == 20
         assert_allclose(part.metrics.record()["mean_squared_error"], np.mean(errors), rtol=1e-5)
 
 

@@ -37,8 +37,8 @@ TARGETS = (RUN, "results/datasets/tiny/folds.json")
 MODEL = "results/models/pretrained/prop/seed-1/model.safetensors"
 GPU_RULES = {"pretrain", "rerank"}
 QUICK = "--slurm-init-seconds-before-status-checks 2 --seconds-between-status-checks 2 --latency-wait 10"
-OVERTIME = "--set-resources index_corpus:runtime=attempt"
-"""One minute, then two."""
+OVERTIME = "--set-resources 'index_corpus:runtime=10**(attempt-1)'"
+"""One minute, then ten."""
 
 
 class Request(NamedTuple):
@@ -229,11 +229,13 @@ def test_every_rule_asked_for_and_got_what_it_says(local, on_slurm):
             assert granted.get("gres/gpu") == wanted.get("gres/gpu"), first
 
 
-@pytest.mark.parametrize(("rule", "end"), [("index_corpus", "TIMEOUT"), ("search", "CANCELLED")])
-def test_what_did_not_end_well_is_submitted_again_with_more(on_slurm, rule, end):
+@pytest.mark.parametrize(
+    ("rule", "end", "longer"), [("index_corpus", "TIMEOUT", 10), ("search", "CANCELLED", 2)]
+)
+def test_what_did_not_end_well_is_submitted_again_with_more(on_slurm, rule, end, longer):
     first, second = by_rule(on_slurm[1])[rule]
     assert (first.state, second.state) == (end, "COMPLETED")
-    assert second.minutes == 2 * first.minutes
+    assert second.minutes == longer * first.minutes
     assert int(second.asked["mem"][:-1]) == 2 * int(first.asked["mem"][:-1])
 
 

@@ -29,7 +29,7 @@ UNKNOWN = -1
 """Number of a word, and of a term, that the collection lacks."""
 
 
-class Queries(NamedTuple):
+class QueryTerms(NamedTuple):
     """The terms and words of queries; both may be UNKNOWN.
 
     Attributes:
@@ -87,7 +87,7 @@ class Batch:
     """
 
     collection: Collection
-    queries: Queries
+    queries: QueryTerms
     searched: tuple[np.ndarray, np.ndarray]
     documents: Documents
     document: np.ndarray
@@ -209,7 +209,7 @@ def _drop_missing(terms: np.ndarray, offsets: np.ndarray, documents: Documents, 
 @compiled
 def _as_sets(
     words: np.ndarray, terms: np.ndarray, offsets: np.ndarray, known_words: int, known_terms: int
-) -> Queries:
+) -> QueryTerms:
     """Return the different terms of each query in order, and the different words of each of them."""
     count = len(offsets) - 1
     found_terms, found_words = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
@@ -236,11 +236,22 @@ def _as_sets(
             word_count += 1
             word_offsets[term_count] = word_count
         ends[query + 1] = term_count
-    return Queries(found_terms[:term_count], ends, found_words[:word_count], word_offsets[: term_count + 1])
+    return QueryTerms(
+        found_terms[:term_count], ends, found_words[:word_count], word_offsets[: term_count + 1]
+    )
 
 
 @compiled
-def _find_places(queries: Queries, documents: Documents, document: np.ndarray) -> Places:
+def terms_held(places: Places, first: int, last: int) -> int:
+    """Return how many of the terms first ... last - 1 of a batch their document holds."""
+    held = 0
+    for slot in range(first, last):
+        held += places.offsets[slot + 1] > places.offsets[slot]
+    return held
+
+
+@compiled
+def _find_places(queries: QueryTerms, documents: Documents, document: np.ndarray) -> Places:
     """Find the terms of queries in their documents: one look at every word for each term."""
     offsets = np.zeros(len(queries.terms) + 1, np.int64)
     for query in range(len(document)):

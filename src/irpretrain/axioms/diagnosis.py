@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.atomic import atomic_file
+from irpretrain.axioms.diagnosis_comparison import COMPARISON_COLUMNS, compare_models
 from irpretrain.axioms.pair_choice import Choice, any_pair, choose_pairs
 from irpretrain.axioms.value_batches import ValueBatch, whole_documents
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
@@ -80,7 +81,11 @@ def choose_diagnosis_pairs(
 
 
 def diagnose(
-    pairs: str | Path, scores: Mapping[str, str | Path], labels: Mapping[str, str], output: str | Path
+    pairs: str | Path,
+    scores: Mapping[str, str | Path],
+    labels: Mapping[str, str],
+    output: str | Path,
+    comparisons: str | Path,
 ) -> dict[str, Any]:
     """Write how often each model agrees with each axiom.
 
@@ -91,6 +96,7 @@ def diagnose(
         output: CSV with the columns of `COLUMNS`: pairs on which the axiom has a preference, how many of these the
             model agrees on (ties count one half), their share with Wilson's interval of 95 %, which takes pairs as
             independent. The last three are empty where the axiom has no preference.
+        comparisons: CSV of any two models, see `irpretrain.axioms.diagnosis_comparison`.
 
     Returns:
         Counts: models, pairs, and for each model the pairs with equal scores.
@@ -101,14 +107,12 @@ def diagnose(
     table = AXIOM_PAIRS.read(pairs)
     preferred = np.array(table["preferences"].to_pylist(), np.int8).reshape(-1, len(AXIOMS))
     rows: list[list[Any]] = []
-    ties = {}
-    for model, path in scores.items():
-        signs = _signs(path, table.num_rows)
-        ties[model] = int((signs == 0).sum())
-        rows += [[model, labels[model], *row] for row in _agreement(preferred, signs)]
-    with atomic_file(output) as temporary:
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    signs = {model: _signs(path, table.num_rows) for model, path in scores.items()}
+    for model, of_model in signs.items():
+        rows += [[model, labels[model], *row] for row in _agreement(preferred, of_model)]
+    _write_csv(output, [COLUMNS, *rows])
+    _write_csv(comparisons, [COMPARISON_COLUMNS, *compare_models(preferred, signs)])
+    ties = {model: int((of_model == 0).sum()) for model, of_model in signs.items()}
     return {"models": len(scores), "pairs": table.num_rows, "pairs_with_equal_scores": ties}
 
 
@@ -124,6 +128,12 @@ def _agreement(preferred: np.ndarray, signs: np.ndarray) -> Iterator[list[Any]]:
         agreeing = float((1 + preferred[told, column] * signs[told]).sum()) / 2
         interval = wilson_interval(agreeing, int(told.sum()))
         yield [axiom, int(told.sum()), agreeing, *("" if math.isnan(x) else x for x in interval)]
+
+
+def _write_csv(output: str | Path, rows: Sequence[Sequence[Any]]) -> None:
+    with atomic_file(output) as temporary:
+        with open(temporary, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def _signs(path: str | Path, pairs: int) -> np.ndarray:

@@ -38,7 +38,7 @@ class Rule(NamedTuple):
         table: float64 [3⁹], probability that the first query is preferred, for PREDICTOR.
         threshold: least probability of the preferred query, for PREDICTOR.
         keep_ties: accept pairs with probability 0.5, the first drawn query preferred, for PREDICTOR.
-        looked_at: bool [9], axioms that must agree, for STRICT.
+        must_agree: bool [9], axioms that must agree, for STRICT.
         all_prefer: whether each of them must have a preference, for STRICT.
         stm_2_threshold: `axioms.stm_2_threshold`.
         wanted: pairs of each document.
@@ -49,7 +49,7 @@ class Rule(NamedTuple):
     table: np.ndarray
     threshold: float
     keep_ties: bool
-    looked_at: np.ndarray
+    must_agree: np.ndarray
     all_prefer: bool
     stm_2_threshold: float
     wanted: int
@@ -138,7 +138,7 @@ def _judge_strictly(found: np.ndarray, rule: Any) -> tuple[int, bool, bool]:
     """Return the fate of a pair, whether its first query is preferred, and whether all axioms have a preference."""
     for_first, for_second, silent = False, False, False
     for axiom in range(found.shape[0]):
-        if rule.looked_at[axiom]:
+        if rule.must_agree[axiom]:
             for_first |= found[axiom] > 0
             for_second |= found[axiom] < 0
             silent |= found[axiom] == 0

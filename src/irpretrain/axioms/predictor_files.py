@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irpretrain.atomic import atomic_directory
+from irpretrain.axioms.effects import effects
 from irpretrain.axioms.predictor import CARD_FILE, CONFIG_FILE, MODEL_FILE, SCORES_FILE, TABLE_FILE
-from irpretrain.axioms.preferences import DIRECTIONS, vector_numbers
+from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.axioms.trees import importance
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
 
@@ -48,7 +49,10 @@ def write_predictor(
         "predictor": options.model_dump(mode="json"),
         "axioms": axioms.model_dump(mode="json"),
         "order": list(AXIOMS),
-        "columns": {axiom: direction._asdict() for axiom, direction in DIRECTIONS.items()},
+        "columns": {
+            axiom: {"column": definition.column, "larger_is_better": definition.larger_is_better}
+            for axiom, definition in DEFINITIONS.items()
+        },
         "seed": outcomes[0].seed,
         "versions": dict(versions),
     }
@@ -75,7 +79,7 @@ def _scores(outcomes: Sequence[Outcome], read: Mapping[str, Any], options: Predi
         "auc_without_symmetry": _number(first.plain_auc),
         "auc_of_axiom": {axiom: _number(value) for axiom, value in first.single.items()},
         "auc_of_majority": _number(first.majority),
-        "probability_if_alone": _if_alone(first.table, options),
+        "effect_of_axiom": effects(first.table, first.pairs.features, options.axioms),
         "preferences": _shares(first.pairs.features),
         "read": dict(read),
         "made": first.pairs.counts,
@@ -106,16 +110,6 @@ def _shares(features: np.ndarray) -> dict[Axiom, dict[str, float]]:
             for name, value in (("judged", 1), ("neither", 0), ("pseudo", -1))
         }
         for column, axiom in enumerate(AXIOMS)
-    }
-
-
-def _if_alone(table: np.ndarray, options: PredictorConfig) -> dict[Axiom, float]:
-    """Return the probability of a query that one axiom prefers while all others are indifferent."""
-    one_each = vector_numbers(np.eye(len(AXIOMS), dtype=np.int8))
-    return {
-        axiom: float(table[number])
-        for axiom, number in zip(AXIOMS, one_each, strict=True)
-        if axiom in options.axioms
     }
 
 
@@ -153,15 +147,17 @@ AUC on the test part: {_shown(scores["auc"], 4)} (95 % interval by resampling do
         _shown(scores["auc_of_majority"], 4)
     }.
 
-| axiom | importance | probability if alone | AUC alone | prefers judged | neither | prefers pseudo |
+| axiom | importance | effect | AUC alone | prefers judged | neither | prefers pseudo |
 |---|---|---|---|---|---|---|
 {_axiom_rows(scores)}
 
-Importance is the sum of the gain of an axiom's splits, divided by the largest. "Probability if alone" is that of a
-query that this axiom prefers while all others are indifferent. Shares are those of all pairs.
+Importance is the sum of the gain of an axiom's splits, divided by the largest. The effect is the mean over all pairs
+of how much more probable a query becomes if this axiom prefers it instead of the other, all else as it is; -1 to 1.
+Shares are those of all pairs.
 {_against(scores, options)}
 ## How to apply it
-    from irpretrain.axioms.predictor import load_predictor
+    from irpretrain.axioms.effects import effects
+from irpretrain.axioms.predictor import load_predictor
     from irpretrain.axioms.preferences import larger_is_better, preferences
 
     features = preferences(larger_is_better(rows), first, second, stm_2_threshold)
@@ -182,7 +178,7 @@ def _axiom_rows(scores: Mapping[str, Any]) -> str:
     for axiom in AXIOMS:
         cells = (
             scores["importance"].get(axiom),
-            scores["probability_if_alone"].get(axiom),
+            scores["effect_of_axiom"].get(axiom),
             scores["auc_of_axiom"][axiom],
             *scores["preferences"][axiom].values(),
         )
@@ -192,7 +188,7 @@ def _axiom_rows(scores: Mapping[str, Any]) -> str:
 
 def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
     """Name the axioms that the predictor contradicts; empty where there are none."""
-    turned = [axiom for axiom, probability in scores["probability_if_alone"].items() if probability < 0.5]
+    turned = [axiom for axiom, effect in scores["effect_of_axiom"].items() if effect < 0]
     if not turned:
         return ""
     lines = "\n".join(f"- {axiom}: it prefers the query that {axiom} does not." for axiom in turned)
@@ -201,7 +197,7 @@ def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
         "them.\n"
     )
     return (
-        f"\nWhere the other axioms are indifferent, this predictor speaks against an axiom:\n{lines}\n"
+        f"\nIn the mean over all pairs, this predictor speaks against an axiom:\n{lines}\n"
         f"{'' if options.setting == 'I' else by_rank}"
     )
 

@@ -12,13 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.axioms.negatives import NONE, draw_negatives, per_document, weights
-from irpretrain.axioms.preferences import DIRECTIONS, RANK_COLUMN, larger_is_better, preferences
+from irpretrain.axioms.preferences import RANK_COLUMN, larger_is_better, preferences
+from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.contracts import AXIOM_VALUES
 from irpretrain.errors import IntegrityError
 from irpretrain.randomness import stream_key
 
-VALUE_COLUMNS = [direction.column for direction in DIRECTIONS.values()]
+VALUE_COLUMNS = [definition.column for definition in DEFINITIONS.values()]
 SAMPLE_STAGE = "predictor-sample"
 """Name of the random streams that choose `most_pairs` pairs: (seed, stage, document id U+001F query id)."""
 

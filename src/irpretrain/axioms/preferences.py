@@ -11,28 +11,14 @@ alone is a table of 3⁹ = 19,683 entries.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.compiled import compiled
-from irpretrain.config.axioms import AXIOMS, Axiom
+from irpretrain.config.axioms import AXIOMS
 from irpretrain.errors import IntegrityError
-
-
-class Direction(NamedTuple):
-    """Where an axiom's value stands in AXIOM_VALUES, and whether larger values are better."""
-
-    column: str
-    larger_is_better: bool
-
-
-DIRECTIONS: dict[Axiom, Direction] = {
-    axiom: Direction(definition.column, definition.larger_is_better)
-    for axiom, definition in DEFINITIONS.items()
-}
 
 VECTORS = 3 ** len(AXIOMS)
 """Vectors of features that there are."""
@@ -43,7 +29,7 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
     """Return the values of rows of AXIOM_VALUES so that every axiom prefers the larger one.
 
     Args:
-        rows: the columns of `DIRECTIONS`.
+        rows: the columns of `DEFINITIONS`.
         source: where they come from, for the message.
 
     Returns:
@@ -54,15 +40,15 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
     """
     found = np.empty((rows.num_rows, len(AXIOMS)))
     for number, axiom in enumerate(AXIOMS):
-        column, larger = DIRECTIONS[axiom]
-        values = rows.column(column).to_numpy(zero_copy_only=False).astype(np.float64)
+        definition = DEFINITIONS[axiom]
+        values = rows.column(definition.column).to_numpy(zero_copy_only=False).astype(np.float64)
         if np.isnan(values).any():
             raise IntegrityError(
                 source,
                 f"{axiom} of {int(np.isnan(values).sum()):,} queries is not a number",
                 remedy="Delete the table and run the workflow again.",
             )
-        found[:, number] = values if larger else -values
+        found[:, number] = values if definition.larger_is_better else -values
     found[found[:, RANK_COLUMN] == 0, RANK_COLUMN] = -np.inf
     return found
 

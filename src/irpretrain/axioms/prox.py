@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import Batch, Places, Queries
+from irpretrain.axioms.batch import Batch, Places, QueryTerms, terms_held
 from irpretrain.axioms.grid import on_grid
 from irpretrain.compiled import compiled
 
@@ -26,11 +26,11 @@ def first_position(batch: Batch) -> np.ndarray:
 
 
 @compiled
-def _distance(queries: Queries, places: Places, skip: bool) -> np.ndarray:
+def _distance(queries: QueryTerms, places: Places, skip: bool) -> np.ndarray:
     values = np.full(len(queries.offsets) - 1, math.inf)
     for query in range(len(values)):
         first, last = queries.offsets[query], queries.offsets[query + 1]
-        held = _held(places, first, last)
+        held = terms_held(places, first, last)
         if held == 0 or (held < last - first and not skip):
             continue
         total, pairs = 0.0, held * (held - 1) // 2
@@ -42,11 +42,11 @@ def _distance(queries: Queries, places: Places, skip: bool) -> np.ndarray:
 
 
 @compiled
-def _first_position(queries: Queries, places: Places, skip: bool) -> np.ndarray:
+def _first_position(queries: QueryTerms, places: Places, skip: bool) -> np.ndarray:
     values = np.full(len(queries.offsets) - 1, math.inf)
     for query in range(len(values)):
         first, last = queries.offsets[query], queries.offsets[query + 1]
-        held = _held(places, first, last)
+        held = terms_held(places, first, last)
         if held == 0 or (held < last - first and not skip):
             continue
         total = 0
@@ -55,15 +55,6 @@ def _first_position(queries: Queries, places: Places, skip: bool) -> np.ndarray:
                 total += places.positions[places.offsets[slot]]
         values[query] = total / held
     return values
-
-
-@compiled
-def _held(places: Places, first: int, last: int) -> int:
-    """Return how many of the terms the document holds."""
-    held = 0
-    for slot in range(first, last):
-        held += places.offsets[slot + 1] > places.offsets[slot]
-    return held
 
 
 @compiled

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import Batch, Places, Queries
+from irpretrain.axioms.batch import Batch, Places, QueryTerms
 from irpretrain.axioms.grid import on_grid
 from irpretrain.compiled import compiled
 
@@ -22,7 +22,7 @@ def diversity(batch: Batch) -> np.ndarray:
 
 
 @compiled
-def _diversity(queries: Queries, places: Places, vectors: np.ndarray) -> np.ndarray:
+def _diversity(queries: QueryTerms, places: Places, vectors: np.ndarray) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     longest = 0
     for query in range(len(values)):
@@ -45,7 +45,7 @@ def _diversity(queries: Queries, places: Places, vectors: np.ndarray) -> np.ndar
 
 @compiled
 def _products(
-    queries: Queries, vectors: np.ndarray, first: int, size: int, own: np.ndarray, products: np.ndarray
+    queries: QueryTerms, vectors: np.ndarray, first: int, size: int, own: np.ndarray, products: np.ndarray
 ) -> None:
     """Fill the scalar products of the vectors of a query's terms."""
     columns = vectors.shape[1]

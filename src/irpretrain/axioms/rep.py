@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import Batch, Documents, Places, Queries
+from irpretrain.axioms.batch import Batch, Documents, Places, QueryTerms
 from irpretrain.axioms.grid import on_grid
 from irpretrain.compiled import compiled
 
@@ -36,7 +36,7 @@ def tf_idf(batch: Batch) -> np.ndarray:
 
 @compiled
 def _query_likelihood(
-    queries: Queries,
+    queries: QueryTerms,
     places: Places,
     documents: Documents,
     document: np.ndarray,
@@ -59,7 +59,7 @@ def _query_likelihood(
 
 
 @compiled
-def _tf_idf(queries: Queries, places: Places, frequencies: np.ndarray, documents: int) -> np.ndarray:
+def _tf_idf(queries: QueryTerms, places: Places, frequencies: np.ndarray, documents: int) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     for query in range(len(values)):
         first, last = queries.offsets[query], queries.offsets[query + 1]

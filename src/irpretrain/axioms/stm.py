@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import Batch, Places, Queries
+from irpretrain.axioms.batch import Batch, Places, QueryTerms, terms_held
 from irpretrain.axioms.grid import on_grid
 from irpretrain.compiled import compiled
 
@@ -35,12 +35,13 @@ def share_similar(batch: Batch) -> np.ndarray:
 
 @compiled
 def cosine(left: np.ndarray, right: np.ndarray) -> float:
-    """Return the cosine of two vectors, 0 where one is zero."""
+    """Return the cosine of two vectors, 0 where one is zero. Sums and products are of double precision."""
     product = left_square = right_square = 0.0
     for column in range(len(left)):
-        product += left[column] * right[column]
-        left_square += left[column] * left[column]
-        right_square += right[column] * right[column]
+        one, other = np.float64(left[column]), np.float64(right[column])
+        product += one * other
+        left_square += one * one
+        right_square += other * other
     if left_square == 0 or right_square == 0:
         return 0.0
     return on_grid(product / (math.sqrt(left_square) * math.sqrt(right_square)))
@@ -48,7 +49,7 @@ def cosine(left: np.ndarray, right: np.ndarray) -> float:
 
 @compiled
 def _similarity(
-    queries: Queries, document: np.ndarray, document_vectors: np.ndarray, vectors: np.ndarray
+    queries: QueryTerms, document: np.ndarray, document_vectors: np.ndarray, vectors: np.ndarray
 ) -> np.ndarray:
     values = np.full(len(document), -1.0)
     total = np.empty(vectors.shape[1])
@@ -67,20 +68,17 @@ def _similarity(
 
 
 @compiled
-def _share_held(queries: Queries, places: Places) -> np.ndarray:
+def _share_held(queries: QueryTerms, places: Places) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     for query in range(len(values)):
         first, last = queries.offsets[query], queries.offsets[query + 1]
-        held = 0
-        for slot in range(first, last):
-            held += places.offsets[slot + 1] > places.offsets[slot]
-        values[query] = held / max(last - first, 1)
+        values[query] = terms_held(places, first, last) / max(last - first, 1)
     return values
 
 
 @compiled
 def _share_similar(
-    queries: Queries,
+    queries: QueryTerms,
     document: np.ndarray,
     document_vectors: np.ndarray,
     vectors: np.ndarray,

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.axioms.preferences import DIRECTIONS, larger_is_better
+from irpretrain.axioms.preferences import larger_is_better
+from irpretrain.axioms.registry import DEFINITIONS
 from irpretrain.contracts import AXIOM_VALUES, ROWS_PER_GROUP
 
-COLUMNS = ["part", "position", "document_id", "query", *(d.column for d in DIRECTIONS.values())]
+COLUMNS = ["part", "position", "document_id", "query", *(d.column for d in DEFINITIONS.values())]
 
 
 @dataclass(frozen=True)

@@ -244,8 +244,10 @@ class PredictorConfig(Section):
     )
     judged_terms: Literal["all", "held"] = Field(
         "all",
-        description="Terms of a positive query: all, or those that its document holds. Pseudo-queries drawn from the "
-        "document lack no term, so with all the lack of one tells the two apart, and hardly anything else is learned.",
+        description="Terms of a positive query: all, or those that its document holds, which needs "
+        "pseudo_queries.support document: such pseudo-queries lack no term, so with all the lack of one tells the two "
+        "apart. With support collection most pseudo-queries lack a term, so held would tell the two apart, and is "
+        "refused.",
     )
     setting: Literal["I", "II", "III", "IV"] = Field(
         "I",

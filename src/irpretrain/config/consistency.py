@@ -284,6 +284,12 @@ def _predictor(config: Config, name: str, predictor: PredictorConfig) -> Iterato
             f"collections.{predictor.collection}, so they have no pseudo-queries; add it there, or name a collection "
             "that has it"
         )
+    if predictor.judged_terms == "held" and config.pseudo_queries.support == "collection":
+        yield (
+            f"{where}.judged_terms: held leaves judged queries no term that their document lacks, while most pseudo-"
+            "queries of support collection have one, so the predictor would learn this difference alone; leave "
+            "judged_terms out, or set pseudo_queries.support to document"
+        )
 
 
 def _predictors_of(config: Config, model: str) -> Iterator[str]:

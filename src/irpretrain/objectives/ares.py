@@ -163,7 +163,7 @@ def _rule(options: Options, predictor: str | Path | None, axioms: AxiomsConfig) 
         table=np.full(1, 0.5) if strict or predictor is None else load_predictor(predictor).table,
         threshold=options.threshold or 0.5,
         keep_ties=options.ties == "keep",
-        looked_at=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
+        must_agree=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
         all_prefer=options.strict_ties == "refused",
         stm_2_threshold=axioms.stm_2_threshold,
         wanted=options.pairs_per_document,

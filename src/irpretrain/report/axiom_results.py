@@ -18,7 +18,6 @@ from irpretrain.report.published_axioms import Setting
 
 Measured = TypeVar("Measured", bound=BaseModel)
 REMEDY = "Delete it and run the workflow again."
-DIAGNOSIS_COLUMNS = ("model", "label", "axiom", "pairs", "agreeing", "share", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def _diagnosis(path: str | Path) -> Diagnosis:
         for line, row in enumerate(rows, 2)
     )
     if not found:
-        raise InputError(path, f"it has no rows of {', '.join(DIAGNOSIS_COLUMNS)}", remedy=REMEDY)
+        raise InputError(path, f"it has no rows of {', '.join(Agreement.model_fields)}", remedy=REMEDY)
     return Diagnosis(Path(path).stem, str(path), found)
 
 

@@ -12,6 +12,7 @@ from irpretrain.errors import InputError
 from irpretrain.report.figure_views import svg_uri
 from irpretrain.report.naming import dataset_label, first_stage_labels
 from irpretrain.report.sweep_figure import NAMES
+from irpretrain.retrieval.index_table import search_shown
 
 RATIOS = ("terms", "postings", "bytes", "median_ms", "mean_ms")
 """What is also shown as a multiple of the first index's."""
@@ -61,6 +62,7 @@ def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, A
         rows = _read(path)
         first = rows[0]
         for row in rows:
+            row["search"] = search_shown(row)
             row["ratios"] = {name: _ratio(row, first, name) for name in RATIOS}
         views.append(
             {

@@ -116,7 +116,10 @@ class _SettingsTable:
         )
 
     def _compare(self, scores: PredictorScores, other: PredictorScores, direction: Direction) -> Comparison:
-        """Test the difference of two AUCs, taking their test parts as independent."""
+        """Test the difference of two AUCs, taking their test parts as independent.
+
+        Settings share judged queries; where AUCs vary alike from document to document, p is too large.
+        """
         difference = scores.auc - other.auc
         errors = [(found.auc_high - found.auc_low) / DEVIATIONS for found in (scores, other)]
         spread = sum(error**2 for error in errors) ** 0.5
@@ -147,7 +150,8 @@ class _SettingsTable:
             f"in our interval or within {self.published.verdict.tolerance:g}. On another data set the order is "
             "compared: a setting is worse (↓) or better (↑) than the one before it where the printed AUCs are so; "
             f"reproduced when ours differ in that direction with p ≤ {self.level:g} (normal approximation with the "
-            "errors of the two intervals, the settings taken as independent).",
+            "errors of the two intervals, the settings taken as independent; they share judged queries, so p is rather "
+            "too large).",
             *(self._described(group, scores) for group in self.groups for scores in group.members.values()),
             *self.printed.remarks,
             *self.config.report.notes,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.index_table import write_index_table
 from irpretrain.retrieval.jvm import java_class
 from irpretrain.retrieval.lucene import query_texts, read_record
+from irpretrain.retrieval.tuning import own_parameters
 
 MOST_QUERIES = 200
 """Queries that are timed."""
@@ -26,39 +28,54 @@ FIELD = "contents"
 """Lucene's field of a document's terms."""
 
 
+class SearchedIndex(NamedTuple):
+    """An index, and the search of it that is timed.
+
+    Attributes:
+        name, path: of the index.
+        options: depth, stemmer and stop words; k1 and b where the others say nothing.
+        parameters, tuning: of the first stage that searches the index by BM25, as in `search_tuned`.
+    """
+
+    name: str
+    path: str | Path
+    options: RetrievalConfig
+    parameters: Mapping[str, float | None] = MappingProxyType({})
+    tuning: str | Path | None = None
+
+
 def measure_indexes(
-    indexes: Mapping[str, str | Path],
+    indexes: Sequence[SearchedIndex],
     queries: str | Path,
-    options: RetrievalConfig,
     output: str | Path,
     table: str | Path,
 ) -> dict[str, int]:
     """Measure indexes of one corpus side by side.
 
     Rounds go over all indexes in turn, so that a slow moment of the machine slows every index. A query is a bag of its
-    analysed terms, searched by BM25 for `options.depth` documents in one thread, analysis not included.
+    analysed terms, searched by BM25 in one thread, analysis not included. How many documents Lucene can pass over
+    depends on k1, b and the depth, so each index has those of its own first stage.
 
     Args:
-        indexes: name → directory; the first is what the others are compared with.
+        indexes: of one corpus; the first is what the others are compared with.
         queries: QUERIES table; the first `MOST_QUERIES` are timed.
-        options: depth, stemmer and stop words.
         output: JSON: a list of indexes, each with name, documents, documents_without_terms, terms (different ones),
-            postings, bytes, length (mean sum of weights a document), queries, and median and mean milliseconds a query.
+            postings, bytes, length (mean sum of weights a document), k1, b and depth of the search, queries, and median
+            and mean milliseconds a query.
         table: the same as Markdown.
 
     Returns:
         Counts: indexes, queries.
     """
-    analyser = Analyser.of(options)
-    opened = {name: _Opened(path, queries, analyser, options) for name, path in indexes.items()}
-    times: dict[str, list[list[float]]] = {name: [] for name in indexes}
+    opened = {index.name: _Opened(index, queries) for index in indexes}
+    times: dict[str, list[list[float]]] = {name: [] for name in opened}
     for _ in range(ROUNDS):
         for name, index in opened.items():
             times[name].append(index.time_queries())
     found = []
     for name, index in opened.items():
         fastest = np.min(times[name], axis=0) * 1000 if index.queries else np.zeros(0)
-        row = {"index": name, **index.statistics(), "queries": len(fastest)}
+        row = {"index": name, **index.statistics(), **index.search, "queries": len(fastest)}
         row |= {
             "median_ms": round(float(np.median(fastest)), 4) if len(fastest) else None,
             "mean_ms": round(float(np.mean(fastest)), 4) if len(fastest) else None,
@@ -73,25 +90,25 @@ def measure_indexes(
 class _Opened:
     """An index that is open in this process, and queries for it."""
 
-    def __init__(
-        self, path: str | Path, queries: str | Path, analyser: Analyser, options: RetrievalConfig
-    ) -> None:
-        self._path, self._depth = Path(path), options.depth
-        self._record = read_record(path, options)
-        self._reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(path))
+    def __init__(self, index: SearchedIndex, queries: str | Path) -> None:
+        options = index.options.with_parameters(own_parameters(index.parameters, index.tuning))
+        self.search = {**options.parameters_of("bm25"), "depth": options.depth}
+        self._path = Path(index.path)
+        self._record = read_record(index.path, options)
+        self._reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(index.path))
         self._searcher = java_class("org.apache.lucene.search.IndexSearcher")(self._reader)
         similarity = java_class("org.apache.lucene.search.similarities.BM25Similarity")
-        self._searcher.setSimilarity(similarity(options.bm25.k1, options.bm25.b))
+        self._searcher.setSimilarity(similarity(self.search["k1"], self.search["b"]))
         self._searcher.setQueryCache(None)
         texts = query_texts(QUERIES.read(queries)["text"].to_pylist()[:MOST_QUERIES], self._record)
-        self.queries = [_bag_of_words(terms) for terms in analyser.terms(texts) if terms]
+        self.queries = [_bag_of_words(terms) for terms in Analyser.of(options).terms(texts) if terms]
 
     def time_queries(self) -> list[float]:
         """Return the seconds of each query."""
         found = []
         for query in self.queries:
             start = time.perf_counter()
-            self._searcher.search(query, self._depth)
+            self._searcher.search(query, self.search["depth"])
             found.append(time.perf_counter() - start)
         return found
 

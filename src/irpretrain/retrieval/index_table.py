@@ -9,8 +9,8 @@ from typing import Any
 from irpretrain.atomic import write_text
 
 HEADER = (
-    "| index | documents | without terms | different terms | postings | size | query, median | query, mean |\n"
-    "|---|---:|---:|---:|---:|---:|---:|---:|\n"
+    "| index | documents | without terms | different terms | postings | size | search | query, median | query, mean |\n"
+    "|---|---:|---:|---:|---:|---:|---|---:|---:|\n"
 )
 
 
@@ -21,10 +21,16 @@ def write_index_table(costs: str | Path, output: str | Path) -> None:
     lines = [_row(row, first) for row in rows]
     queries = max(row["queries"] for row in rows)
     note = (
-        f"\nIn brackets: of {first['index']}. Times are of this machine: BM25, one thread, {queries} queries without "
-        "their analysis, each the fastest of five rounds that go over all indexes in turn.\n"
+        f"\nIn brackets: of {first['index']}. Times are of this machine: BM25 as the index's first stage has it, one "
+        f"thread, {queries} queries without their analysis, each the fastest of five rounds that go over all indexes "
+        "in turn.\n"
     )
     write_text(output, HEADER + "".join(lines) + note)
+
+
+def search_shown(row: dict[str, Any]) -> str:
+    """Return what a line of `measure_indexes` says of the search that was timed."""
+    return f"k1 = {row['k1']:g}, b = {row['b']:g}, depth {row['depth']:,}"
 
 
 def _row(row: dict[str, Any], first: dict[str, Any]) -> str:
@@ -38,6 +44,7 @@ def _row(row: dict[str, Any], first: dict[str, Any]) -> str:
         against("terms", f"{row['terms']:,}"),
         against("postings", f"{row['postings']:,}"),
         against("bytes", f"{row['bytes'] / 1e6:,.2f} MB"),
+        search_shown(row),
         *(_milliseconds(row, first, name) for name in ("median_ms", "mean_ms")),
     ]
     return f"| {' | '.join(cells)} |\n"

@@ -6,7 +6,10 @@
 The belief in a node q (a term or a window) is log((c(q, D) + μ·cf(q)/|C|) / (|D| + μ)) with its count in the
 document, its count in the collection, and lengths in terms; #weight is the mean of beliefs under its weights, #combine
 the mean (Strohman et al., 2005; Metzler and Croft, 2005). cf of what the collection lacks is 1/2. Every document that
-holds one term of the query is scored, by all nodes.
+holds one node or more is scored, by all of them; terms whose weight is dropped are no nodes.
+
+Queries are cut into words as the documents behind the positions were, with weights and without: term weights belong to
+words of `text.words`, and rows of one table should differ by weights alone.
 
 Against Lucene's query likelihood: that one leaves out terms that a document lacks, whose share depends on the
 document's length; adds 1 to cf; never goes below 0; and keeps lengths in a byte.
@@ -20,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irpretrain.config.retrieval import DependenceConfig, QueryWords, RetrievalConfig
+from irpretrain.config.retrieval import DependenceConfig, RetrievalConfig
 from irpretrain.contracts import QUERIES, TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, rank, write_run
@@ -28,6 +31,7 @@ from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.lucene import one_line_each
 from irpretrain.retrieval.positions import Positions
+from irpretrain.text.words import WordKind
 
 UNSEEN = 0.5
 """Collection count of a node that does not occur."""
@@ -51,7 +55,7 @@ def search_weighted(
     positions: str | Path,
     queries: str | Path,
     weights: str | Path | None,
-    query_words: QueryWords,
+    query_words: WordKind,
     dependence: DependenceConfig | None,
     options: RetrievalConfig,
     output: str | Path,
@@ -64,7 +68,7 @@ def search_weighted(
         queries: QUERIES table.
         weights: TERM_WEIGHTS table of the queries' words; None for weights that count how often a term occurs. Words of
             one stem add up; weights of 0 or less are dropped.
-        query_words: how `weights` cut queries into words.
+        query_words: how `positions` cut documents into words and `weights` queries (`text.words`).
         dependence: weights of the three parts of a sequential dependence query; None for a bag of words.
         options: depth, μ (`query_likelihood`), stemmer and stop words.
         output: TREC run, gzip.
@@ -75,9 +79,9 @@ def search_weighted(
 
     Raises:
         InputError: `weights` lacks a query.
-        IntegrityError: `positions` were made with another stemmer or other stop words.
+        IntegrityError: `positions` were made with another stemmer, other stop words, or other words.
     """
-    opened = Positions.open(positions, options)
+    opened = Positions.open(positions, options, query_words)
     asked = read_weighted_queries(queries, weights, query_words, Analyser.of(options))
     mu = options.query_likelihood.mu
     run: Run = {}
@@ -94,13 +98,12 @@ def search_weighted(
 
 
 def read_weighted_queries(
-    queries: str | Path, weights: str | Path | None, query_words: QueryWords, analyser: Analyser
+    queries: str | Path, weights: str | Path | None, query_words: WordKind, analyser: Analyser
 ) -> dict[str, WeightedQuery]:
     """Return query → its analysed terms and their weights, those of 0 or less left out."""
     table = QUERIES.read(queries)
     names: list[str] = table["query_id"].to_pylist()
-    # Weights belong to words as they were cut there; without them Lucene cuts, as for any other search.
-    texts = one_line_each(table["text"].to_pylist(), "lucene" if weights is None else query_words)
+    texts = one_line_each(table["text"].to_pylist(), query_words)
     terms = dict(zip(names, analyser.terms(texts), strict=True))
     if weights is None:
         counted = {name: {term: float(found.count(term)) for term in found} for name, found in terms.items()}

@@ -1,14 +1,15 @@
 """Where every term of a corpus stands: postings with positions, for windows and exact document lengths.
 
 Lucene keeps lengths in one byte and scores a window by its width, so Indri's formulas cannot be had from its index.
-Words are those of the tf index (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its place,
+Documents are cut into words as `text.words` says, as term weights and so weighted queries are, and each word becomes
+the terms of the tf index's analyser (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its place,
 so that words on its two sides are no neighbours.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.compose import stream_texts
+from irpretrain.text.words import WordKind, word_finder
 
 DOCUMENTS_AT_ONCE = 1024
 """Documents in memory at a time."""
@@ -36,7 +38,7 @@ def build_positions(
     Args:
         documents: DOCUMENTS tables, all shards of the corpus.
         options: stemmer and stop words.
-        text: which fields of a document make up its text.
+        text: which fields of a document make up its text, and what a word is.
         output: directory; `Positions.open` reads it. Making it takes up to 40 bytes of memory an occurrence, so it
             suits collections of a few hundred million words.
 
@@ -46,28 +48,20 @@ def build_positions(
     Raises:
         InputError: there is not one term.
     """
-    cut, analyser = Analyser.words_only(), Analyser.of(options)
     numbers: dict[str, int] = {}
     names: list[str] = []
     starts, lengths = [0], list[int]()
     with atomic_directory(output) as folder:
         with GrowingArray(folder / "terms.npy", np.dtype(np.int32)) as terms:
             with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as places:
-                for path in documents:
-                    for identifiers, texts in progress(
-                        stream_texts(path, text, DOCUMENTS_AT_ONCE), "find positions", "batches"
-                    ):
-                        words = cut.terms(texts)
-                        analyser.learn(word for found in words for word in found)
-                        for name, found in zip(identifiers, words, strict=True):
-                            stems = [analyser.terms_of_word(word) for word in found]
-                            kept = [place for place, stem in enumerate(stems) if stem]
-                            own = [numbers.setdefault(stems[place][0], len(numbers)) for place in kept]
-                            terms.add(np.array(own, np.int32))
-                            places.add(np.array(kept, np.int64) + starts[-1])
-                            names.append(name)
-                            lengths.append(len(own))
-                            starts.append(starts[-1] + len(found))
+                for name, found in _terms_by_place(documents, options, text):
+                    kept = [place for place, term in enumerate(found) if term]
+                    own = [numbers.setdefault(found[place], len(numbers)) for place in kept]
+                    terms.add(np.array(own, np.int32))
+                    places.add(np.array(kept, np.int64) + starts[-1])
+                    names.append(name)
+                    lengths.append(len(own))
+                    starts.append(starts[-1] + len(found))
         if not numbers:
             raise InputError(documents[0], "there is not one term in these documents")
         _invert(folder, len(numbers))
@@ -76,11 +70,27 @@ def build_positions(
         record = {
             "stemmer": options.stemmer,
             "keep_stop_words": options.keep_stop_words,
+            "words": text.words,
             "documents": names,
             "terms": list(numbers),
         }
         (folder / "names.json").write_text(json.dumps(record), encoding="utf-8")
     return {"documents": len(names), "terms": len(numbers), "occurrences": sum(lengths)}
+
+
+def _terms_by_place(
+    documents: Sequence[str | Path], options: RetrievalConfig, text: TextConfig
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield each document's identifier and its terms in order, "" in the place of a stop word."""
+    find, analyser = word_finder(text.words), Analyser.of(options)
+    for path in documents:
+        batches = stream_texts(path, text, DOCUMENTS_AT_ONCE)
+        for identifiers, texts in progress(batches, "find positions", "batches"):
+            cut = [find(one) for one in texts]
+            analyser.learn(word for words in cut for word in words)
+            for name, words in zip(identifiers, cut, strict=True):
+                # Lucene cuts some words further, such as runs of ideographs: each piece has a place.
+                yield name, [term for word in words for term in analyser.terms_of_word(word) or ("",)]
 
 
 def _invert(folder: Path, terms: int) -> None:
@@ -115,11 +125,16 @@ class Positions:
     places: np.ndarray
 
     @classmethod
-    def open(cls, folder: str | Path, options: RetrievalConfig) -> Positions:
+    def open(cls, folder: str | Path, options: RetrievalConfig, words: WordKind) -> Positions:
         """Read what `build_positions` wrote.
 
+        Args:
+            folder: where it lies.
+            options: stemmer and stop words.
+            words: how queries will be cut into words.
+
         Raises:
-            IntegrityError: it is not there, or was made with another stemmer or other stop words.
+            IntegrityError: it is not there, or was made with another stemmer, other stop words, or other words.
         """
         folder = Path(folder)
         try:
@@ -128,9 +143,14 @@ class Positions:
             raise IntegrityError(
                 folder, "these are no positions", remedy="Delete it and run again."
             ) from None
-        for name in ("stemmer", "keep_stop_words"):
-            if record[name] != getattr(options, name):
-                fault = f"made with {name} {record[name]}, the configuration has {getattr(options, name)}"
+        wanted = {
+            "stemmer": options.stemmer,
+            "keep_stop_words": options.keep_stop_words,
+            "words": words,
+        }
+        for name, value in wanted.items():
+            if record.get(name) != value:
+                fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"
                 raise IntegrityError(folder, fault, remedy="Delete it and run again.")
         read = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
         numbers = {term: number for number, term in enumerate(record["terms"])}

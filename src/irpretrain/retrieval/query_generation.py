@@ -1,14 +1,13 @@
 """Queries that a sequence-to-sequence model writes for documents, to expand them by (Nogueira et al., 2019).
 
-Documents of a block are sorted by length and padded to the next multiple of LENGTH_STEP. On a CPU every batch has the
-same number of documents, filled up with copies of its first. Which piece comes next is drawn by numbers that depend on
-the seed and the document alone, and the arithmetic of a document has a shape that its own length gives. So its queries
-are the same whatever else is in the block, the shard or the corpus (tests/retrieval/test_query_generation.py).
+Documents of a block are batched by length (`irpretrain.models.length_batches`), and batches are filled up with copies
+of their first document. Which piece comes next is drawn by numbers that depend on the seed and the document alone, and
+the arithmetic of a document has a shape that its own length gives. So on one CPU thread its queries are the same
+whatever else is in the block, the shard or the corpus (tests/retrieval/test_query_generation.py).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,15 @@ import torch
 from irpretrain.config.retrieval import Doc2QueryConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import EXPANSIONS
+from irpretrain.models.length_batches import LengthBatch, length_batches, padded
 from irpretrain.models.query_generator import QueryGenerator
 from irpretrain.progress import progress
 from irpretrain.provenance import sha256
 from irpretrain.randomness import generator
-from irpretrain.term_weights.blocks import write_in_blocks
-from irpretrain.term_weights.texts import Text, document_texts
+from irpretrain.text.keyed_texts import Text, document_texts
+from irpretrain.training.blocks import write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
 
-LENGTH_STEP = 8
-"""Documents are padded to multiples of so many positions."""
 WITHOUT_EFFECT: dict[str, Any] = {"model": True, "times": True, "compute": {"gpus": True}}
 """Options that change no query and nothing that is kept of a job that is broken off; the model counts by its files."""
 
@@ -99,7 +97,7 @@ class QueryWriter:
         }
         with autocast(self._device, self._options.compute):
             for batch in self._batches(pieces):
-                for place, queries in zip(batch, self._write(texts, pieces, batch), strict=False):
+                for place, queries in zip(batch.items, self._write(texts, pieces, batch), strict=False):
                     written[place] = [query for query in queries if query]
                     counts["queries"] += len(written[place])
                     counts["empty_queries"] += len(queries) - len(written[place])
@@ -118,38 +116,21 @@ class QueryWriter:
         kept = {place: one.ids[:room] for place, one in zip(given, encoded, strict=True)}
         return kept, sum(len(one.ids) > room for one in encoded)
 
-    def _batches(self, pieces: dict[int, np.ndarray]) -> Iterator[list[int]]:
-        """Yield the places of documents of one padded length, longest first."""
-        by_length: dict[int, list[int]] = defaultdict(list)
-        for place, ids in pieces.items():
-            by_length[self._padded(len(ids))].append(place)
-        for length in sorted(by_length, reverse=True):
-            group = by_length[length]
-            for first in range(0, len(group), self._at_once):
-                yield group[first : first + self._at_once]
-
-    def _padded(self, pieces: int) -> int:
-        length = pieces + self._options.max_length - self._model.tokenizer.room(self._options.max_length)
-        return min(-(-length // LENGTH_STEP) * LENGTH_STEP, self._options.max_length)
-
-    @property
-    def _at_once(self) -> int:
-        return max(self._options.batch_queries // self._options.queries, 1)
+    def _batches(self, pieces: dict[int, np.ndarray]) -> Iterator[LengthBatch[int]]:
+        options, tokenizer = self._options, self._model.tokenizer
+        special = len(tokenizer.prefix) + len(tokenizer.suffix)
+        lengths = ((place, len(ids) + special) for place, ids in pieces.items())
+        at_once = max(options.batch_queries // options.queries, 1)
+        return length_batches(lengths, options.max_length, lambda _: at_once, self._device)
 
     def _write(
-        self, texts: Sequence[Text], pieces: dict[int, np.ndarray], batch: Sequence[int]
+        self, texts: Sequence[Text], pieces: dict[int, np.ndarray], batch: LengthBatch[int]
     ) -> list[list[str]]:
         """The queries of each document of a batch, and of the copies that fill it up."""
-        spare = self._at_once - len(batch) if self._device.type == "cpu" else 0
-        filled = [*batch, *[batch[0]] * spare]
-        before, after = self._model.tokenizer.prefix, self._model.tokenizer.suffix
-        ids = np.full((len(filled), self._padded(len(pieces[batch[0]]))), self._model.tokenizer.pad, np.int64)
-        attention = np.zeros_like(ids)
-        for row, place in enumerate(filled):
-            whole = [*before, *pieces[place], *after]
-            ids[row, : len(whole)] = whole
-            attention[row, : len(whole)] = 1
-        options = self._options
+        options, tokenizer = self._options, self._model.tokenizer
+        filled = [*batch.items, *[batch.items[0]] * (batch.rows - len(batch.items))]
+        wholes = [[*tokenizer.prefix, *pieces[place], *tokenizer.suffix] for place in filled]
+        ids, attention = padded(wholes, batch.rows, batch.length, tokenizer.pad)
         if options.decoding == "beam":
             found = self._model.beams(ids, attention, options.queries, options.query_length)
         else:

@@ -84,7 +84,7 @@ def _word_weights(words: list[str], analyser: Analyser, options: TextRankConfig)
         if stem:
             first.setdefault(stem, word)
     ranks = text_rank(stems, options.window, options.damping)
-    return {first[stem]: int(np.floor(options.scale * rank + 0.5)) for stem, rank in ranks.items()}
+    return {first[stem]: int(np.rint(options.scale * rank)) for stem, rank in ranks.items()}
 
 
 def text_rank(words: list[str], window: int, damping: float) -> dict[str, float]:

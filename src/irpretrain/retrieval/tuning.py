@@ -101,6 +101,14 @@ def _write_grid(path: str | Path, points: Sequence[Mapping[str, float]]) -> None
         writer.writerows(points)
 
 
+def own_parameters(parameters: Mapping[str, float | None], tuning: str | Path | None) -> dict[str, float]:
+    """Return a first stage's own parameters: what `tune` chose, or those given that are not None."""
+    if tuning is None:
+        return {name: value for name, value in parameters.items() if value is not None}
+    chosen: dict[str, float] = json.loads(Path(tuning).read_text(encoding="utf-8"))["parameters"]
+    return chosen
+
+
 def search_tuned(
     index: str | Path,
     queries: str | Path,
@@ -123,9 +131,5 @@ def search_tuned(
     Returns:
         Counts of `search`, and the parameters.
     """
-    if tuning is None:
-        own = {key: value for key, value in parameters.items() if value is not None}
-    else:
-        own = json.loads(Path(tuning).read_text(encoding="utf-8"))["parameters"]
-    tuned = options.with_parameters(own)
+    tuned = options.with_parameters(own_parameters(parameters, tuning))
     return {**search(index, queries, model, tuned, output, name), "parameters": tuned.parameters_of(model)}

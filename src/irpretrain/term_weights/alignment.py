@@ -8,6 +8,7 @@ the word begins and begins before the word ends. Where the tokenizer makes one p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,18 @@ MASKED_OUT = np.float32(np.nan)
 """Target of a piece that is not part of the loss."""
 
 
+class WordWeights(NamedTuple):
+    """Weights of the words of a text.
+
+    Attributes:
+        values: float32 [words], whatever the model says, infinities too; 0 where nothing was read.
+        read: bool [words], whether the model has read the word.
+    """
+
+    values: np.ndarray
+    read: np.ndarray
+
+
 def first_pieces(words: WordSpans, pieces: Pieces) -> np.ndarray:
     """Return the first piece of each word (int32 [words]), NO_PIECE where there is none."""
     found = np.searchsorted(pieces.ends, words.starts, "right").astype(np.int32)
@@ -30,9 +43,7 @@ def first_pieces(words: WordSpans, pieces: Pieces) -> np.ndarray:
     return found
 
 
-def piece_targets(
-    words: WordSpans, pieces: Pieces, targets: np.ndarray, counted: np.ndarray
-) -> tuple[np.ndarray, int]:
+def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tuple[np.ndarray, int]:
     """Return the target of each piece (float32 [pieces]), and how many words have no piece.
 
     The first piece of a word has the word's target, or that of the largest of the words that share it. Other pieces of
@@ -42,14 +53,12 @@ def piece_targets(
     Args:
         words, pieces: of one text.
         targets: float32 [words].
-        counted: bool [words]; words that are not are MASKED_OUT.
     """
     first = first_pieces(words, pieces)
     found = np.where(pieces.begins & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
     placed = first != NO_PIECE
     found[first[placed]] = MASKED_OUT
-    use = placed & counted
-    np.fmax.at(found, first[use], targets[use])
+    np.fmax.at(found, first[placed], targets[placed])
     return found, int((~placed).sum())
 
 
@@ -82,8 +91,8 @@ def word_weights(
     read: Sequence[tuple[int, int]],
     weights: Sequence[np.ndarray],
     merge: Merge,
-) -> np.ndarray:
-    """Return the weight of each word, float32 [words]; -inf for a word that no window reads.
+) -> WordWeights:
+    """Return the weights of the words of a text.
 
     Args:
         first: first piece of each word.
@@ -93,7 +102,7 @@ def word_weights(
         merge: see `WindowsConfig`; of equally far windows the first one counts.
     """
     places = np.arange(len(first))
-    table = np.full((len(read), len(first)), -np.inf, np.float32)
+    table = np.full((len(read), len(first)), -np.inf, np.float32)  # below all others, for the largest
     margin = np.full((len(read), len(first)), -1, np.int32)
     for row, ((start, end), values) in enumerate(zip(read, weights, strict=True)):
         inside = (first >= start) & (first < end)
@@ -102,13 +111,13 @@ def word_weights(
         before = place - start if start > 0 else np.full(len(place), pieces)
         after = end - 1 - place if end < pieces else np.full(len(place), pieces)
         margin[row, inside] = np.minimum(before, after)
-    if len(read) == 1:
-        return table[0]
+    seen = margin >= 0
+    known: np.ndarray = margin.max(0) >= 0
     if merge == "largest":
-        return table.max(0)
-    if merge == "mean":
-        seen = margin >= 0
+        values = table.max(0)
+    elif merge == "mean":
         sums = np.where(seen, table, 0).astype(np.float64).sum(0)
-        return np.where(seen.any(0), sums / np.maximum(seen.sum(0), 1), -np.inf).astype(np.float32)
-    chosen: np.ndarray = table[margin.argmax(0), places]
-    return chosen
+        values = (sums / np.maximum(seen.sum(0), 1)).astype(np.float32)
+    else:
+        values = table[margin.argmax(0), places]
+    return WordWeights(np.where(known, values, np.float32(0)), known)

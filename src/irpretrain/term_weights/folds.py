@@ -12,7 +12,7 @@ import pyarrow as pa
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds
-from irpretrain.term_weights.texts import Text
+from irpretrain.text.keyed_texts import Text
 
 
 class Weigher(Protocol):

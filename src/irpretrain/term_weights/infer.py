@@ -1,14 +1,12 @@
 """Weights of every word of passages or queries by a trained token regression.
 
-Sequences of a block of texts are sorted by length and padded to the next multiple of LENGTH_STEP, or to `max_length`
-where that is less. On a CPU every batch of one length has the same number of rows, filled up with empty ones. So the
-arithmetic of a sequence has a shape that depends on its own length alone, and its weights are the same bytes whatever
-else is in the block, the shard or the corpus (tests/term_weights/test_infer.py). Large blocks have few empty rows.
+Sequences of a block of texts are batched by length (`irpretrain.models.length_batches`), so that on one CPU thread the
+weights of a sequence are the same bytes whatever else is in the block, the shard or the corpus
+(tests/term_weights/test_infer.py). Batches are filled up with empty rows; large blocks have few of them.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,20 +20,18 @@ import torch
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.models.length_batches import LengthBatch, length_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.progress import progress
 from irpretrain.provenance import sha256
-from irpretrain.term_weights.alignment import first_pieces, windows, word_weights
-from irpretrain.term_weights.blocks import write_in_blocks
+from irpretrain.term_weights.alignment import WordWeights, first_pieces, windows, word_weights
 from irpretrain.term_weights.folds import models_of_folds
 from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.term_weights.texts import Text, document_texts, query_texts
 from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
+from irpretrain.text.keyed_texts import Text, document_texts, query_texts
 from irpretrain.text.word_spans import WordSpans, word_spans
+from irpretrain.training.blocks import write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
-
-LENGTH_STEP = 8
-"""Sequences are padded to multiples of so many positions."""
 
 
 def infer_documents(
@@ -147,8 +143,8 @@ class Predictor:
         pieces = self.encoder.encode([one.text for one in texts])
         weights, counts = self.weights(words, pieces)
         found, unread = [], 0
-        for one, spans, values in zip(texts, words, weights, strict=True):
-            terms, left_out = weighted_terms(spans.words, values)
+        for one, spans, given in zip(texts, words, weights, strict=True):
+            terms, left_out = weighted_terms(spans.words, given.values, given.read)
             unread += left_out
             found.append(
                 {"part": one.part, "position": one.position, "document_id": one.document_id, "terms": terms}
@@ -163,9 +159,8 @@ class Predictor:
 
     def weights(
         self, words: Sequence[WordSpans], pieces: Sequence[Pieces]
-    ) -> tuple[list[np.ndarray], dict[str, int]]:
-        """Return the weight of every word of each text, in its order (float32, -inf where there is none), and
-        counts."""
+    ) -> tuple[list[WordWeights], dict[str, int]]:
+        """Return the weight of every word of each text, in its order, and counts."""
         room, overlap = self.encoder.room(self.options.max_length), self.options.windows.overlap
         read = [windows(len(one.ids), room, overlap) for one in pieces]
         sequences = [
@@ -177,9 +172,9 @@ class Predictor:
         predicted: dict[Window, np.ndarray] = {}
         positions = 0
         with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
-            for length, rows, batch in self._batches(sequences):
-                positions += length * rows
-                predicted.update(self._predict(length, rows, batch, pieces))
+            for batch in self._batches(sequences):
+                positions += batch.length * batch.rows
+                predicted.update(self._predict(batch, pieces))
         found = [
             word_weights(
                 first_pieces(spans, one),
@@ -197,34 +192,21 @@ class Predictor:
         }
         return found, counts
 
-    def _batches(self, sequences: Iterable[Window]) -> Iterator[tuple[int, int, list[Window]]]:
-        """Yield padded length, rows and sequences of each batch, longest first: the memory runs out at once or
-        never."""
+    def _batches(self, sequences: Iterable[Window]) -> Iterator[LengthBatch[Window]]:
         special = len(self.encoder.prefix) + len(self.encoder.suffix)
-        by_length: dict[int, list[Window]] = defaultdict(list)
-        for one in sequences:
-            padded = -(-(one.end - one.start + special) // LENGTH_STEP) * LENGTH_STEP
-            by_length[min(padded, self.options.max_length)].append(one)
-        for length in sorted(by_length, reverse=True):
-            rows = max(self.options.inference.batch_tokens // length, 1)
-            group = by_length[length]
-            for first in range(0, len(group), rows):
-                batch = group[first : first + rows]
-                # A GPU promises no equal bytes, and its batches are so large that most would be empty rows.
-                yield length, rows if self.device.type == "cpu" else len(batch), batch
+        lengths = ((one, one.end - one.start + special) for one in sequences)
+        tokens = self.options.inference.batch_tokens
+        return length_batches(
+            lengths, self.options.max_length, lambda length: max(tokens // length, 1), self.device
+        )
 
     def _predict(
-        self, length: int, rows: int, batch: Sequence[Window], pieces: Sequence[Pieces]
+        self, batch: LengthBatch[Window], pieces: Sequence[Pieces]
     ) -> Iterator[tuple[Window, np.ndarray]]:
         before, after = self.encoder.prefix, self.encoder.suffix
-        ids = np.full((rows, length), self.encoder.pad, np.int64)
-        attention = np.zeros_like(ids)
-        attention[:, 0] = 1  # of empty rows too: a softmax over nothing is not a number
-        for row, one in enumerate(batch):
-            whole = [*before, *pieces[one.text].ids[one.start : one.end], *after]
-            ids[row, : len(whole)] = whole
-            attention[row, : len(whole)] = 1
-        tensors = (torch.from_numpy(array).to(self.device) for array in (ids, attention))
-        weights = self.model(*tensors).float().cpu().numpy()
-        for row, one in enumerate(batch):
+        wholes = [[*before, *pieces[one.text].ids[one.start : one.end], *after] for one in batch.items]
+        arrays = padded(wholes, batch.rows, batch.length, self.encoder.pad)
+        weights = self.model(*(torch.from_numpy(array).to(self.device) for array in arrays))
+        weights = weights.float().cpu().numpy()
+        for row, one in enumerate(batch.items):
             yield one, weights[row, len(before) : len(before) + one.end - one.start]

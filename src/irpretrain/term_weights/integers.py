@@ -10,26 +10,30 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
 
-LARGEST = 1_000_000
-"""Larger weights become this. A Lucene document's length, the sum of its weights, must stay below 2^31: 2,147 such
-terms fit."""
+MANY_TERMS = 1000
+"""Different terms of a text up to which LARGEST is its limit; DeepCT reads a passage's first 128 word pieces."""
+LARGEST = LONGEST_DOCUMENT // MANY_TERMS
+"""Larger weights become this, so that an index holds any text, even one all of whose weights are infinite. Where a text
+has more than MANY_TERMS different terms, its limit is LONGEST_DOCUMENT divided by their number."""
 COUNTED = ("not_a_number", "negative", "zero", "overflow")
 
 
 def integer_weights(
-    weights: np.ndarray, scale: float, square_root: bool
+    weights: np.ndarray, scale: float, square_root: bool, largest: np.ndarray | int = LARGEST
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Return integer weights, int32 of the same shape, and counts of those that are no plain ones.
 
     Computed in double precision, halves to the even integer. What is not a number becomes 0 and is counted as such,
-    what is below 0 becomes 0 (negative), what rounds to 0 counts as zero, what exceeds LARGEST becomes LARGEST
+    what is below 0 becomes 0 (negative), what rounds to 0 counts as zero, what exceeds `largest` becomes `largest`
     (overflow; infinity too).
 
     Args:
         weights: float32.
         scale: N.
         square_root: take the root of weights above 0 first.
+        largest: limit of an integer; one for all, or one each.
     """
     wide = weights.astype(np.float64)
     unknown = np.isnan(wide)
@@ -39,9 +43,9 @@ def integer_weights(
         "not_a_number": int(unknown.sum()),
         "negative": int((wide < 0).sum()),
         "zero": int(((scaled == 0) & ~unknown & ~(wide < 0)).sum()),
-        "overflow": int((scaled > LARGEST).sum()),
+        "overflow": int((scaled > largest).sum()),
     }
-    return np.minimum(scaled, LARGEST).astype(np.int32), counts
+    return np.minimum(scaled, largest).astype(np.int32), counts
 
 
 def write_vectors(weights: str | Path, scale: float, square_root: bool, output: str | Path) -> dict[str, Any]:
@@ -66,9 +70,12 @@ def write_vectors(weights: str | Path, scale: float, square_root: bool, output: 
 def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa.Table, dict[str, int]]:
     lists = batch.column("terms")
     flat = lists.flatten()
-    numbers, counts = integer_weights(flat.field("weight").to_numpy(), scale, square_root)
+    lengths = lists.value_lengths().to_numpy()
+    row_of = np.repeat(np.arange(len(lists)), lengths)
+    largest = LONGEST_DOCUMENT // np.maximum(lengths, MANY_TERMS)
+    given = flat.field("weight").to_numpy()
+    numbers, counts = integer_weights(given, scale, square_root, largest[row_of])
     kept = numbers > 0
-    row_of = np.repeat(np.arange(len(lists)), lists.value_lengths().to_numpy())
     sizes = np.bincount(row_of[kept], minlength=len(lists))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     kind = TERM_VECTORS.schema.field("terms").type

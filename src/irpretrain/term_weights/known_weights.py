@@ -12,7 +12,7 @@ import numpy as np
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.term_weights.texts import Text, document_texts, query_texts
+from irpretrain.text.keyed_texts import Text, document_texts, query_texts
 from irpretrain.text.words import word_finder
 
 TEXTS_AT_ONCE = 1024

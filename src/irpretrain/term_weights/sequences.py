@@ -5,7 +5,7 @@ Held as flat arrays, 8 bytes a word piece, so that MS MARCO's 0.5 million traini
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,10 +17,29 @@ from irpretrain.contracts import TERM_TARGETS
 from irpretrain.errors import IntegrityError
 from irpretrain.randomness import generator
 from irpretrain.term_weights.alignment import MASKED_OUT, piece_targets, windows
-from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
 from irpretrain.text.word_spans import word_spans
 
 ROWS_AT_ONCE = 256
+
+
+def _texts(
+    path: str | Path, encoder: EncoderPieces, text: TextConfig, chosen: Collection[str] | None
+) -> Iterator[tuple[Pieces, np.ndarray, int]]:
+    """Yield the pieces of each chosen text of a TERM_TARGETS table, their targets, and how many words have no piece."""
+    for batch in TERM_TARGETS.stream(path, rows=ROWS_AT_ONCE):
+        names = batch.column("document_id").to_pylist()
+        rows = [row for row, name in enumerate(names) if chosen is None or name in chosen]
+        written = [batch.column("text")[row].as_py() for row in rows]
+        for row, one, pieces in zip(rows, written, encoder.encode(written), strict=True):
+            words, given = word_spans(one, text.words), batch.column("targets")[row].values.to_numpy()
+            if len(given) != len(words.words):
+                raise IntegrityError(
+                    path,
+                    f"{names[row]} has {len(words.words)} words and {len(given)} targets",
+                    remedy="Delete it and run the workflow again; it was made with other words.",
+                )
+            yield pieces, *piece_targets(words, pieces, given)
 
 
 @dataclass(frozen=True)
@@ -77,44 +96,21 @@ class TrainingSequences:
         Raises:
             IntegrityError: a row has more or fewer targets than words.
         """
-        ids, targets, spans = list[np.ndarray](), list[np.ndarray](), list[tuple[int, int]]()
-        total, without_piece, unread, texts = 0, 0, 0, 0
-        room = encoder.room(options.max_length)
-        for batch in TERM_TARGETS.stream(path, rows=ROWS_AT_ONCE):
-            names = batch.column("document_id").to_pylist()
-            rows = [row for row, name in enumerate(names) if chosen is None or name in chosen]
-            written = [batch.column("text")[row].as_py() for row in rows]
-            for row, one, pieces in zip(rows, written, encoder.encode(written), strict=True):
-                words = word_spans(one, text.words)
-                given = batch.column("targets")[row].values.to_numpy()
-                counted = batch.column("counted")[row].values.to_numpy(zero_copy_only=False)
-                if len(given) != len(words.words):
-                    raise IntegrityError(
-                        path,
-                        f"{names[row]} has {len(words.words)} words and {len(given)} targets",
-                        remedy="Delete it and run the workflow again; it was made with other words.",
-                    )
-                found, missed = piece_targets(words, pieces, given, counted)
-                read = windows(len(found), room, options.windows.overlap)
-                spans += [(total + start, total + end) for start, end in read if end > start]
-                ids.append(pieces.ids)
-                targets.append(found)
-                total += len(found)
-                texts, without_piece = texts + 1, without_piece + missed
-                unread += len(found) - read[-1][1]
-        counts = {
-            "texts": texts,
-            "sequences": len(spans),
-            "words_without_piece": without_piece,
-            "pieces_not_read": unread,
-        }
-        return cls(
-            encoder,
-            np.concatenate([np.zeros(0, np.int32), *ids]),
-            np.concatenate([np.zeros(0, np.float32), *targets]),
-            np.array(spans, np.int64).reshape(-1, 2),
-            counts,
-        )
+        ids, targets, spans = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], list[tuple[int, int]]()
+        counts = dict.fromkeys(("texts", "sequences", "words_without_piece", "pieces_not_read"), 0)
+        total, room = 0, encoder.room(options.max_length)
+        for pieces, found, missed in _texts(path, encoder, text, chosen):
+            read = windows(len(found), room, options.windows.overlap)
+            spans += [(total + start, total + end) for start, end in read if end > start]
+            ids.append(pieces.ids)
+            targets.append(found)
+            total += len(found)
+            counts["texts"] += 1
+            counts["words_without_piece"] += missed
+            counts["pieces_not_read"] += len(found) - read[-1][1]
+        counts["sequences"] = len(spans)
+        flat = np.array(spans, np.int64).reshape(-1, 2)
+        return cls(encoder, np.concatenate(ids), np.concatenate(targets), flat, counts)
 
     def __len__(self) -> int:
         return len(self.spans)

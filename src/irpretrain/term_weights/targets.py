@@ -191,7 +191,6 @@ class Labeller:
                 "text": text,
                 "judged": len(group),
                 "targets": targets,
-                "counted": np.ones(len(words), bool),
             }
 
     def _terms(self, words: list[str]) -> list[str]:

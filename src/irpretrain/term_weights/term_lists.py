@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 
-def weighted_terms(words: Sequence[str], weights: np.ndarray) -> tuple[list[dict[str, Any]], int]:
+def weighted_terms(
+    words: Sequence[str], weights: np.ndarray, read: np.ndarray | None = None
+) -> tuple[list[dict[str, Any]], int]:
     """Return the different words, sorted by code points, each with its largest weight, and how many occurrences have
     none.
 
@@ -16,15 +18,15 @@ def weighted_terms(words: Sequence[str], weights: np.ndarray) -> tuple[list[dict
 
     Args:
         words: of a text, lower-cased, in its order.
-        weights: float32 [words]; -inf for a word without a weight, which is left out.
+        weights: float32 [words], any numbers.
+        read: bool [words], whether a word has a weight, without which it is left out; None where all have one.
     """
     best: dict[str, float] = {}
-    left_out = 0
-    for word, weight in zip(words, weights.tolist(), strict=True):
-        if weight == -np.inf:
-            left_out += 1
+    known = np.ones(len(words), bool) if read is None else read
+    for word, weight, has_weight in zip(words, weights.tolist(), known.tolist(), strict=True):
+        if not has_weight:
             continue
         old = best.get(word)
         if old is None or (old == old and not weight <= old):
             best[word] = weight
-    return [{"term": word, "weight": best[word]} for word in sorted(best)], left_out
+    return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~known).sum())

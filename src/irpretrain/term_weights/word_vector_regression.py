@@ -24,7 +24,7 @@ from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.term_weights.folds import models_of_folds
 from irpretrain.term_weights.term_lists import weighted_terms
-from irpretrain.term_weights.texts import Text, document_texts, query_texts
+from irpretrain.text.keyed_texts import Text, document_texts, query_texts
 from irpretrain.text.word_store import word_numbers
 from irpretrain.text.words import word_finder
 
@@ -137,15 +137,14 @@ def train_word_vectors(
 def _examples(
     targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield features and targets of the counted words of each text."""
+    """Yield features and targets of the words of each text."""
     find = word_finder(text.words)
     for batch in TERM_TARGETS.stream(targets, rows=TEXTS_AT_ONCE):
         for row in range(batch.num_rows):
             if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
                 continue
-            counted = batch.column("counted")[row].values.to_numpy(zero_copy_only=False)
             x = features.of(find(batch.column("text")[row].as_py()))
-            yield x[counted], batch.column("targets")[row].values.to_numpy()[counted].astype(np.float64)
+            yield x, batch.column("targets")[row].values.to_numpy().astype(np.float64)
 
 
 @dataclass(frozen=True)

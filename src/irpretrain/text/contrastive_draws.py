@@ -65,7 +65,7 @@ class Rules(NamedTuple):
     per_document: int
 
 
-class Queries(NamedTuple):
+class DrawnQueries(NamedTuple):
     """The pseudo-queries of a batch of documents.
 
     Attributes:
@@ -266,7 +266,7 @@ def _numbers(words: np.ndarray, number_of: np.ndarray, numbers: np.ndarray) -> i
 @compiled
 def draw_queries(
     words: np.ndarray, offsets: np.ndarray, keys: np.ndarray, tables: Tables, rules: Rules
-) -> Queries:
+) -> DrawnQueries:
     """Draw the pseudo-queries of a batch of documents.
 
     Args:
@@ -305,4 +305,4 @@ def draw_queries(
             for word in chosen:
                 outside += count_of(word, urn.own, urn.counts, urn.size) == 0
             queries, end = queries + 1, end + size
-    return Queries(document[:queries], sizes[:queries], drawn[:end], cut, outside)
+    return DrawnQueries(document[:queries], sizes[:queries], drawn[:end], cut, outside)

@@ -17,7 +17,7 @@ from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.progress import progress
 from irpretrain.randomness import stream_key
 from irpretrain.text.contrastive import OUTSIDE, read_contrastive_model
-from irpretrain.text.contrastive_draws import Queries, Rules, Tables, draw_queries
+from irpretrain.text.contrastive_draws import DrawnQueries, Rules, Tables, draw_queries
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.temperature import read_temperature
 from irpretrain.text.weight_classes import no_classes, weight_classes
@@ -143,7 +143,7 @@ class PseudoQuerySampler:
             self.tables = self.tables._replace(classes=weight_classes(heights, temperature))
         self.rules = self.rules._replace(temperature=temperature)
 
-    def sample(self, store: WordStore) -> Iterator[tuple[pa.Table, Queries]]:
+    def sample(self, store: WordStore) -> Iterator[tuple[pa.Table, DrawnQueries]]:
         """Yield, batch by batch, documents (document_id, part, position) and their queries."""
         room = self.rules.per_document * len(self.tables.lengths)
         step = max(1, min(DOCUMENTS_AT_ONCE, WORDS_AT_ONCE // room))
@@ -154,13 +154,13 @@ class PseudoQuerySampler:
             words = np.array(store.words[offsets[0] : offsets[-1]])
             yield documents, self.draw(words, offsets - offsets[0], documents.column("document_id"))
 
-    def draw(self, words: np.ndarray, offsets: np.ndarray, document_ids: pa.ChunkedArray) -> Queries:
+    def draw(self, words: np.ndarray, offsets: np.ndarray, document_ids: pa.ChunkedArray) -> DrawnQueries:
         """Return the queries of documents, given by their words (int32, end to end) and offsets (int64)."""
         keys = [stream_key(self._seed, STAGE, name) for name in document_ids.to_pylist()]
         return draw_queries(words, offsets, np.array(keys, np.uint64).reshape(-1, 2), self.tables, self.rules)
 
 
-def _rows(documents: pa.Table, queries: Queries, sampler: PseudoQuerySampler) -> pa.Table:
+def _rows(documents: pa.Table, queries: DrawnQueries, sampler: PseudoQuerySampler) -> pa.Table:
     """Return the queries as a DOCUMENT_QUERIES table."""
     size, per_document = len(queries.document), sampler.rules.per_document
     offsets = np.concatenate(([0], np.cumsum(queries.sizes))).astype(np.int32)
@@ -186,7 +186,7 @@ class _Report:
         self._sums: Counter[str] = Counter()
         self._lengths: Counter[int] = Counter()
 
-    def add(self, documents: int, queries: Queries) -> None:
+    def add(self, documents: int, queries: DrawnQueries) -> None:
         self._sums.update(
             documents=documents,
             with_words=len(np.unique(queries.document)),

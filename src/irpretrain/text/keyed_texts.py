@@ -1,4 +1,4 @@
-"""The texts that are weighted: documents of a corpus shard, or queries of a data set, each with its key."""
+"""Texts that a model reads, each with its key: documents of a corpus shard, or queries of a data set."""
 
 from __future__ import annotations
 
