@@ -33,8 +33,7 @@ FOUR = ["GPU-a", "GPU-b", "GPU-c", "GPU-d"]
 
 
 @pytest.fixture(autouse=True)
-def nothing_taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+def nothing_taken() -> Iterator[None]:
     devices.release(devices._kept)
     yield
     devices.release(devices._kept)
@@ -96,13 +95,6 @@ def test_a_process_keeps_its_device_when_a_stage_within_a_stage_asks_again(tmp_p
     assert own_devices(1, FOUR, tmp_path) == [0]
     assert own_devices(0, FOUR, tmp_path) == [0]
     assert own_devices(2, FOUR, tmp_path) == [0, 1]
-
-
-def test_slurm_says_itself_which_device_is_a_job_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with job(1, ["GPU-a"], tmp_path) as first:
-        assert taken(first) == [0]
-        monkeypatch.setenv("SLURM_JOB_ID", "7")
-        assert own_devices(1, ["GPU-a"], tmp_path) == [0]
 
 
 def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

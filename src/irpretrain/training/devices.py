@@ -2,8 +2,8 @@
 
 Snakemake counts GPUs (`resources: gpu`) but does not say which, and several workflows may share a machine. Lock files
 lie in the machine's temporary directory, one a device, named by its UUID: a device has the same name whatever
-CUDA_VISIBLE_DEVICES hides, and only visible devices are taken. Under Slurm there are no slots: it says which device
-is a job's.
+CUDA_VISIBLE_DEVICES hides, and only visible devices are taken. So what Slurm gives to a job is free at once, and
+several jobs within one allocation share its devices out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from irpretrain.errors import ConfigError, SetupError
 
 POLL_SECONDS = 1.0
 SHARED = -1
-"""In place of the descriptor of a lock, where a device is not this process's alone, or Slurm has seen to that."""
+"""In place of the descriptor of a lock, where a device is not this process's alone."""
 _kept: dict[int, int] = {}
 """Visible device → descriptor of its slot's lock, for the rest of the process."""
 
@@ -45,9 +45,6 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
         )
     if len(_kept) >= max(count, 1):
         return sorted(_kept)[: max(count, 1)]
-    if "SLURM_JOB_ID" in os.environ:
-        _kept.update(dict.fromkeys(range(max(count, 1)), SHARED))
-        return sorted(_kept)
     folder = folder or Path(tempfile.gettempdir()) / f"irpretrain-gpus-{os.getuid()}"
     wanted = max(count, 1) - len(_kept)
     taken = _take(wanted, names, folder)
