@@ -23,7 +23,7 @@ PROGRAMS = (
 """Of Debian's packages munge, slurmctld, slurmd, slurmdbd, slurm-client and mariadb-server."""
 SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 CPUS, MEMORY_MB = 6, 64000
-"""What the node says it has. Jobs are granted it, not held to it: the tiny project uses far less than its rules ask for."""
+"""What the node says it has. Jobs are granted it, not held to it: the tiny project uses far less than rules ask for."""
 
 
 def missing() -> list[str]:

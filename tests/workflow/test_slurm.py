@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,6 +127,17 @@ def running(cluster: OneNode, rule: str) -> str:
     return ""
 
 
+def processes(folder: Path, rule: str) -> str:
+    """Ids of the processes in `folder` that run a rule's script."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (entry / "cmdline").read_bytes()
+            if f".{rule}.py".encode() in words and (entry / "cwd").samefile(folder):
+                found.append(entry.name)
+    return " ".join(found)
+
+
 def wait_for(what: str, ask: Callable[[], str], process: subprocess.Popen[bytes], log: Path) -> str:
     """What `ask` answers as soon as it answers anything, while the workflow goes on."""
     end = time.monotonic() + 600
@@ -178,8 +190,8 @@ def on_slurm(cluster: OneNode, tmp_path_factory: pytest.TempPathFactory) -> tupl
     log = folder / "run.log"
     process = start("make run", folder, cluster, log)
     try:
-        stopped = wait_for("indexing", lambda: running(cluster, "index_corpus"), process, log)
-        cluster.run("scancel", "--full", "--signal=STOP", stopped)
+        for one in wait_for("indexing", lambda: processes(folder, "index_corpus"), process, log).split():
+            os.kill(int(one), signal.SIGSTOP)  # it will use all its time
         cancelled = wait_for("searching", lambda: running(cluster, "search"), process, log)
         cluster.run("scancel", cancelled)
         left = wait_for("re-ranking", lambda: running(cluster, "rerank"), process, log)
