@@ -8,8 +8,7 @@ from snakemake.settings.types import ExecMode, Quietness
 
 def print_costs(directory):
     """Estimate the jobs that a dry run has planned; nothing where it made no plan, or is to be quiet."""
-    quiet = workflow.output_settings.quiet or ()  # none where a profile says nothing
-    if workflow.scheduler is None or not workflow.dryrun or Quietness.ALL in quiet:
+    if workflow.scheduler is None or not workflow.dryrun or Quietness.ALL in workflow.output_settings.quiet:
         return
     from irpretrain.costs.estimate import estimate, table
 
