@@ -2,29 +2,41 @@
 # make test   set up what is missing, run all tests
 # make plan   show every job and what it would cost, as if all data were there: ARGS="--configfile configs/paper.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
-# Variables: PYTHON=python3.12  CORES=4  ARGS="--configfile configs/prop-long.yaml"
+# make slurm  set up what Slurm clusters need besides (docs/cluster.md)
+# Variables: PYTHON=python3.12  CORES=4  PROFILE=profiles/slurm  ARGS="--configfile configs/prop-long.yaml"
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 ARGS ?=
 VENV ?= .venv
-export PATH := $(abspath $(VENV))/bin:$(PATH)
+# How jobs are run: on so many cores of this machine, or as a profile says, on Slurm where its name says so.
+PROFILE ?=
+HOW = $(if $(PROFILE),--profile $(abspath $(PROFILE)),--cores $(CORES))
+SLURM = $(findstring slurm,$(notdir $(patsubst %/,%,$(PROFILE))))
+INSTALLED = $(VENV)/.installed $(if $(SLURM),$(VENV)/slurm/.installed)
+export PATH := $(if $(SLURM),$(abspath $(VENV))/slurm/bin:)$(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: help run plan resume test lint format docs clean
+.PHONY: help run plan resume slurm test lint format docs clean
 help:
-	@sed -n 's/^# //p' Makefile | head -5
+	@sed -n 's/^# //p' Makefile | head -6
 
 $(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
 	@$(PYTHON) envs/install.py $(VENV)
 
-run: $(VENV)/.installed
-	@snakemake --cores $(CORES) --quiet host reason --rerun-incomplete $(ARGS)
+$(VENV)/slurm/.installed: $(VENV)/.installed envs/slurm.lock
+	@$(VENV)/bin/python envs/install.py $(VENV) slurm
+
+slurm: $(VENV)/slurm/.installed
+
+run: $(INSTALLED)
+	@snakemake $(HOW) --quiet host reason --rerun-incomplete $(ARGS)
 
 plan: $(VENV)/.installed
 	@python -m irpretrain.costs.plan $(ARGS)
 
-resume: $(VENV)/.installed
-	@snakemake --cores $(CORES) --unlock --quiet all $(ARGS)
-	@snakemake --cores $(CORES) --quiet host reason --rerun-incomplete $(ARGS)
+resume: $(INSTALLED)
+	@$(if $(SLURM),python -m irpretrain.cluster.cancel $(ARGS))
+	@snakemake $(HOW) --unlock --quiet all $(ARGS)
+	@snakemake $(HOW) --quiet host reason --rerun-incomplete $(ARGS)
 
 test: $(VENV)/.installed
 	@python -m pytest $(ARGS)

@@ -1,6 +1,7 @@
 """Make the project's virtual environment from requirements.lock. Needs only Python 3.11+ and a package index.
 
-Called by `make`; by hand: `python3 envs/install.py .venv`. A torch of the interpreter that calls this (a GPU
+Called by `make`; by hand: `python3 envs/install.py .venv`, and `python3 envs/install.py .venv slurm` for what Slurm
+clusters need besides, in `.venv/slurm` (`make slurm`). A torch of the interpreter that calls this (a GPU
 machine's own build) is kept and seen through from the environment; otherwise torch comes from the lock.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
+SLURM_LOCK = ROOT / "envs" / "slurm.lock"
 OLDEST_PYTHON = (3, 11)
 OLDEST_TORCH = (2, 6)
 
@@ -37,7 +39,7 @@ def main(target: Path) -> None:
         "--quiet",
         "--quiet",
     ]
-    pins = [line for line in LOCK.read_text().splitlines() if line and not line.startswith("#")]
+    pins = read_pins(LOCK)
     torch = next(pin for pin in pins if pin.startswith("torch=="))
     rest = [pin for pin in pins if pin != torch]
     if not own_torch:
@@ -46,6 +48,37 @@ def main(target: Path) -> None:
     run([*pip, "--no-deps", *(["--ignore-installed"] if own_torch else []), *rest], "the pinned packages")
     run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "irpretrain itself")
     (target / ".installed").write_text(LOCK.read_text())
+
+
+def read_pins(lock: Path) -> list[str]:
+    """The lines of a lock file that are no comments."""
+    return [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def add_slurm(environment: Path) -> None:
+    """Make `environment`/slurm: all that `environment` has, and Snakemake's executor for Slurm.
+
+    A place of its own, because Snakemake imports every executor that it finds, in the process of every job.
+    """
+    target = environment / "slurm"
+    python = environment / "bin" / "python"
+    if not python.exists():
+        sys.exit(f"{environment} is no environment yet; call make first")
+    seen = "include-system-site-packages = true" in (environment / "pyvenv.cfg").read_text()
+    venv.EnvBuilder(clear=True, symlinks=True, system_site_packages=seen).create(target)
+    below = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    packages = target / below
+    # The environment's own .pth files are followed too: irpretrain is installed by one.
+    line = f"import site; site.addsitedir({str((environment / below).resolve())!r})\n"
+    (packages / "environment.pth").write_text(line)
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--quiet"]
+    run([*pip, "--no-deps", "--target", str(packages), *read_pins(SLURM_LOCK)], "the executor for Slurm")
+    command = target / "bin" / "snakemake"
+    command.write_text(
+        f"#!{target.resolve() / 'bin' / 'python'}\nimport sys\n\nfrom snakemake.cli import main\n\nsys.exit(main())\n"
+    )
+    command.chmod(0o755)
+    (target / ".installed").write_text(SLURM_LOCK.read_text())
 
 
 def make_environment(target: Path, sees_system_packages: bool) -> None:
@@ -86,4 +119,8 @@ def run(command: list[str], what: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else ".venv"))
+    place = Path(sys.argv[1] if len(sys.argv) > 1 else ".venv")
+    if sys.argv[2:] == ["slurm"]:
+        add_slurm(place)
+    else:
+        main(place)

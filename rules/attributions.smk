@@ -20,7 +20,7 @@ rule write_attributions:
     threads: CFG.reranking.compute.threads
     resources:
         mem_mb=memory(6000),
-        runtime=120,
+        runtime=minutes(120),
         gpu=CFG.reranking.compute.gpus,
     params:
         options=page_options,

@@ -15,7 +15,7 @@ rule store_words:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         text=dump(CFG.text),
     script:
@@ -36,7 +36,7 @@ rule build_postings:
     priority: PREPARATION
     resources:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         terms=term_options(),
         bounds=rank_options(),
@@ -61,7 +61,7 @@ rule make_word_vectors:
     priority: PREPARATION
     resources:
         mem_mb=memory(8000),
-        runtime=1440,
+        runtime=minutes(1440),
     params:
         options=dump(CFG.word_vectors),
         corpora=shard_counts,
@@ -87,7 +87,7 @@ rule calibrate_temperature:
     threads: CFG.axioms.threads
     resources:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         options=calibration_options(),
         axioms=ranking_options(),
@@ -112,7 +112,7 @@ rule sample_pseudo_queries:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         options=pseudo_query_options,
         seed=CFG.seed,
@@ -139,7 +139,7 @@ rule compute_axioms:
     threads: CFG.axioms.threads
     resources:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         options=axiom_options(),
         text=dump(CFG.text),
@@ -162,7 +162,7 @@ rule count_ranks:
     priority: RESULTS
     resources:
         mem_mb=memory(2000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         depth=CFG.axioms.rank_depth,
     script:
@@ -185,7 +185,7 @@ rule judge_queries:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     script:
         "../scripts/judge_queries.py"
 
@@ -228,7 +228,7 @@ rule train_predictor:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         options=predictor_options,
         axioms=dump(CFG.axioms),
@@ -252,7 +252,7 @@ rule choose_diagnosis_pairs:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         options=diagnosis_options,
         axioms=axiom_options(),
@@ -278,7 +278,7 @@ rule score_diagnosis_pairs:
     threads: CFG.reranking.compute.threads
     resources:
         mem_mb=memory(4000),
-        runtime=240,
+        runtime=minutes(240),
         gpu=CFG.reranking.compute.gpus,
     params:
         options=reranking_options,
@@ -303,7 +303,7 @@ rule diagnose:
     priority: RESULTS
     resources:
         mem_mb=memory(2000),
-        runtime=30,
+        runtime=minutes(30),
     params:
         labels=diagnosed_labels,
     script:

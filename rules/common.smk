@@ -80,6 +80,15 @@ def memory(megabytes):
     return request
 
 
+def minutes(number):
+    """Request of run time that grows with each attempt."""
+
+    def request(wildcards, attempt):
+        return number * attempt
+
+    return request
+
+
 def seed_number(wildcards):
     return int(wildcards.seed)
 

@@ -16,7 +16,7 @@ rule read_corpus:
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         corpus=corpus_options,
         source=corpus_source,
@@ -41,7 +41,7 @@ rule audit_wikitext:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(CFG.wikitext_audit.page_memory_mb + 1000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         corpus=corpus_options,
         source=corpus_source,
@@ -65,7 +65,7 @@ rule check_collection:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         corpora=expected_of_collection,
     script:
@@ -89,7 +89,7 @@ rule prepare_dataset:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         dataset=dataset_options,
         corpora=expected_of_dataset,
@@ -112,7 +112,7 @@ rule make_folds:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(1000),
-        runtime=10,
+        runtime=minutes(10),
     params:
         dataset=dataset_options,
         shots=shots,

@@ -16,7 +16,7 @@ rule verify_dataset:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(2000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         entry=entry_options,
         data=CFG.data_folder,
@@ -39,7 +39,7 @@ rule require_dataset:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(500),
-        runtime=10,
+        runtime=minutes(10),
     script:
         "../scripts/require_dataset.py"
 
@@ -58,7 +58,7 @@ rule list_datasets:
         "results/benchmarks/list_datasets.tsv"
     resources:
         mem_mb=memory(500),
-        runtime=10,
+        runtime=minutes(10),
     params:
         entries=entries_present,
         data=CFG.data_folder,

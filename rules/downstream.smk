@@ -16,7 +16,7 @@ rule prepare_downstream_task:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         task=task_data,
         sources=task_sources,
@@ -41,7 +41,7 @@ rule finetune_downstream:
     threads: task_compute("threads")
     resources:
         mem_mb=memory(8000),
-        runtime=2880,
+        runtime=minutes(2880),
         gpu=task_compute("gpus"),
     params:
         task=task_data,
@@ -68,7 +68,7 @@ rule evaluate_downstream:
     priority: RESULTS
     resources:
         mem_mb=memory(2000),
-        runtime=30,
+        runtime=minutes(30),
     params:
         runs=downstream_runs,
         tasks=downstream_tasks,

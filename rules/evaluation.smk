@@ -17,7 +17,7 @@ rule evaluate:
     priority: RESULTS
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         runs=lambda wildcards: experiment_runs(wildcards.experiment),
         datasets=experiment_dataset,
@@ -41,7 +41,7 @@ rule evaluate_depths:
     priority: RESULTS
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         runs=lambda wildcards: experiment_runs(wildcards.experiment),
         depths=experiment_depths,

@@ -17,7 +17,7 @@ rule export_model:
     priority: RESULTS
     resources:
         mem_mb=memory(1000),
-        runtime=30,
+        runtime=minutes(30),
     params:
         facts=card_facts,
     script:

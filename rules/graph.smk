@@ -16,7 +16,7 @@ rule extract_links:
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         options=link_options(),
     script:
@@ -40,7 +40,7 @@ rule build_graph:
     threads: CFG.graph.threads
     resources:
         mem_mb=memory(CFG.graph.memory_mb + 1000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         options=dump(CFG.graph),
         corpora=shard_counts,

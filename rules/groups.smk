@@ -16,7 +16,7 @@ rule list_anchor_texts:
     threads: CFG.graph.threads
     resources:
         mem_mb=memory(CFG.graph.memory_mb + 1000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         memory_mb=CFG.graph.memory_mb,
     script:
@@ -44,7 +44,7 @@ rule build_groups:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         options=objective_options,
         axioms=objective_axiom_options,
@@ -68,7 +68,7 @@ rule merge_groups:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         corpora=shard_counts,
     script:

@@ -14,7 +14,7 @@ rule materialise_file:
     priority: PREPARATION
     resources:
         mem_mb=memory(500),
-        runtime=10,
+        runtime=minutes(10),
     params:
         expected=expected_asset,
     script:

@@ -15,7 +15,7 @@ rule make_neural_ranker:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         options=neural_options,
         text=dump(CFG.text),

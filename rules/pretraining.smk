@@ -19,7 +19,7 @@ rule pretrain:
     threads: model_threads
     resources:
         mem_mb=memory(8000),
-        runtime=2880,
+        runtime=minutes(2880),
         gpu=model_gpus,
     params:
         encoder=dump(CFG.encoder),

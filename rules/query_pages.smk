@@ -20,7 +20,7 @@ rule write_query_page:
     threads: query_page_threads
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
         gpu=query_page_gpus,
     params:
         options=query_page_options,

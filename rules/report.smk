@@ -27,7 +27,7 @@ for paper in PAPERS:
         priority: RESULTS
         resources:
             mem_mb=memory(2000),
-            runtime=30,
+            runtime=minutes(30),
         params:
             config=dump(CFG.of_papers([paper])),
         script:
@@ -59,7 +59,7 @@ for paper in (paper for paper in PAPERS if FIGURES[paper]):
         priority: RESULTS
         resources:
             mem_mb=memory(2000),
-            runtime=30,
+            runtime=minutes(30),
         params:
             config=dump(CFG.of_papers([paper])),
             distributions=weight_distributions([paper]),
@@ -77,7 +77,7 @@ rule draw_dag:
         "results/benchmarks/draw_dag.tsv"
     resources:
         mem_mb=memory(1000),
-        runtime=10,
+        runtime=minutes(10),
     params:
         config=config,
     script:
@@ -115,7 +115,7 @@ rule write_paper_report:
     priority: RESULTS
     resources:
         mem_mb=memory(2000),
-        runtime=30,
+        runtime=minutes(30),
     params:
         config=lambda wildcards: dump(CFG.of_papers([wildcards.paper])),
     script:
@@ -142,7 +142,7 @@ rule write_overview:
         "results/benchmarks/write_overview.tsv"
     resources:
         mem_mb=memory(2000),
-        runtime=30,
+        runtime=minutes(30),
     params:
         config=dump(CFG),
     script:
@@ -180,7 +180,7 @@ rule write_report:
         "results/benchmarks/write_report.tsv"
     resources:
         mem_mb=memory(2000),
-        runtime=30,
+        runtime=minutes(30),
     params:
         config=dump(CFG),
     script:

@@ -20,7 +20,7 @@ rule rerank:
     threads: CFG.reranking.compute.threads
     resources:
         mem_mb=memory(6000),
-        runtime=720,
+        runtime=minutes(720),
         gpu=CFG.reranking.compute.gpus,
     params:
         options=reranking_options,
@@ -80,7 +80,7 @@ rule finetune:
     threads: CFG.finetuning.compute.threads
     resources:
         mem_mb=memory(6000),
-        runtime=1440,
+        runtime=minutes(1440),
         gpu=CFG.finetuning.compute.gpus,
     params:
         options=finetuning_options,
@@ -109,7 +109,7 @@ rule select_model:
     priority: RESULTS
     resources:
         mem_mb=memory(1000),
-        runtime=30,
+        runtime=minutes(30),
     params:
         steps=selection_steps,
         measure=selection_measure,

@@ -15,7 +15,7 @@ rule index_corpus:
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         options=index_options(),
         text=dump(CFG.text),
@@ -40,7 +40,7 @@ rule search:
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         options=search_options(),
     script:
@@ -62,7 +62,7 @@ rule weigh_textrank:
     priority: PREPARATION
     resources:
         mem_mb=memory(3000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         options=index_kind_options,
         retrieval=index_options(),
@@ -89,7 +89,7 @@ rule generate_queries:
     threads: generator_compute("threads")
     resources:
         mem_mb=memory(8000),
-        runtime=2880,
+        runtime=minutes(2880),
         gpu=generator_compute("gpus"),
     params:
         options=generator_options,
@@ -116,7 +116,7 @@ rule expand_documents:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         times=expansion_times,
         text=dump(CFG.text),
@@ -138,7 +138,7 @@ rule index_weights:
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 2000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         options=index_options(),
         query_words=query_words,
@@ -165,7 +165,7 @@ rule tune_first_stage:
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         options=index_options(),
         tuning=tuning_options,
@@ -192,7 +192,7 @@ rule search_first_stage:
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         options=stage_search_options,
         first_stage=first_stage_options,
@@ -219,7 +219,7 @@ rule take_run:
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(8000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         options=given_run_options,
         depth=CFG.retrieval.depth,
@@ -240,7 +240,7 @@ rule build_positions:
     priority: PREPARATION
     resources:
         mem_mb=memory(8000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         options=index_options(),
         text=dump(CFG.text),
@@ -266,7 +266,7 @@ rule search_structured:
     priority: PREPARATION
     resources:
         mem_mb=memory(8000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         options=stage_search_options,
         first_stage=structured_options,
@@ -289,7 +289,7 @@ rule draw_sweep:
     priority: RESULTS
     resources:
         mem_mb=memory(1000),
-        runtime=15,
+        runtime=minutes(15),
     params:
         label=tuning_label,
         dataset=tuning_dataset,
@@ -313,7 +313,7 @@ rule measure_indexes:
         "results/benchmarks/measure_indexes/{dataset}.tsv"
     resources:
         mem_mb=memory(3000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         names=measured_names,
         searches=measured_searches,

@@ -16,7 +16,7 @@ rule make_term_targets:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         options=weighting_options,
         text=dump(CFG.text),
@@ -44,7 +44,7 @@ rule train_term_weights:
     threads: weighting_training("threads")
     resources:
         mem_mb=memory(8000),
-        runtime=2880,
+        runtime=minutes(2880),
         gpu=weighting_training("gpus"),
     params:
         options=weighting_options,
@@ -74,7 +74,7 @@ rule train_word_vector_weights:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         options=weighting_options,
         text=dump(CFG.text),
@@ -102,7 +102,7 @@ rule weigh_documents:
     threads: weighting_inference("threads")
     resources:
         mem_mb=memory(6000),
-        runtime=2880,
+        runtime=minutes(2880),
         gpu=weighting_inference("gpus"),
     params:
         options=weighting_options,
@@ -133,7 +133,7 @@ rule weigh_queries:
     threads: weighting_inference("threads")
     resources:
         mem_mb=memory(6000),
-        runtime=240,
+        runtime=minutes(240),
         gpu=weighting_inference("gpus"),
     params:
         options=weighting_options,
@@ -157,7 +157,7 @@ rule write_term_vectors:
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         options=integer_options,
     script:
@@ -179,7 +179,7 @@ rule count_term_frequencies:
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         text=dump(CFG.text),
     script:

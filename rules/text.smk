@@ -14,7 +14,7 @@ rule count_words:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
     params:
         text=dump(CFG.text),
     script:
@@ -34,7 +34,7 @@ rule merge_counts:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=120,
+        runtime=minutes(120),
     script:
         "../scripts/merge_counts.py"
 
@@ -53,7 +53,7 @@ rule store_tokens:
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
-        runtime=240,
+        runtime=minutes(240),
     params:
         text=dump(CFG.text),
         encoder=dump(CFG.encoder),

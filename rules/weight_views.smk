@@ -15,7 +15,7 @@ rule measure_weight_distribution:
     priority: RESULTS
     resources:
         mem_mb=memory(3000),
-        runtime=480,
+        runtime=minutes(480),
     params:
         weightings=distribution_weightings,
         options=index_options(),
@@ -37,7 +37,7 @@ rule draw_weight_distribution:
     priority: RESULTS
     resources:
         mem_mb=memory(1000),
-        runtime=15,
+        runtime=minutes(15),
     params:
         label=distribution_label,
         labels=distribution_labels,
@@ -63,7 +63,7 @@ rule write_term_weight_page:
     priority: RESULTS
     resources:
         mem_mb=memory(3000),
-        runtime=60,
+        runtime=minutes(60),
     params:
         options=weight_page_options,
         weightings=weight_page_weightings,

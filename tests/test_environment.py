@@ -10,7 +10,7 @@ import sys
 import venv
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -287,6 +287,56 @@ def test_a_python_that_cannot_make_environments_is_one_message(install, machine,
     with pytest.raises(SystemExit, match="cannot make a virtual environment with pip"):
         install.main(tmp_path / "venv")
     assert machine.pip == []
+
+
+SLURM_PINS = [
+    line for line in (ROOT / "envs/slurm.lock").read_text().splitlines() if not line.startswith("#")
+]
+
+
+def test_the_executor_for_slurm_sees_the_whole_environment(install, monkeypatch, tmp_path):
+    venv.create(tmp_path / "venv")
+    [packages] = (tmp_path / "venv").glob("lib/python*/site-packages")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "apple.py").touch()
+    (packages / "editable.pth").write_text(f"{tmp_path / 'own'}\n")
+    (packages / "pear.py").touch()
+    asked: list[str] = []
+
+    def pip(command: list[str], what: str) -> None:
+        asked.extend(command)
+        Path(command[command.index("--target") + 1], "plum.py").touch()
+
+    monkeypatch.setattr(install, "run", pip)
+    install.add_slurm(tmp_path / "venv")
+    assert asked[-len(SLURM_PINS) :] == SLURM_PINS
+    assert "--no-deps" in asked
+    python = tmp_path / "venv" / "slurm" / "bin" / "python"
+    subprocess.run([str(python), "-c", "import apple, pear, plum"], check=True)
+    assert (tmp_path / "venv" / "slurm" / ".installed").exists()
+    assert subprocess.run(
+        [str(tmp_path / "venv/bin/python"), "-c", "import plum"], capture_output=True
+    ).returncode
+
+
+def test_slurm_is_added_to_an_environment_only(install, tmp_path):
+    with pytest.raises(SystemExit, match="is no environment yet"):
+        install.add_slurm(tmp_path / "venv")
+
+
+def test_the_locks_have_all_that_the_executor_for_slurm_needs():
+    assert all(PIN.fullmatch(line) for line in SLURM_PINS)
+    found = list(
+        distributions(path=[str(path) for path in Path(sys.prefix).glob("slurm/lib/*/site-packages")])
+    )
+    if not found:
+        pytest.skip("not installed: make slurm")
+    own = {normal(one.name): one.version for one in found}
+    assert {f"{name}=={version}" for name, version in own.items()} == set(SLURM_PINS)
+    locked = pins() | own
+    for line in (line for one in found for line in one.requires or ()):
+        wanted = Requirement(line)
+        assert wanted.specifier.contains(locked[normal(wanted.name)], prereleases=True), line
 
 
 def test_the_installer_needs_nothing_but_python():

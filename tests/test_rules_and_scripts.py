@@ -6,7 +6,9 @@ import ast
 import itertools
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,35 @@ def _body(text: str, indentation: int) -> str:
     return "".join(lines)
 
 
+@cache
+def reached(path: str) -> frozenset[str]:
+    """The library's files that a file imports, directly or not, also inside functions, but not for its types."""
+    found: set[str] = set()
+    todo = [path]
+    while todo:
+        for file in imported_files(todo.pop()):
+            if file not in found:
+                found.add(file)
+                todo.append(file)
+    return frozenset(found)
+
+
+def imported_files(path: str) -> Iterator[str]:
+    nodes: list[ast.AST] = [tree(ROOT / path)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("irpretrain"):
+            module = f"src/{(node.module or '').replace('.', '/')}"
+            names = [f"{module}/{alias.name}.py" for alias in node.names]
+            yield from (file for file in (f"{module}.py", *names) if (ROOT / file).exists())
+        nodes += ast.iter_child_nodes(node)
+
+
+COMPUTE = "src/irpretrain/training/compute.py"
+WITHOUT_DEVICE = {"make_term_targets", "write_term_weight_page"}
+"""Rules that compute on no device, though a module that they use can: it has functions of other rules too."""
 ALL = rules()
 JOBS = [rule for rule in ALL if "output" in rule.directives]
 jobs = pytest.mark.parametrize("rule", JOBS, ids=lambda rule: rule.name)
@@ -109,7 +140,17 @@ def test_no_two_rules_share_a_log():
 @jobs
 def test_a_rule_asks_for_memory_and_time(rule):
     assert re.search(r"\bmem_mb=memory\(", rule.directives["resources"]), "memory grows with each attempt"
-    assert re.search(r"\bruntime=\d+", rule.directives["resources"]), "minutes, for clusters"
+    assert re.search(r"\bruntime=minutes\(\d+\)", rule.directives["resources"]), "so does time, for clusters"
+
+
+@jobs
+def test_a_rule_that_computes_on_a_device_asks_for_gpus_and_threads(rule):
+    """`compute` of the configuration reaches the scheduler."""
+    asks = re.search(r"\bgpu=", rule.directives["resources"]) is not None
+    can = COMPUTE in reached(f"scripts/{rule.script}.py")
+    assert asks == (can and rule.name not in WITHOUT_DEVICE)
+    assert can or rule.name not in WITHOUT_DEVICE
+    assert "threads" in rule.directives or not asks
 
 
 @jobs

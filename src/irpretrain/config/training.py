@@ -118,7 +118,12 @@ class ComputeConfig(Section):
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="auto takes a GPU where torch finds one."
     )
-    gpus: int = Field(0, ge=0, description="GPUs that a job asks Snakemake for (resource `gpu`).")
+    gpus: int = Field(
+        0,
+        ge=0,
+        description="GPUs that a job asks Snakemake for (resource `gpu`). A job that asks for any computes without "
+        "one only if `device` is cpu.",
+    )
 
 
 class SequenceConfig(Section):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,7 +12,8 @@ import transformers
 
 from irpretrain import __version__
 from irpretrain.config.training import ComputeConfig
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, TrainingError
+from irpretrain.training.devices import own_devices
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 """Parameters of glibc's mallopt, from malloc.h."""
@@ -24,14 +26,18 @@ NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
     """Yield the device, with the configured threads and, on the CPU, deterministic algorithms only.
 
-    The process's settings come back afterwards. Equal results need equal `threads`: sums are split by thread.
+    A GPU is this process's own from here on (`training.devices`). The other settings of the process come back
+    afterwards. Equal results need equal `threads`: sums are split by thread.
 
     Raises:
         ConfigError: a GPU is asked for and there is none, or fp16 without a GPU.
+        TrainingError: the memory ran out inside.
     """
     device = choose_device(options)
     if device.type == "cpu":
         keep_freed_memory()
+    else:
+        device = own_gpu(options)
     before = (
         torch.get_num_threads(),
         torch.are_deterministic_algorithms_enabled(),
@@ -43,6 +49,13 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     try:
         yield device
+    except RuntimeError as error:
+        if not memory_ran_out(error):
+            raise
+        raise TrainingError(
+            f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens, in training raise "
+            "accumulation (either changes results by rounding only); or lower the batch or max_length."
+        ) from None
     finally:
         torch.set_num_threads(before[0])
         torch.use_deterministic_algorithms(before[1])
@@ -60,13 +73,38 @@ def keep_freed_memory() -> bool:
 
 
 def choose_device(options: ComputeConfig) -> torch.device:
-    """Return the device that the options ask for."""
+    """Return the kind of device that the options ask for."""
     if options.device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("compute.device: cuda was asked for, but torch finds no GPU; set cpu or auto")
+    if options.gpus and options.device == "auto" and not torch.cuda.is_available():
+        raise ConfigError(
+            f"compute.gpus: {options.gpus} were asked for, but torch finds no GPU; set compute.device: cpu to compute "
+            "without one, or compute.gpus: 0 to take one only where there is one"
+        )
     use_gpu = options.device != "cpu" and torch.cuda.is_available()
     if options.precision == "fp16" and not use_gpu:
         raise ConfigError("compute.precision: fp16 needs a GPU; set fp32 or bf16")
     return torch.device("cuda" if use_gpu else "cpu")
+
+
+def own_gpu(options: ComputeConfig) -> torch.device:
+    """Return the GPU that this process computes on, taken for it and made torch's current one."""
+    count = torch.cuda.device_count()
+    names = [str(torch.cuda.get_device_properties(device).uuid) for device in range(count)]
+    device = torch.device("cuda", own_devices(options.gpus, names)[0])
+    torch.cuda.set_device(device)
+    return device
+
+
+def memory_ran_out(error: RuntimeError) -> bool:
+    """Whether torch could not get memory, of a GPU or of the machine."""
+    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def free_memory(error: RuntimeError) -> str:
+    """What torch says of the memory that it wanted and found, in brackets; empty where it says nothing."""
+    found = re.search(r"Tried to allocate .+? is free", str(error))
+    return f" ({found[0][0].lower()}{found[0][1:]})" if found else ""
 
 
 def versions() -> dict[str, str]:

@@ -23,7 +23,7 @@ from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig
 from irpretrain.errors import TrainingError
 from irpretrain.randomness import integer_seed
 from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
-from irpretrain.training.compute import autocast
+from irpretrain.training.compute import autocast, free_memory, memory_ran_out
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import StepMetrics, TaskMetrics
@@ -208,11 +208,9 @@ class Trainer(Generic[Model]):
         """
         try:
             return self._step(step, tasks, step if batch is None else batch)
-        except torch.OutOfMemoryError:
-            raise TrainingError(_out_of_memory(step)) from None
         except RuntimeError as error:
-            if "can't allocate memory" in str(error):
-                raise TrainingError(_out_of_memory(step)) from None
+            if memory_ran_out(error):
+                raise TrainingError(_out_of_memory(step, error)) from None
             raise
 
     def _step(self, step: int, tasks: Sequence[StepTask], number: int) -> StepMetrics:
@@ -286,8 +284,8 @@ def _not_a_number(what: str, task: str, step: int) -> str:
     )
 
 
-def _out_of_memory(step: int) -> str:
+def _out_of_memory(step: int, error: RuntimeError) -> str:
     return (
-        f"memory ran out at step {step + 1}. Raise accumulation, or lower batch size or max_length; raising "
-        "accumulation changes results by rounding only."
+        f"memory ran out at step {step + 1}{free_memory(error)}. Raise accumulation, which changes results by rounding "
+        "only, or lower the batch (batch_groups, batch_size, or batch_sizes of a grid) or max_length."
     )

@@ -1,0 +1,1 @@
+"""What a Slurm cluster needs besides a profile."""

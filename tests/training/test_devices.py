@@ -1,0 +1,149 @@
+"""Each job has a GPU of its own: slots of devices that are names only, between processes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from irpretrain.config.training import ComputeConfig
+from irpretrain.errors import ConfigError, SetupError, TrainingError
+from irpretrain.training import compute, devices
+from irpretrain.training.compute import choose_device, own_gpu, reproducible
+from irpretrain.training.devices import own_devices
+
+JOB = """
+import json, sys
+from pathlib import Path
+from irpretrain.training.devices import own_devices
+taken = own_devices(int(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3]))
+print(json.dumps(taken), flush=True)
+sys.stdin.read()
+"""
+FOUR = ["GPU-a", "GPU-b", "GPU-c", "GPU-d"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_taken() -> Iterator[None]:
+    devices.release(devices._kept)
+    yield
+    devices.release(devices._kept)
+
+
+@contextmanager
+def job(count: int, names: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that takes devices, says which, and keeps them until its standard input is closed."""
+    command = [sys.executable, "-c", JOB, str(count), json.dumps(names), str(folder)]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **streams) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def taken(process: subprocess.Popen[str]) -> list[int]:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
+
+
+def test_jobs_that_run_at_once_have_different_devices(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        jobs = [stack.enter_context(job(count, FOUR, tmp_path)) for count in (1, 2, 1)]
+        found = [taken(one) for one in jobs]
+    assert [len(one) for one in found] == [1, 2, 1]
+    assert sorted(itertools.chain.from_iterable(found)) == [0, 1, 2, 3]
+
+
+def test_a_job_waits_for_a_device_and_says_so_and_gets_it_when_another_is_killed(tmp_path: Path) -> None:
+    with job(1, ["GPU-a"], tmp_path) as first:
+        assert taken(first) == [0]
+        with job(1, ["GPU-a"], tmp_path) as second:
+            assert second.stderr is not None
+            assert "waits for 1 of 1 GPUs" in second.stderr.readline()
+            first.kill()
+            assert taken(second) == [0]
+
+
+def test_a_device_is_the_same_whatever_hides_the_others(tmp_path: Path) -> None:
+    with job(1, FOUR, tmp_path) as first:
+        assert taken(first) == [0]
+        # CUDA_VISIBLE_DEVICES=2,0: device 0 of all is this job's number 1.
+        assert own_devices(1, ["GPU-c", "GPU-a"], tmp_path) == [0]
+        devices.release(devices._kept)
+        assert own_devices(1, ["GPU-a", "GPU-c"], tmp_path) == [1]
+
+
+def test_who_asks_for_none_takes_a_free_one_and_shares_when_none_is(tmp_path: Path) -> None:
+    with job(1, ["GPU-a", "GPU-b"], tmp_path) as first:
+        assert taken(first) == [0]
+        with job(0, ["GPU-a", "GPU-b"], tmp_path) as second:
+            assert taken(second) == [1]
+            assert own_devices(0, ["GPU-a", "GPU-b"], tmp_path) == [0]
+
+
+def test_a_process_keeps_its_device_when_a_stage_within_a_stage_asks_again(tmp_path: Path) -> None:
+    assert own_devices(1, FOUR, tmp_path) == [0]
+    assert own_devices(1, FOUR, tmp_path) == [0]
+    assert own_devices(0, FOUR, tmp_path) == [0]
+    assert own_devices(2, FOUR, tmp_path) == [0, 1]
+
+
+def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid=f"u{device}")
+    )
+    current: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    folder = tmp_path / f"irpretrain-gpus-{os.getuid()}"
+    with job(1, ["u0"], folder) as first:
+        assert taken(first) == [0]
+        assert own_gpu(ComputeConfig(gpus=1)) == torch.device("cuda", 1)
+    assert current == [torch.device("cuda", 1)]
+    assert {path.name for path in folder.iterdir()} == {"gate.lock", "u0.lock", "u1.lock"}
+
+
+def test_what_cannot_be_had_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    with pytest.raises(ConfigError, match=r"2 were asked for, but 1 are visible .*CUDA_VISIBLE_DEVICES=3"):
+        own_devices(2, ["GPU-d"], tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match="cannot lock a GPU's slot there"):
+        own_devices(1, ["GPU-d"], tmp_path / "file" / "below")
+
+
+def test_a_job_that_asks_for_a_gpu_computes_without_one_only_if_it_is_told_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match=r"compute\.gpus: 1 were asked for, but torch finds no GPU"):
+        choose_device(ComputeConfig(gpus=1))
+    assert choose_device(ComputeConfig(gpus=1, device="cpu")).type == "cpu"
+    assert choose_device(ComputeConfig()).type == "cpu"
+
+
+def test_memory_that_runs_out_in_inference_stops_with_advice_and_torch_s_numbers() -> None:
+    text = (
+        "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 8.00 GiB of which 7.00 MiB is "
+        "free. Process 42 has 7.99 GiB memory in use."
+    )
+    with pytest.raises(TrainingError) as caught, reproducible(ComputeConfig(device="cpu")):
+        raise torch.OutOfMemoryError(text)
+    assert (
+        "tried to allocate 20.00 MiB. GPU 0 has a total capacity of 8.00 GiB of which 7.00 MiB is free)"
+        in str(caught.value)
+    )
+    assert "batch_tokens" in str(caught.value)
+    with pytest.raises(RuntimeError, match="shapes"), reproducible(ComputeConfig(device="cpu")):
+        raise RuntimeError("shapes differ")
+    assert compute.free_memory(RuntimeError("nothing said")) == ""

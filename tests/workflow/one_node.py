@@ -1,0 +1,218 @@
+"""A Slurm of one node with accounting, in a folder, from the system's packages; nothing under /etc is used.
+
+It has a `cpu` and a `gpu` partition. Its one GPU is a name only (/dev/null): Slurm hands it out and counts it as it
+would a real one, and nothing can be computed on it.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+PROGRAMS = (
+    "munged", "slurmctld", "slurmd", "slurmdbd", "sbatch", "srun", "sacct", "mariadbd", "mariadb-install-db", "mariadb",
+)  # fmt: skip
+"""Of Debian's packages munge, slurmctld, slurmd, slurmdbd, slurm-client and mariadb-server."""
+SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+CPUS, MEMORY_MB = 6, 64000
+"""What the node says it has. Jobs are granted it, not held to it: the tiny project uses far less than rules ask for."""
+
+
+def missing() -> list[str]:
+    """The programs that a cluster needs and that are not installed."""
+    return [name for name in PROGRAMS if shutil.which(name, path=SEARCH) is None]
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of the loopback interface that nothing listens on."""
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class OneNode:
+    """The cluster in `folder`: `start`, use `environment` for its clients, `stop`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.user = pwd.getpwuid(os.getuid()).pw_name
+        self.host = socket.gethostname().partition(".")[0]
+        self.controller_port, self.node_port, self.books_port, self.database_port = free_ports(4)
+        self.environment = {
+            **os.environ,
+            "SLURM_CONF": str(folder / "slurm.conf"),
+            "PATH": f"{folder / 'bin'}:{SEARCH}",
+        }
+        self._daemons: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        """Start all daemons; return when a job would be taken."""
+        for name in ("state", "spool", "log", "run", "bin"):
+            (self.folder / name).mkdir(parents=True)
+        self._write_configuration()
+        self._start_munge()
+        self._start_database()
+        self._daemon("slurmdbd", "-D")
+        self._wait("slurmdbd", lambda: self._succeeds("sacctmgr", "-n", "show", "cluster"))
+        self.run("sacctmgr", "-i", "add", "cluster", "one")
+        self._daemon("slurmctld", "-D", "-i")
+        self._wait("slurmctld", lambda: self._succeeds("scontrol", "ping"))
+        self._daemon("slurmd", "-D")
+        self._wait("an idle node", lambda: "idle" in self.run("sinfo", "-h", "-p", "gpu", "-o", "%t"))
+
+    def stop(self) -> None:
+        """End all jobs and all daemons, the last started first."""
+        with suppress(Exception):
+            self.run("scancel", "--user", self.user)
+            self._wait("an empty queue", lambda: not self.run("squeue", "-h"))
+        for daemon in reversed(self._daemons):
+            daemon.send_signal(signal.SIGTERM)
+            try:
+                daemon.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+
+    def run(self, *command: str) -> str:
+        """What a client of the cluster prints."""
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}{done.stdout}"
+        return done.stdout
+
+    def _succeeds(self, *command: str) -> bool:
+        done = subprocess.run(command, env=self.environment, capture_output=True, timeout=60)
+        return done.returncode == 0
+
+    def _daemon(self, *command: str) -> None:
+        with open(self.folder / "log" / f"{command[0]}.out", "wb") as log:
+            daemon = subprocess.Popen(
+                command,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._daemons.append(daemon)
+
+    def _wait(self, what: str, there: Callable[[], bool], seconds: float = 90) -> None:
+        end = time.monotonic() + seconds
+        while not there():
+            assert time.monotonic() < end, f"no {what} after {seconds:.0f} s; see {self.folder / 'log'}"
+            time.sleep(0.2)
+
+    def _start_munge(self) -> None:
+        key, sock = self.folder / "munge.key", self.folder / "run" / "munge.socket"
+        key.write_bytes(os.urandom(1024))
+        key.chmod(0o600)
+        files = {
+            "key-file": key,
+            "socket": sock,
+            "pid-file": self.folder / "run" / "munged.pid",
+            "log-file": self.folder / "log" / "munged.log",
+            "seed-file": self.folder / "state" / "munge.seed",
+        }
+        options = [f"--{name}={path}" for name, path in files.items()]
+        self._daemon("munged", "--foreground", "--force", "--num-threads=2", *options)
+        self._wait("munge", lambda: self._succeeds("munge", "-n", f"--socket={sock}"))
+
+    def _start_database(self) -> None:
+        data, sock = self.folder / "database", self.folder / "run" / "database.socket"
+        self.run(
+            "mariadb-install-db", "--no-defaults", f"--user={self.user}", f"--datadir={data}",
+            "--auth-root-authentication-method=normal", "--skip-test-db",
+        )  # fmt: skip
+        self._daemon(
+            "mariadbd", "--no-defaults", f"--user={self.user}", f"--datadir={data}", f"--socket={sock}",
+            f"--port={self.database_port}", "--bind-address=127.0.0.1", "--innodb-buffer-pool-size=64M",
+            "--innodb-lock-wait-timeout=900", f"--pid-file={self.folder / 'run' / 'mariadbd.pid'}",
+        )  # fmt: skip
+        client = ("mariadb", "--no-defaults", "--user=root", f"--socket={sock}", "--execute")
+        self._wait("database", lambda: self._succeeds(*client, "select 1"))
+        accounts = [f"'slurm'@'{host}'" for host in ("localhost", "127.0.0.1")]
+        statements = ["create database books"]
+        statements += [f"create user {account} identified by 'slurm'" for account in accounts]
+        statements += [f"grant all on books.* to {account}" for account in accounts]
+        self.run(*client, "; ".join(statements))
+
+    def _write_configuration(self) -> None:
+        munge = self.folder / "run" / "munge.socket"
+        self._write("slurm.conf", {
+            "ClusterName": "one",
+            "SlurmctldHost": f"{self.host}(127.0.0.1)",
+            "SlurmUser": self.user,
+            "SlurmdUser": self.user,
+            "AuthType": "auth/munge",
+            "AuthInfo": f"socket={munge}",
+            "CredType": "cred/munge",
+            "SlurmctldPort": self.controller_port,
+            "SlurmdPort": self.node_port,
+            "StateSaveLocation": self.folder / "state",
+            "SlurmdSpoolDir": self.folder / "spool",
+            "SlurmctldPidFile": self.folder / "run/slurmctld.pid",
+            "SlurmdPidFile": self.folder / "run/slurmd.pid",
+            "ProctrackType": "proctrack/linuxproc",
+            "TaskPlugin": "task/none",
+            "SwitchType": "switch/none",
+            "MpiDefault": "none",
+            "JobAcctGatherType": "jobacct_gather/linux",
+            "ReturnToService": 2,
+            "KillWait": 3,
+            "MinJobAge": 600,
+            "SchedulerType": "sched/backfill",
+            "SchedulerParameters": "sched_interval=2,bf_interval=2,batch_sched_delay=0",
+            "SelectType": "select/cons_tres",
+            "SelectTypeParameters": "CR_Core_Memory",
+            "AccountingStorageType": "accounting_storage/slurmdbd",
+            "AccountingStorageHost": "localhost",
+            "AccountingStoragePort": self.books_port,
+            "AccountingStoragePass": munge,
+            "AccountingStoreFlags": "job_comment",
+            "AccountingStorageTRES": "gres/gpu",
+            "SlurmdParameters": "config_overrides",
+            "GresTypes": "gpu",
+            f"NodeName={self.host} NodeAddr": (
+                f"127.0.0.1 CPUs={CPUS} Boards=1 SocketsPerBoard=1 CoresPerSocket={CPUS} ThreadsPerCore=1 "
+                f"RealMemory={MEMORY_MB} Gres=gpu:1"
+            ),
+            "PartitionName=cpu Nodes": f"{self.host} Default=YES State=UP",
+            "PartitionName=gpu Nodes": f"{self.host} State=UP",
+        })  # fmt: skip
+        self._write("gres.conf", {"AutoDetect": "off", f"NodeName={self.host} Name=gpu File": "/dev/null"})
+        self._write("slurmdbd.conf", {
+            "AuthType": "auth/munge",
+            "AuthInfo": f"socket={munge}",
+            "DbdHost": "localhost",
+            "DbdPort": self.books_port,
+            "SlurmUser": self.user,
+            "PidFile": self.folder / "run/slurmdbd.pid",
+            "StorageType": "accounting_storage/mysql",
+            "StorageHost": "127.0.0.1",
+            "StoragePort": self.database_port,
+            "StorageUser": "slurm",
+            "StoragePass": "slurm",
+            "StorageLoc": "books",
+        })  # fmt: skip
+        # The executor's step inside a job drops SLURM_CONF; a cluster whose configuration is under /etc needs none.
+        step = self.folder / "bin" / "srun"
+        step.write_text(
+            f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun", path=SEARCH)} "$@"\n'
+        )
+        step.chmod(0o755)
+
+    def _write(self, name: str, entries: dict[str, object]) -> None:
+        path = self.folder / name
+        path.write_text("".join(f"{key}={value}\n" for key, value in entries.items()))
+        path.chmod(0o600)  # slurmdbd refuses a password that others can read
