@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from irpretrain.corpora.files import DAMAGE
 from irpretrain.errors import InputError
 from irpretrain.progress import progress
 
@@ -52,7 +53,7 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
                 words += 1
                 if len(vector) and not held[numbers[word]]:
                     rows[numbers[word]], held[numbers[word]] = vector, True
-    except (OSError, EOFError) as error:
+    except DAMAGE as error:
         reason = (
             "there is no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read: {error}"
         )
