@@ -15,8 +15,6 @@ from typing import Any
 
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
 
-TESTS = Path(__file__).resolve().parents[1]
-ROOT = TESTS.parent
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.retrieval import RetrievalConfig, RunConfig
@@ -26,6 +24,8 @@ from irpretrain.contracts import QUERIES
 from irpretrain.randomness import generator
 from irpretrain.stage import stage
 
+TESTS = Path(__file__).resolve().parents[1]
+ROOT = TESTS.parent
 TEXT = TextConfig(words="alphanumeric")
 DOCUMENT_COUNT, WORDS_OF_A_DOCUMENT = 400, 60
 Make = Callable[[Path, Path], dict[str, Any] | None]

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.timeout(600)
 SCRIPT = Path(__file__).with_name("stages_to_fill.py")
 FILLED = ("read", "tokens", "postings", "groups", "graph", "pretraining", "run", "report")
 PAGE = 4096
-MESSAGE = r"\nERROR in {stage}: {reason} \([\d,]+ MB are free in {place}\); make room, then run the same command again\n"
+MESSAGE = (
+    r"\nERROR in {stage}: {reason} \([\d,]+ MB are free in {place}\); make room, then run the same command"
+)
 NO_ROOM = "no space left on the disk"
 TOO_LARGE = "a file became larger than the disk or `ulimit -f` allows"
 
