@@ -1,21 +1,20 @@
 """Memory that the streaming stages take: python memory_of_stages.py <folder> <encoder> <documents>
 
-Prints a JSON object: stage → megabytes beyond what the process held before it. Row groups are made small, so that a few
-thousand documents fill several.
+Prints a JSON object: stage → megabytes at its peak. Row groups are small, so that a few thousand documents fill several.
 """
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
-import re
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from irpretrain import contracts
 from irpretrain.config import load_config
@@ -83,11 +82,19 @@ def stages(folder: Path, encoder: Path) -> dict[str, Callable[[], Any]]:
     }
 
 
-def megabytes(name: str) -> float:
-    """A number of the kernel's of this process: VmRSS, what it holds, or VmHWM, the most it held."""
-    found = re.search(rf"^{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-    assert found is not None
-    return int(found[1]) / 1024
+def peak(stage: Callable[[], Any]) -> float:
+    """Run a stage; return the most megabytes that Python, NumPy and Arrow held at a time because of it.
+
+    What the process holds depends on the allocators too, which keep what was freed: it differs from run to run.
+    """
+    gc.collect()
+    pool = pa.proxy_memory_pool(pa.system_memory_pool())
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    stage()
+    python = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return (python + pool.max_memory()) / 2**20
 
 
 def main(folder: Path, encoder: Path, documents: int) -> None:
@@ -100,12 +107,7 @@ def main(folder: Path, encoder: Path, documents: int) -> None:
     size = write_dump(folder / "wiki.xml", documents)
     found: dict[str, float] = {"characters": size / 2**20}
     for name, stage in stages(folder, encoder).items():
-        gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)  # what earlier stages freed would serve this one unseen
-        Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
-        before = megabytes("VmRSS")
-        stage()
-        found[name] = megabytes("VmHWM") - before
+        found[name] = peak(stage)
     print(json.dumps(found))
 
 
