@@ -1,9 +1,6 @@
 """What a dry run says of the cost of its jobs."""
 
-import atexit
 from contextlib import chdir
-
-from snakemake.settings.types import ExecMode, Quietness
 
 
 def print_costs(directory):
@@ -21,6 +18,10 @@ def print_costs(directory):
         found = estimate(CFG, [(job.rule.name, job.wildcards_dict) for job in jobs])
     if found.rows:
         print("\n" + table(found), file=sys.stderr)
+    if PLANNED_ABSENT:
+        from irpretrain.costs.stand_ins import told
+
+        print("\n" + told(PLANNED_ABSENT), file=sys.stderr)
 
 
 def print_costs_at_the_end():

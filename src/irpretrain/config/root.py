@@ -62,6 +62,12 @@ class Config(Section):
         description="Where the files of the catalogue's data sets lie (docs/datasets.md), relative to the working "
         "directory.",
     )
+    plan_absent: bool = Field(
+        False,
+        exclude=True,
+        description="Whether a dry run plans what needs missing files of the catalogue's data sets as if they were "
+        "there, and lists them. A run leaves it out, and so does a dry run with false. No result depends on it.",
+    )
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
     collections: dict[str, list[str]] = Field(
         description="Collections for pre-training: names of corpora that count as one."

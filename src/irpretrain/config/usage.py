@@ -130,6 +130,16 @@ def given_models(config: Config) -> list[str]:
     return [name for name in wanted_models(config) if config.models[name].cross_encoder is not None]
 
 
+def uses_encoder(config: Config) -> bool:
+    """Whether anything in use starts from `encoder`: a model that is neither given nor a ranker over words, or a
+    weighting that is learned without an encoder of its own."""
+    models = (config.models[name] for name in wanted_models(config))
+    weightings = (config.term_weights[name] for name in used_weightings(config))
+    return any(model.cross_encoder is None and model.neural is None for model in models) or any(
+        weighting.model == "regressor" and weighting.encoder is None for weighting in weightings
+    )
+
+
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:
     """Return models and those that they start from."""
     found: dict[str, None] = {}
