@@ -23,6 +23,7 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 from snakemake.exceptions import WorkflowError
 
 from irpretrain.catalogue.absence import without_absent
+from irpretrain.catalogue.needed import missing_by_entry, told
 from irpretrain.config.load import lay_overlays, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
@@ -47,9 +48,10 @@ try:
         given = workflow.config_settings
         config = lay_overlays(os.path.join(workflow.basedir, "config.yaml"), given.configfiles, given.config)
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
-    PLANNED_ABSENT = {}
-    if CFG.plan_absent and is_dry_run():
-        CFG, PLANNED_ABSENT = with_stand_ins(CFG, folder_of_this_process())
+    MISSING = missing_by_entry(CFG)
+    PLANNED_ABSENT = bool(MISSING) and CFG.plan_absent and is_dry_run()
+    if PLANNED_ABSENT:
+        CFG = with_stand_ins(CFG, folder_of_this_process())
     CFG = without_absent(CFG)
     MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))
     check_sources(CFG, MANIFEST)
@@ -90,6 +92,7 @@ onsuccess:
         print_headlines(
             "results", STARTED, os.path.relpath("results", os.environ.get("PWD", os.getcwd()))
         )
+        print(told(MISSING, "\nLeft out was what needs these files, which are not there:"))
 
 
 onerror:

@@ -6,18 +6,25 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from irpretrain.catalogue.needed import Needed, missing_files
+from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.downstream import DownstreamConfig
-from irpretrain.config.experiments import AbsenceConfig, Paper
+from irpretrain.config.experiments import AbsenceConfig, ExperimentConfig, Paper
+from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_downstream, active_experiments
+from irpretrain.config.weight_views import TermWeightPageConfig
 
 HOW = "snakemake --cores 1 datasets says how to get them"
-VIEWS: dict[str, tuple[Paper, str]] = {
-    "predictors": ("ares", "Predictor"),
-    "diagnoses": ("ares", "Diagnosis"),
-    "weight_distributions": ("deepct", "Distribution of weights"),
+VIEWS: dict[str, tuple[Paper | None, str]] = {
+    "predictors": ("ares", "predictor"),
+    "diagnoses": ("ares", "diagnosis"),
+    "weight_distributions": ("deepct", "distribution of weights"),
+    "attributions": (None, "page of attributions"),
+    "query_pages": (None, "page of queries"),
+    "term_weight_pages": (None, "page of weights"),
 }
-"""Sections that a paper's report shows without an experiment, with the paper and what an entry is called."""
+"""Sections that need data without an experiment, with the paper whose report shows them (null: they are targets), and
+what an entry is called."""
 
 
 def without_absent(config: Config) -> Config:
@@ -26,8 +33,6 @@ def without_absent(config: Config) -> Config:
     Why is kept in `absent` and `absent_tasks`, for the tables, and among the report's notes. Of any other file that the
     configuration names it is a fault that it is missing (`corpora.sources`).
     """
-    if not missing_files(config):
-        return config
     absent = dict[str, AbsenceConfig]()
     for name, experiment in active_experiments(config).items():
         if missing := missing_files(_alone(config, name)):
@@ -37,18 +42,19 @@ def without_absent(config: Config) -> Config:
     tasks = {(name, task): reason for name, task, reason in _absent_tasks(config)}
     absent_tasks = {task: reason for (_, task), reason in tasks.items()}
     views = {(section, name): reason for section, name, reason in _absent_views(config)}
-    notes = [f"Experiment {name} is not run: {absence.reason}." for name, absence in absent.items()]
-    if absent_tasks:
-        notes.append(f"Not run, as files are missing: {', '.join(absent_tasks)}; {HOW}.")
-    notes += [
-        f"{VIEWS[section][1]} {name} is not made: {reason}." for (section, name), reason in views.items()
-    ]
+    if not absent and not tasks and not views:
+        return config
+    notes = _notes("Not run", [*absent, *absent_tasks])
+    notes += _notes("Not made", [f"{VIEWS[section][1]} {name}" for section, name in views])
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
     kept = {name: one for name, one in config.experiments.items() if name not in absent}
     changed = {"experiments": kept, "absent": absent, "report": report}
     if absent_tasks:
         changed |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
-    for section in {section for section, _ in views}:
+    changed["absent_predictors"] = {
+        name: reason for (section, name), reason in views.items() if section == "predictors"
+    }  # objectives name them, so that they stay
+    for section in {section for section, _ in views} - {"predictors"}:
         entries = getattr(config, section)
         changed[section] = {name: one for name, one in entries.items() if (section, name) not in views}
     return config.model_copy(update=changed)
@@ -57,6 +63,11 @@ def without_absent(config: Config) -> Config:
 def _reason(missing: list[Needed]) -> str:
     others = f" and {len(missing) - 1} more files are" if len(missing) > 1 else " is"
     return f"{missing[0].path}{others} missing; {HOW}"
+
+
+def _notes(what: str, names: list[str]) -> list[str]:
+    """One note at most: every table has it, and cells have the reasons."""
+    return [f"{what}, as files are missing: {', '.join(names)}; {HOW}."] if names else []
 
 
 def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
@@ -77,16 +88,42 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
 
 def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
     """Yield (section, entry, reason) of what is shown without an experiment and needs a missing file."""
+    bare: dict[str, Any] = {section: {} for section in VIEWS}
     for section, (paper, _) in VIEWS.items():
-        if paper not in config.report.papers:
+        if paper is not None and paper not in config.report.papers:
             continue
         for name, view in getattr(config, section).items():
-            bare = {other: {} for other in VIEWS} | {section: {name: view}}
-            alone = _alone(config, papers=[paper]).model_copy(update=bare)
-            if section == "diagnoses":
-                alone = _with_models(alone.model_copy(update={"predictors": config.predictors}), view.models)
+            alone = _alone(config, papers=[paper or "prop"]).model_copy(update=bare)
+            if (page := _as_experiment(config, view)) is not None:
+                alone = alone.model_copy(update={"experiments": {name: page}})
+            elif section == "diagnoses":
+                kept = {"diagnoses": {name: view}, "predictors": config.predictors}
+                alone = _with_models(alone.model_copy(update=kept), view.models)
+            else:
+                alone = alone.model_copy(update={section: {name: view}})
             if missing := missing_files(alone):
                 yield section, name, _reason(missing)
+
+
+def _as_experiment(config: Config, view: Any) -> ExperimentConfig | None:
+    """What a page of a target needs, as an experiment; None for what is no such page."""
+    match view:
+        case AttributionConfig():
+            return ExperimentConfig(
+                dataset=view.dataset, candidates=view.candidates, models=view.models, regimes=[view.regime]
+            )
+        case QueryPageConfig():
+            shown = [side for side in (view.left, view.right) if side.model in config.models]
+            return ExperimentConfig(
+                dataset=view.dataset,
+                candidates=view.candidates,
+                first_stages=[side.model for side in (view.left, view.right) if side not in shown],
+                models=[side.model for side in shown],
+                regimes=[side.regime or "zero-shot" for side in shown],
+            )
+        case TermWeightPageConfig():
+            return ExperimentConfig(dataset=view.dataset, first_stages=view.first_stages)
+    return None
 
 
 def _with_models(config: Config, models: Iterable[str]) -> Config:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -54,6 +55,31 @@ def missing_files(config: Config) -> list[Needed]:
     return [found for found in dict.fromkeys(missing) if found.path in known]
 
 
+def missing_by_entry(config: Config) -> dict[str, list[str]]:
+    """Return the paths of what is missing, by the catalogue's entries."""
+    missing = missing_files(config)
+    entries = catalogue_paths(config.data_folder) if missing else {}
+    found: dict[str, list[str]] = {}
+    for needed in missing:
+        found.setdefault(entries[needed.path], []).append(needed.path)
+    return dict(sorted(found.items()))
+
+
+def told(missing: dict[str, list[str]], heading: str) -> str:
+    """Return which files are missing, and where each can be had, as text for the screen; nothing where none is."""
+    if not missing:
+        return ""
+    catalogue = read_catalogue()
+    width = max(map(len, missing))
+    lines = [heading]
+    for name, paths in missing.items():
+        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        lines.append(f"  {name:<{width}}  {paths[0]}{others}  {catalogue[name].source}")
+    lines.append("snakemake --cores 1 datasets says where each belongs, on which terms, and how to get it.")
+    return "\n".join(lines)
+
+
+@cache
 def catalogue_paths(data_folder: str) -> dict[str, str]:
     """Return every path of the catalogue, in the data folder, with the name of its entry."""
     return {f"{data_folder}/{path}": name for name, entry in read_catalogue().items() for path in entry.files}

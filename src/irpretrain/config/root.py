@@ -131,6 +131,11 @@ class Config(Section):
         default_factory=dict,
         description="Experiments that are not run because files of the catalogue are not there; filled in, not given.",
     )
+    absent_predictors: dict[str, str] = Field(
+        default_factory=dict,
+        description="Predictors that are not made because files of the catalogue are not there, with the reason; "
+        "filled in, not given.",
+    )
     absent_tasks: dict[str, str] = Field(
         default_factory=dict,
         description="Tasks of `downstream_tasks` that are not run because files of the catalogue are not there, with "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 
 if TYPE_CHECKING:
-    from irpretrain.config.axioms import DiagnosisConfig
+    from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
     from irpretrain.config.downstream import DownstreamConfig
     from irpretrain.config.experiments import ExperimentConfig
     from irpretrain.config.query_pages import QueryPageConfig, ShownRankingConfig
@@ -119,10 +119,15 @@ def _is_made(config: Config, page: QueryPageConfig, shown: ShownRankingConfig) -
 
 def used_predictors(config: Config) -> list[str]:
     """Return the predictors that a table shows or an objective in use asks for."""
-    shown = config.predictors if "ares" in config.report.papers else {}
+    shown = shown_predictors(config) if "ares" in config.report.papers else {}
     tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
     asked = (getattr(config.objectives.get(task.objective), "predictor", None) for task in tasks)
     return [name for name in dict.fromkeys([*shown, *asked]) if name in config.predictors]
+
+
+def shown_predictors(config: Config) -> dict[str, PredictorConfig]:
+    """Return the predictors that the tables of ARES show: all whose files are there."""
+    return {name: one for name, one in config.predictors.items() if name not in config.absent_predictors}
 
 
 def given_models(config: Config) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from irpretrain.catalogue.needed import Needed, catalogue_paths, missing_files
-from irpretrain.catalogue.read import read_catalogue
+from irpretrain.catalogue.needed import Needed, missing_files
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.resources import resources_directory
@@ -15,22 +14,17 @@ FOLDS = 5
 """In place of folds that files would give: what is planned depends on their number alone."""
 
 
-def with_stand_ins(config: Config, folder: str | Path) -> tuple[Config, dict[str, list[str]]]:
+def with_stand_ins(config: Config, folder: str | Path) -> Config:
     """Return the configuration with a stand-in in `folder` for each file of the catalogue that is missing.
 
-    Returns:
-        The configuration; and the missing files, by the catalogue's entries.
+    What is missing is a matter of `missing_files`; the configuration itself is returned where nothing is.
     """
     missing = missing_files(config)
     places = {found.path: str(Path(folder) / found.path.lstrip("/")) for found in missing}
     for found in missing:
         if found.kind != "folds":
             lay(found, Path(places[found.path]))
-    entries = catalogue_paths(config.data_folder) if missing else {}
-    by_entry: dict[str, list[str]] = {}
-    for found in missing:
-        by_entry.setdefault(entries[found.path], []).append(found.path)
-    return (_moved(config, places) if missing else config), dict(sorted(by_entry.items()))
+    return _moved(config, places) if missing else config
 
 
 def lay(needed: Needed, place: Path) -> None:
@@ -68,16 +62,7 @@ def _moved(config: Config, places: dict[str, str]) -> Config:
             return FOLDS if key == "folds" else places[value]
         return value
 
-    return Config.model_validate(moved(config.model_dump()))
-
-
-def told(missing: dict[str, list[str]]) -> str:
-    """Return which files a plan has been made without, and where each can be had, as text for the screen."""
-    catalogue = read_catalogue()
-    width = max(map(len, missing), default=0)
-    lines = ["Not there, and planned as if they were; a run leaves out what needs them:"]
-    for name, paths in missing.items():
-        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        lines.append(f"  {name:<{width}}  {paths[0]}{others}  {catalogue[name].source}")
-    lines.append("snakemake --cores 1 datasets says where each belongs, on which terms, and how to get it.")
-    return "\n".join(lines)
+    plain = moved(config.model_dump())
+    if config.encoder.path in places:
+        plain["encoder"]["vocabulary_size"] = None  # the stand-in has its own
+    return Config.model_validate(plain)
