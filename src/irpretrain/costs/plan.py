@@ -1,4 +1,4 @@
-"""Plan a configuration without its data: `python -m irpretrain.costs.plan --configfile configs/paper.yaml`.
+"""Plan a configuration without its data: `python -m irpretrain.costs.plan --configfile mine.yaml`.
 
 An ordinary dry run refuses files of one's own that are not there, as a run would, and looks at what is done already.
 This one lays empty files where they are wanted, in a folder of its own, and plans there: every job, and what it would
