@@ -24,10 +24,9 @@ from snakemake.exceptions import WorkflowError
 
 from irpretrain.catalogue.absence import without_absent
 from irpretrain.catalogue.needed import missing_by_entry, told
-from irpretrain.config.load import lay_overlays, parse_config
+from irpretrain.config import lay_overlays, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
-from irpretrain.costs.stand_ins import with_stand_ins
 from irpretrain.errors import IRPretrainError
 
 STARTED = time.time()
@@ -51,6 +50,8 @@ try:
     MISSING = missing_by_entry(CFG)
     PLANNED_ABSENT = bool(MISSING) and CFG.plan_absent and is_dry_run()
     if PLANNED_ABSENT:
+        from irpretrain.costs.stand_ins import with_stand_ins
+
         CFG = with_stand_ins(CFG, folder_of_this_process())
     CFG = without_absent(CFG)
     MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))

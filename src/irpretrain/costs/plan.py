@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from irpretrain.catalogue.needed import needed_files
+from irpretrain.catalogue.needed import catalogue_paths, needed_files
 from irpretrain.config import Config, load_config
 from irpretrain.costs.stand_ins import lay
 from irpretrain.errors import IRPretrainError
@@ -25,10 +25,12 @@ GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
 
 def lay_out(config: Config, folder: Path) -> None:
-    """Put a stand-in into `folder` for every file that the configuration names by a relative path."""
+    """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
+    catalogue are a dry run's own affair (`plan_absent`)."""
+    known = catalogue_paths(config.data_folder)
     for needed in needed_files(config):
         place = folder / needed.path
-        if Path(needed.path).is_absolute() or place.exists():
+        if Path(needed.path).is_absolute() or place.exists() or needed.path in known:
             continue
         lay(needed, place)
         if needed.kind == "folds":
@@ -39,7 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     """Plan, and return Snakemake's exit code; 1 where the configuration is refused."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    overlays = parser.parse_known_args(arguments)[0].configfile
+    given, others = parser.parse_known_args(arguments)
+    overlays = given.configfile
     with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:
         try:
             lay_out(load_config(ROOT / "config.yaml", *overlays), Path(folder))
@@ -49,7 +52,9 @@ def main(arguments: Sequence[str]) -> int:
         print("Planned as if all data were there and nothing were done yet.", file=sys.stderr)
         command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", "reason", "host"]
         where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", folder]
-        return subprocess.run([*command, *where, *arguments]).returncode
+        last = Path(folder, "plan.yaml")
+        last.write_text("plan_absent: true\n")
+        return subprocess.run([*command, *where, *others, "--configfile", *overlays, last]).returncode
 
 
 if __name__ == "__main__":
