@@ -14,6 +14,7 @@ from irpretrain.config.usage import (
     active_query_pages,
     first_stage_names,
     most_shots,
+    shown_predictors,
     trained_on,
     used_first_stages,
     used_models,
