@@ -61,8 +61,30 @@ def add_up() -> list[float]:
     sums.finish()
     assert third.grad is None
     found = [float(p.grad[0]) for p in (first, second) if p.grad is not None]
+    check_order([first, second, third], sums)
     assert ranks.from_first(lambda: found) == found
     return [*found, ranks.total(ranks.rank + 1), *ranks.sums([0.5, ranks.rank])]
+
+
+def check_order(parameters: list[torch.nn.Parameter], sums: GradientSums) -> None:
+    """What had gradients before is sent while they are computed; what had none, and has one now, is added too; and a
+    resumed training adds in the same order."""
+    first, second, third = parameters
+    for with_third in (False, True):
+        for parameter in parameters:
+            parameter.grad = None
+        sums.begin_last()
+        (first.sum() + second.sum() + (third.sum() if with_third else 0)).backward()
+        assert len(sums._sent) == (3 if with_third else 2)
+        sums.finish()
+        assert first.grad is not None
+        assert first.grad.tolist() == [2, 2]
+        assert (third.grad is not None) is with_third
+        fresh = GradientSums(parameters, here(), bucket_bytes=8)
+        fresh.restore(sums.state())
+        assert [list(map(id, bucket)) for bucket in fresh._buckets] == [
+            list(map(id, bucket)) for bucket in sums._buckets
+        ]
 
 
 def fail(kind: str) -> None:

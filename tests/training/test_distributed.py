@@ -250,13 +250,14 @@ def test_what_no_process_gave_a_gradient_has_none(runs: Runs) -> None:
 
 
 START = """
-import os, pickle, sys
+import pickle, sys
 from types import SimpleNamespace
 from irpretrain.stage import stage
 from irpretrain.training.pretrain import pretrain
-outputs = SimpleNamespace(rule="pretrain", input=[], output=[], params={}, log=[sys.argv[2]])
-with stage(outputs) as done:
-    done(pretrain(**pickle.loads(bytes.fromhex(sys.argv[1]))))
+given = pickle.loads(bytes.fromhex(sys.argv[1]))
+outputs = [str(given["output"])]
+with stage(SimpleNamespace(rule="pretrain", input=[], output=outputs, params={}, log=[sys.argv[2]])) as done:
+    done(pretrain(**given))
 """
 
 

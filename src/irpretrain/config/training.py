@@ -16,7 +16,10 @@ LOSS_TEXT = (
     "PROP's softmax over the scores, then a margin of 1, i.e. 2(1 - p+); listwise: cross-entropy of the first "
     "sequence (LCE)."
 )
-ACCUMULATION_TEXT = "Micro-batches one optimiser step is split into, over all processes that share it; each of these has one at least."
+ACCUMULATION_TEXT = (
+    "Micro-batches one optimiser step is split into. Processes that share a step share these; each of them has one at "
+    "least, whatever is given."
+)
 
 
 class OptimiserConfig(Section):

@@ -4,6 +4,9 @@ Each process adds the gradients of its own micro-batches. In its last backward p
 their way in buckets, those of the last layers first, as in torch's DistributedDataParallel. That wrapper wants one
 forward for each backward and the same number of them everywhere; steps here have several tasks, and processes
 different numbers of micro-batches. Gradients are sums, not means: losses are shares of the whole step's already.
+
+Buckets go in the same order in all processes, so one that has to wait holds up those after it. Parameters that got no
+gradient in the step before, such as a head that no task trains, are therefore in the last ones.
 """
 
 from __future__ import annotations
@@ -39,14 +42,39 @@ class GradientSums:
     def __init__(self, parameters: Iterable[Tensor], ranks: Ranks, bucket_bytes: int = BUCKET_BYTES) -> None:
         self._ranks = ranks
         self._parameters = [parameter for parameter in parameters if parameter.requires_grad]
-        self._buckets = _buckets(self._parameters, bucket_bytes)
+        self._bucket_bytes = bucket_bytes
+        self._wanted: set[int] | None = None
+        self._fill_buckets({id(parameter) for parameter in self._parameters})
         self._sent: list[_Sent] = []
         self._missing: list[int] | None = None
         """Parameters of each bucket whose gradients are not complete; None while none can be."""
         if ranks.count > 1:
-            for number, bucket in enumerate(self._buckets):
-                for parameter in bucket:
-                    parameter.register_post_accumulate_grad_hook(lambda _, number=number: self._ready(number))
+            for parameter in self._parameters:
+                parameter.register_post_accumulate_grad_hook(self._ready)
+
+    def state(self) -> list[bool]:
+        """Return which parameters are in the first buckets: with three processes and more, the place of a number in its
+        bucket decides in which order it is summed."""
+        assert self._wanted is not None
+        return [id(parameter) in self._wanted for parameter in self._parameters]
+
+    def restore(self, state: list[bool]) -> None:
+        """Fill the buckets as they were; the inverse of `state`."""
+        self._fill_buckets({id(p) for p, wanted in zip(self._parameters, state, strict=True) if wanted})
+
+    def _fill_buckets(self, wanted: set[int]) -> None:
+        """Put the parameters with these identities into the first buckets, the others into the last."""
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+        parts = (
+            [parameter for parameter in self._parameters if (id(parameter) in wanted) is expected]
+            for expected in (True, False)
+        )
+        self._buckets = [bucket for part in parts for bucket in _buckets(part, self._bucket_bytes)]
+        self._bucket_of = {
+            id(parameter): number for number, bucket in enumerate(self._buckets) for parameter in bucket
+        }
 
     def begin_last(self) -> None:
         """Take gradients that the next backward pass gives as complete; no other pass may follow it."""
@@ -70,12 +98,13 @@ class GradientSums:
             for parameter, part in zip(bucket, parts, strict=True):
                 parameter.grad = part.view_as(parameter) if id(parameter) in wanted else None
         self._sent, self._missing = [], None
+        self._fill_buckets(wanted)
 
-    def _ready(self, number: int) -> None:
+    def _ready(self, parameter: Tensor) -> None:
         """Send what is complete, in the order of the buckets, which is the same in all processes."""
         if self._missing is None:
             return
-        self._missing[number] -= 1
+        self._missing[self._bucket_of[id(parameter)]] -= 1
         while len(self._sent) < len(self._buckets) and self._missing[len(self._sent)] == 0:
             self._send(len(self._sent))
 

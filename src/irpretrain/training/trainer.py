@@ -246,6 +246,7 @@ class Trainer(Generic[Model]):
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "scaler": self._scaler.state_dict(),
+            "gradients": self._gradients.state(),
             "random_state": torch.get_rng_state(),
         }
 
@@ -254,6 +255,7 @@ class Trainer(Generic[Model]):
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._scaler.load_state_dict(state["scaler"])
+        self._gradients.restore(state["gradients"])
         torch.set_rng_state(state["random_state"].cpu())
 
 
