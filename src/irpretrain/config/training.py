@@ -11,6 +11,7 @@ from irpretrain.config.base import Section
 
 Positive = Annotated[int, Field(ge=1)]
 Loss = Literal["hinge", "pair-softmax", "listwise"]
+Packing = Literal["auto", "on", "off"]
 LOSS_TEXT = (
     "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences; pair-softmax: the released "
     "PROP's softmax over the scores, then a margin of 1, i.e. 2(1 - p+); listwise: cross-entropy of the first "
@@ -123,6 +124,18 @@ class ComputeConfig(Section):
         ge=0,
         description="GPUs that a job asks Snakemake for (resource `gpu`). A job that asks for any computes without "
         "one only if `device` is cpu.",
+    )
+    packing: Packing = Field(
+        "auto",
+        description="Lay sequences end to end, so that no padding is computed (BERT only). auto: on a CPU, and on a "
+        "GPU with which torch's attention of variable length can be used: bf16 or fp16, Ampere or newer, no dropout of "
+        "attention in training. on: everywhere; without that kernel attention is a call a sequence, which is slow on a GPU. "
+        "off: pad. Results differ by rounding, and with dropout by other draws.",
+    )
+    compile: bool = Field(
+        False,
+        description="Compile what of BERT's layers is no attention with torch.compile, which needs a C++ compiler, and "
+        "Triton on a GPU. Results differ by rounding, and with dropout by other draws.",
     )
 
 

@@ -13,12 +13,13 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import BertConfig, BertForSequenceClassification, BertModel
 from transformers.activations import ACT2FN
 
 from irpretrain.atomic import atomic_directory
+from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError
-from irpretrain.models.chosen_rows import encode_rows
+from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.models.parameters import (
@@ -65,7 +66,10 @@ class CrossEncoder(nn.Module):
         classifier: encoder and score head, in Hugging Face's shape.
         mlm_head: the MLM head.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
+        packing: whether sequences are laid end to end; see `ComputeConfig.packing`.
     """
+
+    packing: Packing = "off"
 
     def __init__(
         self,
@@ -165,6 +169,11 @@ class CrossEncoder(nn.Module):
         """Where the weights are."""
         return self.classifier.classifier.weight.device
 
+    @property
+    def bert(self) -> BertModel:
+        """The encoder."""
+        return self.classifier.bert
+
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
         if max_length > self.config.max_position_embeddings:
@@ -194,17 +203,13 @@ class CrossEncoder(nn.Module):
             encoder the projection costs as much as the encoder itself.
         """
         bert = self.classifier.bert
-        sequences, positions = input_ids.shape
-        rows = torch.arange(sequences, device=input_ids.device) * positions  # [CLS] comes first
-        if masked is not None:
-            rows = torch.cat([rows, masked.reshape(-1).nonzero().squeeze(-1)])
-        states = encode_rows(bert, input_ids, token_type_ids, attention_mask, rows)
+        first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, self.packing)
         assert bert.pooler is not None
-        pooled = self.classifier.dropout(bert.pooler(states[:sequences, None]))
+        pooled = self.classifier.dropout(bert.pooler(first[:, None]))
         scores = self.classifier.classifier(pooled).squeeze(-1)
         if masked is None:
             return scores, None
-        chosen, embeddings = states[sequences:], bert.embeddings.word_embeddings.weight
+        embeddings = bert.embeddings.word_embeddings.weight
         if not mlm_trains_encoder:
             chosen, embeddings = chosen.detach(), embeddings.detach()
         return scores, self.mlm_head(chosen, embeddings)

@@ -64,13 +64,15 @@ def by_sequence(
     query: Tensor, key: Tensor, value: Tensor, asking: Bounds, asked: Bounds, dropout: float
 ) -> Tensor:
     """Attend by a call a sequence; see `PackedAttention`."""
-    parts = zip(query.split(asking.lengths), key.split(asked.lengths), value.split(asked.lengths), strict=True)
+    parts = zip(
+        query.split(asking.lengths), key.split(asked.lengths), value.split(asked.lengths), strict=True
+    )
     return torch.cat([_attend(*part, dropout) for part in parts])
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
-    heads_first = (x.transpose(0, 1)[None] for x in (query, key, value))
-    return functional.scaled_dot_product_attention(*heads_first, dropout_p=dropout)[0].transpose(0, 1)
+    q, k, v = (x.transpose(0, 1)[None] for x in (query, key, value))  # [1, heads, rows, size of a head]
+    return functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)[0].transpose(0, 1)
 
 
 def by_kernel(

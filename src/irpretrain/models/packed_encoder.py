@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 from transformers import BertModel
 
-from irpretrain.models.packed_attention import Bounds, PackedAttention
+from irpretrain.config.training import Packing
+from irpretrain.models.packed_attention import Bounds, PackedAttention, by_kernel, by_sequence, no_kernel
 
 
 def encode_packed(
@@ -59,7 +60,11 @@ def _layer(
     parts: Any = layer
     own = parts.attention.self
     heads = (-1, own.num_attention_heads, own.attention_head_size)
-    query, key, value = own.query(asking).view(heads), own.key(hidden).view(heads), own.value(hidden).view(heads)
+    query, key, value = (
+        own.query(asking).view(heads),
+        own.key(hidden).view(heads),
+        own.value(hidden).view(heads),
+    )
     dropout = own.dropout.p if own.training else 0.0
     attended = parts.attention.output(attend(query, key, value, ask, asked, dropout).flatten(1), asking)
     output: Tensor = parts.feed_forward_chunk(attended)
@@ -74,8 +79,25 @@ def unpacked(values: Tensor, attention_mask: Tensor) -> Tensor:
     )
 
 
-def compute_dtype(model: nn.Module, device: torch.device) -> torch.dtype:
+def attention_of(bert: BertModel, packing: Packing) -> PackedAttention | None:
+    """Return the attention that an encoder is to compute its packed sequences with, or None where it is to pad them.
+
+    It depends on what the encoder does right now: on which device, in which precision (autocast), whether it trains.
+    """
+    if packing == "off":
+        return None
+    if why_no_kernel(bert, bert.device, compute_dtype(bert), bert.training) is None:
+        return by_kernel
+    return None if packing == "auto" and bert.device.type == "cuda" else by_sequence
+
+
+def why_no_kernel(bert: BertModel, device: torch.device, dtype: torch.dtype, training: bool) -> str | None:
+    """Return why torch's attention of variable length cannot serve an encoder, or None where it can."""
+    own: Any = bert.encoder.layer[0].attention.self
+    return no_kernel(device, dtype, own.attention_head_size, own.dropout.p if training else 0.0)
+
+
+def compute_dtype(bert: BertModel) -> torch.dtype:
     """Return the precision of matrix products: autocast's, or the weights' own."""
-    if torch.is_autocast_enabled(device.type):
-        return torch.get_autocast_dtype(device.type)
-    return next(model.parameters()).dtype
+    kind = bert.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else bert.dtype

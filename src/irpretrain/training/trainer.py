@@ -24,6 +24,7 @@ from irpretrain.errors import TrainingError
 from irpretrain.randomness import integer_seed
 from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
 from irpretrain.training.compute import autocast, free_memory, memory_ran_out
+from irpretrain.training.fast_paths import use_fast_paths
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import StepMetrics, TaskMetrics
@@ -188,6 +189,7 @@ class Trainer(Generic[Model]):
         accumulation: int = 1,
     ) -> None:
         self.model: Model = model.to(device)
+        use_fast_paths(model, compute, device, training=True)
         self.optimiser = make_optimiser(model, optimiser)
         self.steps = steps
         self._options, self._seed = optimiser, seed
