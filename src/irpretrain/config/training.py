@@ -129,7 +129,7 @@ class ComputeConfig(Section):
         "auto",
         description="Lay sequences end to end, so that no padding is computed (BERT only). auto: on a CPU, and on a "
         "GPU with which torch's attention of variable length can be used: bf16 or fp16, Ampere or newer, no dropout of "
-        "attention in training. on: everywhere; without that kernel attention is a call a sequence, which is slow on a GPU. "
+        "attention in training. on: everywhere; without that kernel attention is a call a sequence, slow on a GPU. "
         "off: pad. Results differ by rounding, and with dropout by other draws.",
     )
     compile: bool = Field(

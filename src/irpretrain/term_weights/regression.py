@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from irpretrain.models.arithmetic import Work
 from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.trainer import Setting, StepPart
@@ -61,9 +62,10 @@ class TokenRegression:
         """Return the task's losses at a step; see `StepTask`."""
         batch = self.sequences.batch(number, self.batch_size, self.seed)
         metrics = RegressionMetrics(1.0, 0.0, counted=int(np.isfinite(batch.targets).sum()))
-        return StepPart(
-            metrics, int(batch.attention_mask.sum()), self._losses(model, setting, batch, metrics)
-        )
+        lengths = batch.attention_mask.sum(1)
+        tokens = int(lengths.sum())
+        work = Work(lengths, lengths, weighed=tokens)
+        return StepPart(metrics, tokens, self._losses(model, setting, batch, metrics), work)
 
     def _losses(
         self, model: nn.Module, setting: Setting, batch: TokenBatch, metrics: RegressionMetrics

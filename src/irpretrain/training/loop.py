@@ -50,7 +50,7 @@ def run_steps(
         trainer.restore(state)
         done, tokens = int(state["step"]), int(state["tokens"])
     log.truncate(done)
-    status = StatusLine(title, trainer.steps, options.log_every)
+    status = StatusLine(title, trainer.steps, options.log_every, trainer.peak)
     for step in range(done, trainer.steps):
         measured = trainer.step(step, *tasks_of(step))
         tokens += measured.tokens

@@ -21,10 +21,13 @@ from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig
 from irpretrain.errors import TrainingError
+from irpretrain.models.arithmetic import EncoderSize, Work
 from irpretrain.randomness import integer_seed
 from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
 from irpretrain.training.compute import autocast, free_memory, memory_ran_out
 from irpretrain.training.fast_paths import use_fast_paths
+from irpretrain.training.gpu_rates import peak_rate
+from irpretrain.training.group_work import group_work
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import StepMetrics, TaskMetrics
@@ -58,11 +61,13 @@ class StepPart:
         metrics: filled while `losses` is gone through.
         tokens: word pieces and special tokens, without padding.
         losses: of the micro-batches, each computed when it is asked for; their sum is the task's loss.
+        work: what they ask of an encoder; None where that is not counted.
     """
 
     metrics: TaskMetrics
     tokens: int
     losses: Iterator[Tensor]
+    work: Work | None = None
 
 
 class StepTask(Protocol):
@@ -104,7 +109,9 @@ class Task:
         batch = self.builder.build(self.source.groups(number))
         masked = self.masker.apply(batch, step) if self.masker and self.mlm_weight > 0 else None
         metrics = TaskMetrics(self.weight, self.mlm_weight if masked else 0.0)
-        return StepPart(metrics, batch.tokens, self._losses(model, setting, step, batch, masked, metrics))
+        losses = self._losses(model, setting, step, batch, masked, metrics)
+        work = group_work(batch, masked, self.weight > 0, step >= self.mlm_head_steps)
+        return StepPart(metrics, batch.tokens, losses, work)
 
     def _losses(
         self,
@@ -176,6 +183,9 @@ class Trainer(Generic[Model]):
         seed: of dropout; each step has a stream of its own, so that a resumed run drops the same units.
         steps: length of the schedule.
         accumulation: micro-batches a step is split into, by groups.
+
+    Attributes:
+        peak: rate of the device in floating-point operations a second; None where it is not known.
     """
 
     def __init__(
@@ -195,6 +205,8 @@ class Trainer(Generic[Model]):
         self._options, self._seed = optimiser, seed
         self._setting = Setting(device, compute, accumulation)
         self._parameters = list(model.parameters())
+        self._size = EncoderSize.of(model)
+        self.peak = peak_rate(device, compute)
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
     def step(self, step: int, tasks: Sequence[StepTask], batch: int | None = None) -> StepMetrics:
@@ -222,16 +234,18 @@ class Trainer(Generic[Model]):
         rate = learning_rate(self._options, step, self.steps)
         set_learning_rate(self.optimiser, rate)
         self.optimiser.zero_grad(set_to_none=True)
-        measured, tokens = {}, 0
+        measured, tokens, operations = {}, 0, 0
         for task in tasks:
             part = task.part(self.model, self._setting, step, number)
             self._backward(task, part, step)
             measured[task.name] = part.metrics
             tokens += part.tokens
+            if self._size is not None and part.work is not None:
+                operations += self._size.operations(part.work)
         norm = self._update(step)
         seconds = time.perf_counter() - start
         loss = math.fsum(m.weighted_loss for m in measured.values())
-        return StepMetrics(step + 1, loss, measured, rate, norm, tokens, seconds)
+        return StepMetrics(step + 1, loss, measured, rate, norm, tokens, seconds, operations)
 
     def _backward(self, task: StepTask, part: StepPart, step: int) -> None:
         """Add the gradients of one task's losses."""
