@@ -29,7 +29,7 @@ def test_by_hand() -> None:
 
 
 def test_a_bert_base_token_is_six_times_its_parameters() -> None:
-    """As in every estimate: of a long text all of which is read, with the attention beside it, 12 layers x 12 L x 768."""
+    """The usual estimate, of a text that is read whole, with the attention beside it: 12 layers of 12 x 512 x 768."""
     size = EncoderSize(12, 768, 3072, 30522)
     lengths = np.array([512])
     expected = 6 * 12 * (4 * 768**2 + 2 * 768 * 3072) + 12 * 12 * 512 * 768

@@ -2,8 +2,8 @@
 
 Counted is what the results need: no padding, in the last layer only positions that somebody reads, and nothing that is
 computed a second time in the backward pass. A multiplication with its addition is two operations. Lookups, LayerNorm,
-activations and the optimiser are left out, as is usual: the share of a device's peak that remains is the MFU of Chowdhery
-et al. (2022, appendix B).
+activations and the optimiser are left out, as is usual: the share of a device's peak that remains is the MFU of
+Chowdhery et al. (2022, appendix B).
 """
 
 from __future__ import annotations
