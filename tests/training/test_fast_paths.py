@@ -47,7 +47,7 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
             0.1,
             {"precision": "bf16"},
             True,
-            ["padding is computed: .* attention has 0.1; set attention_dropout to 0"],
+            ["padding is computed: .* attention has 0.1 .pretraining.attention_dropout"],
         ),
         (
             0.1,
@@ -92,6 +92,15 @@ def test_other_architectures_are_told_too(
         use_fast_paths(SpanReader.from_encoder(tiny_encoder), ComputeConfig(), GPU, training=True)
     use_fast_paths(torch.nn.Linear(2, 2), ComputeConfig(), GPU, training=True)  # a ranker over words, say
     assert capfd.readouterr().err == "SLOW: padding is computed, because a SpanReader is never packed\n"
+
+
+def test_what_cannot_be_compiled_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    distilbert = load_reranker(write_distilbert(tmp_path / "distilbert"))
+    capfd.readouterr()
+    for model in (torch.nn.Linear(2, 2), distilbert, distilbert):
+        use_fast_paths(model, ComputeConfig(compile=True), CPU, training=False)
+    linear, bert = "does nothing for a Linear", "does nothing, because the model is no BERT"
+    assert capfd.readouterr().err == f"compute.compile {linear}\ncompute.compile {bert}\n"
 
 
 def test_a_line_is_said_once(capfd: pytest.CaptureFixture[str]) -> None:

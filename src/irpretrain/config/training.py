@@ -239,6 +239,14 @@ class PretrainingConfig(SequenceConfig):
     dropout: float | None = Field(
         None, ge=0, lt=1, description="Dropout of all layers; null keeps the encoder's own."
     )
+    attention_dropout: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Dropout of the shares of attention, kept with the model and so in fine-tuning too; null: as in "
+        "`dropout`. Torch's attention of variable length has none: only with 0 does a GPU train without padding "
+        "(`compute.packing`).",
+    )
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
     masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

@@ -91,6 +91,7 @@ class CrossEncoder(nn.Module):
         layers: int | None = None,
         dropout: float | None = None,
         seed: int = 1,
+        attention_dropout: float | None = None,
     ) -> CrossEncoder:
         """Put fresh heads on a pre-trained encoder.
 
@@ -101,13 +102,14 @@ class CrossEncoder(nn.Module):
             layers: keep only the first so many layers; None for all.
             dropout: dropout of all layers; None keeps the encoder's own.
             seed: names the random streams of the fresh parameters; they depend on nothing else.
+            attention_dropout: dropout of the shares of attention; None for that of `dropout`.
 
         Raises:
             InputError: the directory holds no BERT encoder as safetensors.
             ConfigError: more layers asked for than the encoder has, or the pooled head without a pooler.
         """
         directory = Path(directory)
-        config = _read_config(directory, dropout)
+        config = _read_config(directory, dropout, attention_dropout)
         if layers is not None:
             if layers > config.num_hidden_layers:
                 raise ConfigError(
@@ -134,19 +136,26 @@ class CrossEncoder(nn.Module):
         return cls(classifier, mlm_head, directory)
 
     @classmethod
-    def load(cls, directory: str | Path, dropout: float | None = None, seed: int = 1) -> CrossEncoder:
+    def load(
+        cls,
+        directory: str | Path,
+        dropout: float | None = None,
+        seed: int = 1,
+        attention_dropout: float | None = None,
+    ) -> CrossEncoder:
         """Load a saved cross-encoder: one of ours, or any BERT sequence classifier with one label.
 
         Args:
             directory: Hugging Face directory, weights as safetensors.
             dropout: dropout of all layers; None keeps the model's own.
             seed: of the MLM head, should the directory have none.
+            attention_dropout: dropout of the shares of attention; None for that of `dropout`.
 
         Raises:
             InputError: the directory holds no such model, or parts of it are missing.
         """
         directory = Path(directory)
-        config = _read_config(directory, dropout)
+        config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
         classifier, missing = _load_classifier(directory, config)
@@ -231,7 +240,7 @@ class CrossEncoder(nn.Module):
         open_weights(folder)
 
 
-def _read_config(directory: Path, dropout: float | None) -> BertConfig:
+def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> BertConfig:
     """The configuration for a one-label classifier, without anything that names the directory."""
     given = read_config(directory)
     architectures = given.get("architectures") or []
@@ -246,6 +255,8 @@ def _read_config(directory: Path, dropout: float | None) -> BertConfig:
     if dropout is not None:
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
         config.classifier_dropout = dropout
+    if attention_dropout is not None:
+        config.attention_probs_dropout_prob = attention_dropout
     return config
 
 

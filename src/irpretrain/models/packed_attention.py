@@ -107,7 +107,10 @@ def no_kernel(device: torch.device, dtype: torch.dtype, head: int, dropout: floa
     if head > WIDEST_HEAD or head % HEAD_STEP:
         return f"attention heads of {head} are none of its sizes"
     if dropout > 0:
-        return f"it has no dropout, and the encoder's attention has {dropout:g}; set attention_dropout to 0"
+        return (
+            f"it has no dropout, and the encoder's attention has {dropout:g} (pretraining.attention_dropout: 0 "
+            "takes it away)"
+        )
     return None
 
 

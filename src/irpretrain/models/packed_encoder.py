@@ -49,7 +49,7 @@ def encode_packed(
         hidden = _layer(layer, hidden, hidden, asked, asked, attend)
     if read is None:
         return _layer(last, hidden, hidden, asked, asked, attend)
-    asking = hidden[read[real].nonzero().squeeze(1)]
+    asking = hidden[read.flatten()[rows].nonzero().squeeze(1)]
     return _layer(last, asking, hidden, Bounds.of(read.sum(1), width), asked, attend)
 
 

@@ -43,11 +43,15 @@ def use_fast_paths(
     if not hasattr(model, "packing"):
         if device.type == "cuda" and any(isinstance(part, PreTrainedModel) for part in model.modules()):
             say_once(f"SLOW: padding is computed, because a {type(model).__name__} is never packed")
+        if options.compile:
+            say_once(f"compute.compile does nothing for a {type(model).__name__}")
         return lambda: None
     one: Any = model
     before, compiled = one.packing, any(_is_compiled(part) for part in _parts(one.bert))
     one.packing = options.packing
     compile_layers(one.bert, options.compile, device)
+    if options.compile and one.bert is None:
+        say_once("compute.compile does nothing, because the model is no BERT")
     if device.type == "cuda":
         for reason in slow_paths(one.bert, options, device, training):
             say_once(f"SLOW: {reason}")
