@@ -1,6 +1,6 @@
 """Sequences laid end to end against padded ones, on batches of real lengths, on one CPU thread.
 
-    python benchmarks/packing.py [--results results] [--layers 4] [--hidden 384] [--precision bf16]
+    python benchmarks/packing.py [--results results] [--layers 4] [--hidden 384] [--precision bf16] [--dropout 0.1]
 
 The lengths are those of a finished run of the default: groups of ROP and of ARES, SQuAD's paragraphs with their
 questions, each cut as `config.yaml` cuts them and at 256 and 512; in random order, as in training, and sorted, as in
@@ -51,13 +51,13 @@ def lengths_of_paragraphs(results: Path, batches: int, cut: int) -> list[np.ndar
     return list(np.minimum(drawn, cut))
 
 
-def make_model(layers: int, hidden: int) -> CrossEncoder:
+def make_model(layers: int, hidden: int, dropout: float) -> CrossEncoder:
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": hidden // 32}
     config = BertConfig(
         **sizes,
         intermediate_size=4 * hidden,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
         num_labels=1,
     )
     network = BertForSequenceClassification._from_config(config, attn_implementation="sdpa")
@@ -84,11 +84,11 @@ def train(model: CrossEncoder, batch: tuple[Tensor, Tensor, Tensor, Tensor]) -> 
     (scores.square().sum() + logits.float().logsumexp(1).mean()).backward()
 
 
-def cases(results: Path, batches: int) -> Iterator[tuple[str, list[np.ndarray]]]:
+def cases(results: Path, batches: int, cuts: list[int]) -> Iterator[tuple[str, list[np.ndarray]]]:
     for objective in ("rop", "ares-simple"):
         if (results / "groups" / "pretraining" / f"{objective}.parquet").exists():
             yield f"groups of {objective}, cut at 64", lengths_of_groups(results, objective, batches, 64)
-    for cut in (96, 256, 512):
+    for cut in cuts:
         found = lengths_of_paragraphs(results, batches, cut)
         yield f"SQuAD, cut at {cut}", found
         yield f"SQuAD, cut at {cut}, sorted", np.split(np.sort(np.concatenate(found)), batches)
@@ -119,16 +119,18 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--hidden", type=int, default=384)
     parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"])
+    parser.add_argument("--dropout", type=float, default=0.0, help="of all layers and of attention")
+    parser.add_argument("--cuts", type=int, nargs="*", default=[96, 256, 512], help="of SQuAD's sequences")
     parser.add_argument("--batches", type=int, default=6, help="of each kind (default 6)")
     given = parser.parse_args()
     options = ComputeConfig(precision=given.precision, device="cpu")
     torch.manual_seed(0)
-    model = make_model(given.layers, given.hidden)
+    model = make_model(given.layers, given.hidden, given.dropout)
     print(
         "| work | lengths | padding | padded, pieces/s | packed, pieces/s | ratio |\n|---|---|---:|---:|---:|---:|"
     )
     with reproducible(options):
-        for name, lengths in cases(given.results, given.batches):
+        for name, lengths in cases(given.results, given.batches, given.cuts):
             padding = 1 - sum(int(one.sum()) for one in lengths) / sum(
                 one.max() * len(one) for one in lengths
             )
