@@ -123,8 +123,9 @@ class TermInferenceConfig(Section):
     batch_tokens: int = Field(
         2048,
         ge=64,
-        description="Word pieces of a batch, padding included. On a CPU the last batch of each length in a block is "
-        "filled up with empty rows; a GPU wants much more.",
+        description="Word pieces of a batch; padding counts where it is computed, which on a CPU it always is with "
+        "`packing: auto`. There the last batch of each length in a block is filled up with empty rows; a GPU wants "
+        "much more.",
         json_schema_extra={"unit": "word pieces"},
     )
     block: int = Field(

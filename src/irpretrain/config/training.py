@@ -11,6 +11,7 @@ from irpretrain.config.base import Section
 
 Positive = Annotated[int, Field(ge=1)]
 Loss = Literal["hinge", "pair-softmax", "listwise"]
+Packing = Literal["auto", "on", "off"]
 LOSS_TEXT = (
     "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences; pair-softmax: the released "
     "PROP's softmax over the scores, then a margin of 1, i.e. 2(1 - p+); listwise: cross-entropy of the first "
@@ -127,6 +128,18 @@ class ComputeConfig(Section):
         ge=0,
         description="GPUs that a job asks Snakemake for (resource `gpu`): 0 or 1. A job that asks for one computes "
         "without only if `device` is cpu.",
+    )
+    packing: Packing = Field(
+        "auto",
+        description="Lay sequences end to end, so that no padding is computed (BERT only). auto: on a CPU, and on a "
+        "GPU with which torch's attention of variable length can be used: bf16 or fp16, Ampere or newer, no dropout of "
+        "attention in training. on: everywhere; without that kernel attention is a call a sequence, slow on a GPU. "
+        "off: pad. Results differ by rounding, and with dropout by other draws.",
+    )
+    compile: bool = Field(
+        False,
+        description="Compile what of BERT's layers is no attention with torch.compile, which needs a C++ compiler, and "
+        "Triton on a GPU. Results differ by rounding, and with dropout by other draws.",
     )
 
     @model_validator(mode="after")
@@ -280,6 +293,14 @@ class PretrainingConfig(SequenceConfig):
     )
     dropout: float | None = Field(
         None, ge=0, lt=1, description="Dropout of all layers; null keeps the encoder's own."
+    )
+    attention_dropout: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Dropout of the shares of attention, kept with the model and so in fine-tuning too; null: as in "
+        "`dropout`. Torch's attention of variable length has none: only with 0 does a GPU train without padding "
+        "(`compute.packing`).",
     )
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
     masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")

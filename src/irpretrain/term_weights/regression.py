@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from irpretrain.models.arithmetic import Work
 from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.shares import Share
@@ -65,7 +66,9 @@ class TokenRegression:
         metrics = RegressionMetrics(1.0, 0.0, counted=int(np.isfinite(batch.targets).sum()))
         share = setting.share(len(batch.targets))
         losses = self._losses(model, setting, batch, share, metrics)
-        return StepPart(metrics, int(batch.attention_mask[share.items].sum()), share, losses)
+        lengths = batch.attention_mask[share.items].sum(1)
+        tokens = int(lengths.sum())
+        return StepPart(metrics, tokens, share, losses, Work(lengths, lengths, weighed=tokens))
 
     def _losses(
         self, model: nn.Module, setting: Setting, batch: TokenBatch, share: Share, metrics: RegressionMetrics

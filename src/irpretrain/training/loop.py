@@ -53,7 +53,7 @@ def run_steps(
     leads = trainer.ranks.leads
     if leads:
         log.truncate(done)
-    status = StatusLine(title, trainer.steps, options.log_every)
+    status = StatusLine(title, trainer.steps, options.log_every, trainer.peak)
     for step in range(done, trainer.steps):
         measured = trainer.step(step, *tasks_of(step))
         tokens += measured.tokens

@@ -136,9 +136,10 @@ def _first_model(
     encoder_options: EncoderConfig,
     seed: int,
 ) -> CrossEncoder:
+    dropout = {"dropout": options.dropout, "attention_dropout": options.attention_dropout}
     if start is not None:
-        return CrossEncoder.load(start, options.dropout, seed)
-    return CrossEncoder.from_encoder(encoder, options.head, encoder_options.layers, options.dropout, seed)
+        return CrossEncoder.load(start, seed=seed, **dropout)
+    return CrossEncoder.from_encoder(encoder, options.head, encoder_options.layers, seed=seed, **dropout)
 
 
 def _tasks(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig
+from irpretrain.models.arithmetic import Work
 from irpretrain.training.compute import autocast
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranks import ALONE, Ranks
@@ -49,12 +50,14 @@ class StepPart:
         tokens: word pieces and special tokens, without padding.
         share: which micro-batches.
         losses: of these, each computed when it is asked for; their sum over all processes is the task's loss.
+        work: what they ask of an encoder; None where that is not counted.
     """
 
     metrics: TaskMetrics
     tokens: int
     share: Share
     losses: Iterator[Tensor]
+    work: Work | None = None
 
 
 class StepTask(Protocol):

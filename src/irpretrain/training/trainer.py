@@ -19,10 +19,14 @@ from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig
 from irpretrain.errors import TrainingError
+from irpretrain.models.arithmetic import EncoderSize
 from irpretrain.randomness import integer_seed
 from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
 from irpretrain.training.compute import free_memory, memory_ran_out
+from irpretrain.training.fast_paths import use_fast_paths
+from irpretrain.training.gpu_rates import peak_rate
 from irpretrain.training.gradient_sums import GradientSums
+from irpretrain.training.group_work import group_work
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import StepMetrics, TaskMetrics
@@ -70,7 +74,8 @@ class Task:
             masked = self.masker.apply(batch, step, before)
         metrics = TaskMetrics(self.weight, self.mlm_weight if masked else 0.0)
         losses = self._losses(model, setting, step, _Part(len(groups), share, batch, masked), metrics)
-        return StepPart(metrics, batch.tokens, share, losses)
+        work = group_work(batch, masked, self.weight > 0, step >= self.mlm_head_steps)
+        return StepPart(metrics, batch.tokens, share, losses, work)
 
     def _losses(
         self,
@@ -141,6 +146,9 @@ class Trainer(Generic[Model]):
             resumed run, and any number of processes, drop the same units.
         steps: length of the schedule.
         accumulation: micro-batches a step is split into, by groups.
+
+    Attributes:
+        peak: rate of the devices of all processes in floating-point operations a second; None where it is not known.
     """
 
     def __init__(
@@ -154,6 +162,7 @@ class Trainer(Generic[Model]):
         accumulation: int = 1,
     ) -> None:
         self.model: Model = model.to(device)
+        use_fast_paths(model, compute, device, training=True)
         self.optimiser = make_optimiser(model, optimiser)
         self.steps = steps
         self.ranks = here()
@@ -161,6 +170,9 @@ class Trainer(Generic[Model]):
         self._setting = Setting(device, compute, accumulation, self.ranks)
         self._parameters = list(model.parameters())
         self._gradients = GradientSums(self._parameters, self.ranks)
+        self._size = EncoderSize.of(model)
+        rate = peak_rate(device, compute)
+        self.peak = None if rate is None else rate * self.ranks.count
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
     def step(self, step: int, tasks: Sequence[StepTask], batch: int | None = None) -> StepMetrics:
@@ -195,11 +207,11 @@ class Trainer(Generic[Model]):
             parts.append(part)
         self._gradients.finish()
         norm = self._update(step)
-        tokens = self._add_up(parts)
+        tokens, operations = self._add_up(parts)
         measured = {task.name: part.metrics for task, part in zip(tasks, parts, strict=True)}
         seconds = time.perf_counter() - start
         loss = math.fsum(m.weighted_loss for m in measured.values())
-        return StepMetrics(step + 1, loss, measured, rate, norm, tokens, seconds)
+        return StepMetrics(step + 1, loss, measured, rate, norm, tokens, seconds, operations)
 
     def _backward(self, task: StepTask, part: StepPart, step: int, place: int, last: bool) -> None:
         """Add the gradients of one task's losses; `place` is its own among the step's tasks."""
@@ -218,16 +230,25 @@ class Trainer(Generic[Model]):
         if max(self._setting.accumulation, self.ranks.count) > 1:
             torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{place}/{number}"))
 
-    def _add_up(self, parts: Sequence[StepPart]) -> int:
-        """Put what all processes measured into the metrics of each; return how many tokens they read."""
-        sums = iter(
-            self.ranks.sums([number for part in parts for number in (part.tokens, *part.metrics.summed())])
-        )
-        tokens = 0
+    def _add_up(self, parts: Sequence[StepPart]) -> tuple[int, int]:
+        """Put what all processes measured into the metrics of each; return how many tokens they read, and how many
+        operations that took."""
+        own = [
+            number
+            for part in parts
+            for number in (part.tokens, self._operations(part), *part.metrics.summed())
+        ]
+        sums = iter(self.ranks.sums(own))
+        tokens = operations = 0
         for part in parts:
             tokens += int(next(sums))
+            operations += int(next(sums))
             part.metrics.put_summed(sums)
-        return tokens
+        return tokens, operations
+
+    def _operations(self, part: StepPart) -> int:
+        """Floating-point operations of one task's share; 0 where they are not counted."""
+        return 0 if self._size is None or part.work is None else self._size.operations(part.work)
 
     def _update(self, step: int) -> float:
         """Clip, step, and return the gradient norm before clipping."""
