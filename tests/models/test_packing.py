@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import settings as sized
 from hypothesis import strategies as st
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.models import packed_encoder
@@ -284,6 +285,19 @@ def test_why_the_kernel_cannot_be_used(
     found = no_kernel(gpu, **given)
     assert found is None if reason is None else found is not None and reason in found
     assert no_kernel(torch.device("cpu"), torch.bfloat16, 64, 0.0) == "it needs a GPU"
+
+
+def test_the_kernel_takes_what_it_is_given() -> None:
+    """Its shapes and gradients, as torch states them; nothing is computed."""
+    with FakeTensorMode():
+        query, key, value = (
+            torch.empty(n, 2, 32, dtype=torch.bfloat16, requires_grad=True) for n in (4, 10, 10)
+        )
+        asking, asked = (Bounds(torch.empty(4, dtype=torch.int32), 9) for _ in range(2))
+        found = by_kernel(query, key, value, asking, asked, 0.0)
+        assert (found.shape, found.dtype) == (query.shape, torch.bfloat16)
+        found.float().sum().backward()
+        assert [one.grad.shape for one in (query, key, value)] == [query.shape, key.shape, value.shape]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch's kernel of variable length needs a GPU")
