@@ -72,11 +72,11 @@ def dump(section):
     return section.model_dump(mode="json")
 
 
-def memory(megabytes):
-    """Memory request that grows with each attempt."""
+def memory(megabytes, processes=None):
+    """Memory request that grows with each attempt: of one process, of which a job may have several."""
 
     def request(wildcards, attempt):
-        return megabytes * attempt
+        return megabytes * attempt * (processes(wildcards) if processes else 1)
 
     return request
 

@@ -20,7 +20,8 @@ from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, Group, Span
 from irpretrain.training.judged import JudgedGroups, JudgedQuery
 from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
-from irpretrain.training.trainer import Setting, Task, Trainer
+from irpretrain.training.steps import Setting
+from irpretrain.training.trainer import Task, Trainer
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
 
 
 @dataclass
 class TaskMetrics:
-    """One task in one step. Losses are unweighted means over the step (MLM: nats a position)."""
+    """One task in one step. Losses are unweighted means over the step (MLM: nats a position).
+
+    `SUMMED` names what each of several processes knows of its own share, and adds up to what it is for the step.
+    """
+
+    SUMMED: ClassVar[tuple[str, ...]] = ("ranking_loss", "mlm_loss", "correct_pairs", "pairs")
 
     weight: float
     mlm_weight: float
@@ -27,6 +33,16 @@ class TaskMetrics:
     def weighted_loss(self) -> float:
         """The task's part of the loss."""
         return self.weight * self.ranking_loss + self.mlm_weight * self.mlm_loss
+
+    def summed(self) -> list[float]:
+        """Return what adds up over processes."""
+        return [getattr(self, name) for name in self.SUMMED]
+
+    def put_summed(self, sums: Iterator[float]) -> None:
+        """Take as many sums as `summed` gave, in their order."""
+        for name in self.SUMMED:
+            kind = type(getattr(self, name))
+            setattr(self, name, kind(next(sums)))
 
     def record(self) -> dict[str, float | None]:
         """Return what is written; None for what was not computed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,7 +16,7 @@ from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, Group, GroupSource, Span
 from irpretrain.training.losses import count_correct_pairs, ranking_loss
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.trainer import Setting, StepPart
+from irpretrain.training.steps import Setting, StepPart
 from irpretrain.training.word_batches import WordBatchBuilder
 
 
@@ -63,12 +62,11 @@ class RankingTask:
     def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
         """Return the task's losses at a step; see `StepTask`."""
         groups = self.source.groups(number)
-        bounds = np.linspace(0, len(groups), min(setting.accumulation, len(groups)) + 1).round().astype(int)
-        cut = [groups[first:last] for first, last in itertools.pairwise(bounds)]
-        parts = [self.reader.read(some) for some in cut]
+        share = setting.share(len(groups))
+        parts = [self.reader.read(groups[some]) for some in share.slices]
         metrics = TaskMetrics(1.0, 0.0)
         losses = self._losses(model, setting, parts, len(groups), metrics)
-        return StepPart(metrics, sum(part.tokens for part in parts), losses)
+        return StepPart(metrics, sum(part.tokens for part in parts), share, losses)
 
     def _losses(
         self,
