@@ -23,7 +23,7 @@ rule pretrain:
         gpu=model_gpus,
     params:
         encoder=dump(CFG.encoder),
-        encoder_directory=source(CFG.encoder.path),
+        encoder_directory=encoder_directory,
         options=model_training,
         tasks=model_tasks,
         seed=seed_number,

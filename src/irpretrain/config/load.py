@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -11,11 +12,15 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from irpretrain.config.presets import PRESETS, RECIPES
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, one_line
 
 Model = TypeVar("Model", bound=BaseModel)
 LAYERS = "layers"
 """The key under which an overlay names those that lie under it."""
+SHOWN = reprlib.Repr()
+"""How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts."""
+SHOWN.maxlevel, SHOWN.maxstring, SHOWN.maxother, SHOWN.maxlong = 3, 200, 200, 60
+SHOWN.maxlist = SHOWN.maxtuple = SHOWN.maxset = SHOWN.maxdict = 8
 
 
 def load_config(base: str | Path, *overlays: str | Path) -> Any:
@@ -161,7 +166,7 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return f"{where}: {message}" if where else message
-    return f"{where}: {message}; given was {given!r}"
+    return f"{where}: {message}; given was {SHOWN.repr(given)}"
 
 
 def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
@@ -180,8 +185,15 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such configuration file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: the file cannot be opened: {error.strerror or error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: this is not valid YAML: it is nested too deeply") from None
+    except (
+        yaml.YAMLError,
+        ValueError,
+    ) as error:  # ValueError: of UTF-8, dates, numbers with thousands of digits
+        raise ConfigError(f"{path}: this is not valid YAML: {one_line(error)}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: the file must hold a mapping from keys to values")
     return content

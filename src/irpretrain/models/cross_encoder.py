@@ -18,9 +18,9 @@ from transformers.activations import ACT2FN
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.training import Packing
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.chosen_rows import encode_read
-from irpretrain.models.encoder_files import read_config
+from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.models.parameters import (
     copy_tokenizer,
@@ -163,7 +163,8 @@ class CrossEncoder(nn.Module):
         mlm_head = MaskedLanguageModelHead(config)
         path = directory / MLM_HEAD_FILE
         if path.exists():
-            mlm_head.load_state_dict(_read_weights(path))
+            with refusing(path, "these are not the weights of an MLM head"):
+                mlm_head.load_state_dict(_read_weights(path))
         elif not _load_own_mlm_head(mlm_head, directory):
             _initialise_mlm_head(mlm_head, config.initializer_range, seed)
         return cls(classifier, mlm_head, directory)
@@ -250,7 +251,8 @@ def _read_config(directory: Path, dropout: float | None, attention_dropout: floa
         for name in ("id2label", "label2id", "num_labels", "problem_type"):
             given.pop(name, None)
         given["num_labels"] = 1
-    config = BertConfig(**given)
+    with refusing(directory, "config.json cannot be used", REMEDY):
+        config = BertConfig(**given)
     config.sentence_transformers = dict(IDENTITY_ACTIVATION)
     if dropout is not None:
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
@@ -262,24 +264,20 @@ def _read_config(directory: Path, dropout: float | None, attention_dropout: floa
 
 def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequenceClassification, set[str]]:
     """Return the classifier in single precision and the names of the parameters the directory lacks."""
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            loaded: Any = BertForSequenceClassification.from_pretrained(
-                directory,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                attn_implementation="sdpa",
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, SafetensorError, RuntimeError) as error:
-        raise InputError(
+    remedy = "The directory must hold model.safetensors; other formats must be converted first."
+    refused = refusing(directory, "the weights cannot be read", remedy)
+    with refused, quiet(), torch.random.fork_rng(devices=[]):
+        loaded: Any = BertForSequenceClassification.from_pretrained(
             directory,
-            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
-            remedy="The directory must hold model.safetensors; other formats must be converted first.",
-        ) from None
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            attn_implementation="sdpa",
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     classifier, information = loaded
     own_memory(classifier)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
@@ -320,7 +318,8 @@ def _load_own_mlm_head(head: MaskedLanguageModelHead, directory: Path) -> bool:
     }
     if any(tensor is None for tensor in found.values()):
         return False
-    head.load_state_dict({name: tensor.float() for name, tensor in found.items() if tensor is not None})
+    with refusing(path, "the weights of its MLM head do not fit its config.json"):
+        head.load_state_dict({name: tensor.float() for name, tensor in found.items() if tensor is not None})
     return True
 
 

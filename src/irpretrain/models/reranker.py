@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import BertForSequenceClassification, BertModel
 
 from irpretrain.config.training import Packing
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
@@ -124,20 +123,20 @@ def _load_network(directory: Path) -> tuple[Any, set[str]]:
     """Return the classifier, and the names of the parameters the directory lacks."""
     from transformers import AutoModelForSequenceClassification
 
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            loaded: Any = AutoModelForSequenceClassification.from_pretrained(
-                directory,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(directory, f"the model cannot be loaded: {reason}", remedy=REMEDY) from None
+    with (
+        refusing(directory, "the model cannot be loaded", REMEDY),
+        quiet(),
+        torch.random.fork_rng(devices=[]),
+    ):
+        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
+            directory,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     network, information = loaded
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return network, set(information["missing_keys"]) | mismatched

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import (
     AutoConfig,
@@ -22,7 +21,7 @@ from transformers import (
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.training import Packing
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
@@ -157,14 +156,9 @@ class TermWeightRegressor(nn.Module):
 
 
 def _read_config(directory: Path) -> Any:
-    try:
-        config = AutoConfig.from_pretrained(directory, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            directory,
-            f"this is no Hugging Face encoder: {' '.join(str(error).split())[:300]}",
-            remedy="Give a directory with config.json, model.safetensors and tokenizer.json.",
-        ) from None
+    remedy = "Give a directory with config.json, model.safetensors and tokenizer.json."
+    with refusing(directory, "this is no Hugging Face encoder", remedy):
+        config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     config.num_labels = 1
     config.name_or_path = ""  # what names the directory has no place in results
     return config
@@ -172,23 +166,19 @@ def _read_config(directory: Path) -> Any:
 
 def _load(directory: Path, config: Any) -> tuple[PreTrainedModel, set[str]]:
     """Return the token classifier in single precision and the names of the parameters the directory lacks."""
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            loaded: Any = AutoModelForTokenClassification.from_pretrained(
-                directory,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, ValueError, SafetensorError, RuntimeError) as error:
-        raise InputError(
+    remedy = "The directory must hold model.safetensors of an encoder that can be a token classifier."
+    refused = refusing(directory, "the weights cannot be read", remedy)
+    with refused, quiet(), torch.random.fork_rng(devices=[]):
+        loaded: Any = AutoModelForTokenClassification.from_pretrained(
             directory,
-            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
-            remedy="The directory must hold model.safetensors of an encoder that can be a token classifier.",
-        ) from None
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     classifier, information = loaded
     own_memory(classifier)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}

@@ -18,6 +18,7 @@ from irpretrain.errors import SetupError
 from irpretrain.models.linear import Linear
 from irpretrain.models.packed_encoder import attention_of, why_no_kernel
 from irpretrain.training.compute import NARROW
+from irpretrain.training.ranks import here
 
 _said: set[str] = set()
 """Lines that this process has printed."""
@@ -92,8 +93,8 @@ def slow_paths(
 
 
 def say_once(line: str) -> None:
-    """Print a line on stderr, if this process has not yet."""
-    if line not in _said:
+    """Print a line on stderr, if this process speaks and has not yet."""
+    if here().leads and line not in _said:
         _said.add(line)
         print(line, file=sys.stderr, flush=True)
 
