@@ -84,7 +84,7 @@ class Contract:
     ) -> Iterator[pa.RecordBatch]:
         """Yield record batches of at most `rows` rows, so that memory stays flat."""
         self.check(path)
-        with _read(path), pq.ParquetFile(path) as file:
+        with _read(path), parquet_file(path) as file:
             yield from file.iter_batches(batch_size=rows, columns=columns)
 
     def stream_chosen(
@@ -99,7 +99,7 @@ class Contract:
         key is read."""
         self.check(path)
         names = pa.array(sorted(wanted), pa.string())
-        with _read(path), pq.ParquetFile(path) as file:
+        with _read(path), parquet_file(path) as file:
             for group in range(file.num_row_groups):
                 found = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
                 if pc.any(found).as_py():
@@ -123,6 +123,14 @@ class Contract:
                 f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(found)}",
                 remedy="Delete it and run the workflow again; it was written by another version.",
             )
+
+
+def parquet_file(path: str | Path) -> pq.ParquetFile:
+    """Open a Parquet file to be read piece by piece.
+
+    By itself pyarrow asks for all row groups at the first one and keeps their bytes to the end: the whole file.
+    """
+    return pq.ParquetFile(path, pre_buffer=False)
 
 
 @contextmanager

@@ -106,3 +106,21 @@ def test_jsonl(tmp_path):
     ]
     options = jsonl.Options(id_field="_id", text_field="text")
     assert sum(isinstance(f, Query) for f in jsonl.read(tmp_path / "q.jsonl", options)) == 1
+
+
+def test_what_xml_would_expand_stays_text(tmp_path):
+    """No parser of XML reads topics: nothing is defined, fetched or multiplied."""
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>\n'
+    text = bomb + '<topics><topic number="1"><query>&b; &c; &lt;x&gt;</query></topic></topics>\n'
+    fault, found = read(tmp_path, text)
+    assert (fault.reason, fault.line) == ("text outside a topic", 1)
+    assert found.text == "&b; &c; <x>"
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "piece", ["<!--", "<top", "<title>", "<xml", "<?xml", "number=' ", "<topic number", "&lt;"]
+)
+def test_hostile_markup_takes_linear_time(tmp_path, piece):
+    for text in (f"<top><num>1<title>a {piece * 50_000}</top>", piece * 50_000):
+        assert len(read(tmp_path, text)) <= 50_001

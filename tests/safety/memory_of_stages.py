@@ -46,13 +46,18 @@ def write_dump(path: Path, pages: int) -> int:
         file.write(HEAD)
         for number in range(pages):
             words = [vocabulary[n] for n in draw.integers(0, len(vocabulary), WORDS_OF_A_PAGE)]
-            words[5] = f"[[Page {(number * 7) % pages}|{words[5]}]]"
+            words[5] = f"[[{title(vocabulary, number * 7 % pages)}|{words[5]}]]"
             file.write(
-                f"<page><title>Page {number}</title><ns>0</ns><id>{number + 1}</id>"
+                f"<page><title>{title(vocabulary, number)}</title><ns>0</ns><id>{number + 1}</id>"
                 f"<revision><id>1</id><text>{' '.join(words)}.</text></revision></page>\n"
             )
         file.write("</mediawiki>\n")
     return path.stat().st_size
+
+
+def title(vocabulary: list[str], number: int) -> str:
+    """A title of its own for each page, of words that other pages have too."""
+    return f"{vocabulary[number // 1000]} {vocabulary[number % 1000]}"
 
 
 def stages(folder: Path, encoder: Path) -> dict[str, Callable[[], Any]]:

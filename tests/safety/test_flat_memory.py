@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).with_name("memory_of_stages.py")
-FEW = 2000
+FEW = 4000
 TOLERANCE = 0.25
 """Share of the added text by which a peak may grow: identifiers and lengths are kept, and allocators round up."""
 

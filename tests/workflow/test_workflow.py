@@ -196,6 +196,25 @@ def test_counts_reach_the_sidecars(finished):
     assert shard["cost"]["peak_memory_mb"] > 0
 
 
+WITHOUT_DEVICE = {"select_model"}
+"""Scripts that need torch though they compute on no device."""
+
+
+def test_only_stages_that_need_torch_import_it(finished):
+    """Whatever a script imports on its way, also inside functions: its process has been looked at as it ended."""
+    folder, _ = finished
+    seen = {tuple(path.name.split(".")) for path in (folder / "imports").iterdir()}
+    ran, heavy = (
+        {s for s, package in seen if package == "none"},
+        {s for s, package in seen if package != "none"},
+    )
+    assert {"read_corpus", "store_tokens", "pretrain", "rerank", "write_report"} <= ran
+    assert {"pretrain", "rerank", "finetune"} <= heavy, "imports are seen"
+    rules = "\n".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    on_device = {part.partition(":")[0] for part in rules.split("\nrule ") if re.search(r"\bgpu=", part)}
+    assert heavy <= on_device | WITHOUT_DEVICE
+
+
 def test_a_second_call_does_nothing(finished):
     folder, _ = finished
     assert "Nothing to be done" in run_workflow(folder, cores=1).stderr

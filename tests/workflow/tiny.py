@@ -288,9 +288,13 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
-def run_command(command: list[str], expect: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run a command in the project's root; fail with its output when it does not exit with `expect`."""
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=900)
+def run_command(
+    command: list[str], expect: int = 0, more: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in the project's root, with `more` in its environment; fail with its output when it does not exit
+    with `expect`."""
+    known = environment() | (more or {})
+    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=900)
     assert done.returncode == expect, (
         f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-8000:]}"
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
 from irpretrain.corpora.files import refuse_if_disk_fault
@@ -28,11 +29,10 @@ def read(
 ) -> Iterator[Document | Skipped | Malformed]:
     """Yield the documents of one file; a document's position is its row, from 0."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     position = 0
     try:
-        with pq.ParquetFile(path) as file:
+        with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=_needed(options, file)):
                 yield from _documents(batch, position, options, wanted)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO
+from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO, parquet_file
 from irpretrain.errors import IntegrityError
 
 SEGMENT_WORDS = "segment_words"
@@ -160,7 +160,7 @@ class Graph:
         """
         wanted = None if nodes is None else np.unique(nodes)
         waiting: list[pa.Table] = []
-        with pq.ParquetFile(self._directory / "hyperlinks.parquet") as file:
+        with parquet_file(self._directory / "hyperlinks.parquet") as file:
             for number in range(file.num_row_groups):
                 if wanted is not None and not _holds(file, number, wanted):
                     continue

@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(num|title|desc|narr|query|question|description|narrative)\b[^<>]*>", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 _FURNITURE = re.compile(
-    r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>|<!--.*?-->", re.IGNORECASE
+    r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>", re.IGNORECASE
 )
 _NAMES = {"query": "title", "desc": "description", "question": "description", "narr": "narrative"}
 
@@ -67,7 +67,8 @@ def _topics(path: Path) -> Iterator[_Topic | Malformed]:
         while rest:
             if current is None:
                 opening = _OPEN.search(rest)
-                outside = _FURNITURE.sub("", rest[: opening.start()] if opening else rest).strip()
+                before = _without_comments(rest[: opening.start()] if opening else rest)
+                outside = _FURNITURE.sub("", before).strip()
                 if outside:
                     yield Malformed(0, "text outside a topic", outside[:40], line.number)
                 if opening is None:
@@ -86,6 +87,15 @@ def _topics(path: Path) -> Iterator[_Topic | Malformed]:
                 break
     if current is not None:
         yield Malformed(0, "topic is not closed", "the file ends in it", current.line)
+
+
+def _without_comments(text: str) -> str:
+    """Return a text without `<!-- … -->`, in time that grows with its length; a comment without end stays."""
+    kept, at = [], 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin)) >= 0:
+        kept.append(text[at:begin])
+        at = end + len("-->")
+    return "".join([*kept, text[at:]])
 
 
 def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malformed:

@@ -1,0 +1,60 @@
+"""Runs and judgements as files for other tools: trec_eval's own parser and ir_measures read what we write."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import ir_measures
+import pytest
+import pytrec_eval
+from ir_measures import RR, nDCG
+
+from irpretrain.evaluation.qrels import read_qrels
+from irpretrain.evaluation.runs import read_run, write_run
+
+RUN = {
+    "301": [("FT911-1", 2.5), ("d-2", 1e-300), ("ü", -1.25)],
+    "q/2": [("a", 0.1), ("b", 0.1), ("c", 1 / 3)],
+}
+JUDGED = "301 0 d-2 1\n301 0 FT911-1 0\nq/2 0 c 2\nq/2 0 b -1\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """The run, unpacked, as trec_eval wants it."""
+    write_run(tmp_path / "x.run.gz", RUN, "ours")
+    (tmp_path / "x.run").write_bytes(gzip.decompress((tmp_path / "x.run.gz").read_bytes()))
+    return tmp_path / "x.run"
+
+
+def test_trec_evals_parser_reads_every_score(run: Path) -> None:
+    with open(run) as file:
+        found = pytrec_eval.parse_run(file)
+    assert found == {query: dict(ranking) for query, ranking in read_run(run).items()}
+    assert found == {query: dict(ranking) for query, ranking in RUN.items()}
+
+
+def test_lines_have_six_columns_and_ranks_from_one(run: Path) -> None:
+    lines = [line.split(" ") for line in run.read_text().splitlines()]
+    assert {len(line) for line in lines} == {6}
+    assert {(line[1], line[5]) for line in lines} == {("Q0", "ours")}
+    assert [line[3] for line in lines] == ["1", "2", "3"] * 2
+
+
+def test_ir_measures_reads_both_and_agrees_with_trec_eval(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text(JUDGED)
+    theirs = list(ir_measures.read_trec_run(str(run)))
+    judged = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels")))
+    assert {(d.query_id, d.doc_id): d.score for d in theirs} == {
+        (query, document): score for query, ranking in RUN.items() for document, score in ranking
+    }
+    with open(tmp_path / "qrels") as file:
+        parsed = pytrec_eval.parse_qrel(file)
+    assert parsed == read_qrels(tmp_path / "qrels")
+    with open(run) as file:
+        evaluator = pytrec_eval.RelevanceEvaluator(parsed, {"recip_rank", "ndcg_cut_10"})
+        values = evaluator.evaluate(pytrec_eval.parse_run(file))
+    means = ir_measures.calc_aggregate([RR, nDCG @ 10], judged, theirs)
+    for measure, name in ((RR, "recip_rank"), (nDCG @ 10, "ndcg_cut_10")):
+        assert means[measure] == pytest.approx(sum(v[name] for v in values.values()) / len(values))
