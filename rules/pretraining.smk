@@ -18,7 +18,7 @@ rule pretrain:
     priority: training_priority
     threads: model_threads
     resources:
-        mem_mb=memory(8000),
+        mem_mb=memory(8000, model_processes),
         runtime=minutes(2880),
         gpu=model_gpus,
     params:

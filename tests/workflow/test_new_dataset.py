@@ -98,8 +98,10 @@ def test_following_it(copy):
     assert re.search(r"robust04 +missing +Robust04", shown)
     assert state(tiny, "planets") == "missing"
     planned = snakemake(project, tiny, "--dry-run")
+    planned, left_out = planned.split("left out is what needs them:\n")
     assert "planets" not in planned.replace("planets.yaml", "")
     assert "results/report.html" in planned
+    assert re.search(r"planets +data/planets/documents\.jsonl and 3 more", left_out)
     # With them: verified, and re-ranked.
     write_data(tiny)
     shown = snakemake(project, tiny, "datasets")

@@ -20,6 +20,7 @@ from irpretrain.config.usage import (
     used_runs,
     used_tasks,
     used_weightings,
+    uses_encoder,
 )
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
@@ -65,9 +66,10 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 faults, f"downstream_tasks.{name}.{config.downstream_tasks[name].kind}.{part}.path"
             ):
                 _check_files(file, manifest)
-    with _collected(faults, "encoder.path"):
-        _check_encoder(config, manifest)
-    for name, path in _own_encoders(config).items():
+    if uses_encoder(config):
+        with _collected(faults, "encoder.path"):
+            _check_encoder(config, manifest)
+    for name, path in own_encoders(config).items():
         with _collected(faults, f"term_weights.{name}.encoder.path"):
             if not _is_embedded(path, manifest):
                 longest = {f"term_weights.{name}.max_length": config.term_weights[name].max_length}
@@ -100,7 +102,7 @@ def used_assets(config: Config) -> list[str]:
     given = [str(config.models[name].cross_encoder) for name in given_models(config)]
     indexes = (config.indexes[name] for name in used_indexes(config))
     generators = [index.model for index in indexes if index.type == "doc2query"]
-    own = [*_own_encoders(config).values(), *generators]
+    own = [*own_encoders(config).values(), *generators]
     resolved = [resolve(path) for path in [*paths, config.encoder.path, *own, *given]]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
@@ -130,7 +132,7 @@ def encoder_files(config: Config) -> list[Path]:
     return list_files(config.encoder.path, [""])
 
 
-def _own_encoders(config: Config) -> dict[str, str]:
+def own_encoders(config: Config) -> dict[str, str]:
     """Return the paths of the encoders that weightings in use have of their own, by the weighting."""
     encoders = ((name, config.term_weights[name].encoder) for name in used_weightings(config))
     return {name: encoder.path for name, encoder in encoders if encoder is not None}

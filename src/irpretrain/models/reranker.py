@@ -14,8 +14,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers import BertForSequenceClassification, BertModel
 
+from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
@@ -27,7 +30,10 @@ class Reranker(nn.Module):
     Attributes:
         network: the sequence classifier.
         tokenizer: its own; makes the sequences.
+        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
     """
+
+    packing: Packing = "off"
 
     def __init__(self, network: nn.Module, tokenizer: PairTokenizer) -> None:
         super().__init__()
@@ -48,6 +54,13 @@ class Reranker(nn.Module):
         """Where the weights are."""
         return next(self.network.parameters()).device
 
+    @property
+    def bert(self) -> BertModel | None:
+        """The encoder, if it is a BERT."""
+        network: Any = self.network
+        plain = isinstance(network, BertForSequenceClassification) and not network.config.is_decoder
+        return network.bert if plain else None
+
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""
         limits = [limit for limit in (self.tokenizer.limit, positions(self.network)) if limit is not None]
@@ -58,9 +71,23 @@ class Reranker(nn.Module):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]."""
-        types = {"token_type_ids": token_type_ids} if self._takes_types else {}
-        logits: Tensor = self.network(input_ids=input_ids, attention_mask=attention_mask, **types).logits
+        types = token_type_ids if self._takes_types else None
+        if self.packing != "off" and self.bert is not None:
+            logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
+        else:
+            given = {} if types is None else {"token_type_ids": types}
+            logits = self.network(input_ids=input_ids, attention_mask=attention_mask, **given).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+
+    def _packed_logits(
+        self, bert: BertModel, input_ids: Tensor, types: Tensor | None, attention_mask: Tensor
+    ) -> Tensor:
+        """What the network computes of [CLS], whose other positions in the last layer nobody reads."""
+        network: Any = self.network
+        first, _ = encode_read(bert, input_ids, types, attention_mask, None, self.packing)
+        assert bert.pooler is not None
+        logits: Tensor = network.classifier(network.dropout(bert.pooler(first[:, None])))
+        return logits
 
 
 def load_reranker(directory: str | Path) -> Reranker:

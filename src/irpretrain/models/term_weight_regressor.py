@@ -11,11 +11,19 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedModel
+from transformers import (
+    AutoConfig,
+    AutoModelForTokenClassification,
+    BertForTokenClassification,
+    BertModel,
+    PreTrainedModel,
+)
 
 from irpretrain.atomic import atomic_directory
+from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
     copy_tokenizer,
     initialise,
@@ -38,7 +46,10 @@ class TermWeightRegressor(nn.Module):
     Attributes:
         classifier: encoder and output layer, in Hugging Face's shape.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
+        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
     """
+
+    packing: Packing = "off"
 
     def __init__(self, classifier: PreTrainedModel, tokenizer_directory: Path) -> None:
         super().__init__()
@@ -107,6 +118,13 @@ class TermWeightRegressor(nn.Module):
         """Where the weights are."""
         return self.classifier.device
 
+    @property
+    def bert(self) -> BertModel | None:
+        """The encoder, if it is a BERT."""
+        network: Any = self.classifier
+        plain = isinstance(network, BertForTokenClassification) and not network.config.is_decoder
+        return network.bert if plain else None
+
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
         most = positions(self.classifier)
@@ -114,7 +132,16 @@ class TermWeightRegressor(nn.Module):
             raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape."""
+        """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape.
+
+        What stands at padding means nothing.
+        """
+        bert = self.bert
+        attend = None if bert is None else attention_of(bert, self.packing)
+        if bert is not None and attend is not None:
+            classifier: Any = self.classifier
+            states = encode_packed(bert, input_ids, None, attention_mask, attend)
+            return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
         logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
         return logits.squeeze(-1)
 
