@@ -1,4 +1,4 @@
-"""A disk without room: known whichever library met it, and met before a mapped file is written to."""
+"""A disk without room, known whichever library met it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 REASONS = {
     errno.ENOSPC: "no space left on the disk",
@@ -59,17 +57,3 @@ def _existing(path: Any) -> Path:
     """Return the nearest folder of a path that is there."""
     place = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
     return next(folder for folder in (place, *place.parents) if folder.is_dir())
-
-
-def create_mapped(path: Path, kind: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """Create a `.npy` file of zeros and return its array, mapped for writing.
-
-    Its blocks are taken at once: a write to a mapped file that finds no room kills the process without a word.
-
-    Raises:
-        OSError: there is no room.
-    """
-    mapped = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
-    with open(path, "rb+") as handle:
-        os.posix_fallocate(handle.fileno(), 0, os.fstat(handle.fileno()).st_size)
-    return mapped

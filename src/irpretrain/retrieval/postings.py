@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irpretrain.compiled import compiled
-from irpretrain.disk_space import create_mapped
 from irpretrain.errors import InputError, IntegrityError
+from irpretrain.mapped_array import create_mapped
 
 if TYPE_CHECKING:
     from irpretrain.retrieval.bm25 import Lengths

@@ -20,8 +20,8 @@ from typing import IO, Any
 import numpy as np
 
 from irpretrain.corpora.files import DAMAGE
-from irpretrain.disk_space import create_mapped
 from irpretrain.errors import InputError
+from irpretrain.mapped_array import create_mapped
 from irpretrain.progress import progress
 
 FORMATS = "Give a file in word2vec's text or binary format, or in GloVe's."

@@ -15,8 +15,8 @@ import numpy as np
 
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.disk_space import create_mapped
 from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.mapped_array import create_mapped
 from irpretrain.progress import progress
 from irpretrain.randomness import integer_seed, stream_key
 from irpretrain.text.word_store import WordStore
