@@ -18,6 +18,8 @@ PYTHON = sorted(
 WORKFLOW = [ROOT / "Snakefile", *sorted((ROOT / "rules").rglob("*.smk"))]
 RUNS_CODE = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 """Modules whose files run code when they are read."""
+BETWEEN_OWN_PROCESSES = {"training/processes.py", "training/rank_process.py"}
+"""These pickle what one process hands to another that it started, in a temporary folder that only this user may enter."""
 ARCHIVES = {"tarfile", "zipfile"}
 """Modules that unpack archives; who needs one has to keep members inside their folder, and to test it."""
 XML = {"xml.etree", "xml.sax", "xml.dom", "lxml", "xmltodict", "bs4"}
@@ -151,6 +153,7 @@ def test_no_source_calls_what_is_unsafe():
         f"{path.relative_to(ROOT)}:{line}": fault
         for path in PYTHON
         for line, fault in faults(ast.parse(path.read_text(encoding="utf-8")))
+        if not (fault == "imports pickle" and f"{path.parent.name}/{path.name}" in BETWEEN_OWN_PROCESSES)
     }
     assert found == {}
 
