@@ -19,7 +19,7 @@ WORKFLOW = [ROOT / "Snakefile", *sorted((ROOT / "rules").rglob("*.smk"))]
 RUNS_CODE = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 """Modules whose files run code when they are read."""
 BETWEEN_OWN_PROCESSES = {"training/processes.py", "training/rank_process.py"}
-"""These pickle what one process hands to another that it started, in a temporary folder that only this user may enter."""
+"""These pickle what one process hands to another that it started, in a temporary folder that only this user enters."""
 ARCHIVES = {"tarfile", "zipfile"}
 """Modules that unpack archives; who needs one has to keep members inside their folder, and to test it."""
 XML = {"xml.etree", "xml.sax", "xml.dom", "lxml", "xmltodict", "bs4"}
