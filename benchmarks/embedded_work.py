@@ -22,7 +22,6 @@ from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.evaluation.runs import Run, read_run, top
-from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import load_objective
 from irpretrain.retrieval.lucene import index, search
@@ -42,7 +41,12 @@ LENGTHS: dict[str, tuple[int, int]] = {"long": (512, 64), "full": (512, 64)}
 """Longest sequence and longest query; those of the default are the configuration's."""
 CORPORA: dict[str, list[str]] = {"long": ["squad-train"], "full": ["squad-articles"]}
 """What is pre-trained on; the default's is its collection `pretraining`."""
-BASE_SHAPE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
+BASE_SHAPE = {
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+}
 
 
 def default_config() -> Config:
@@ -82,6 +86,10 @@ class Workshop:
 
     def model(self) -> Path:
         """The cross-encoder that everybody starts from: fresh heads on the encoder, no dropout."""
+        from irpretrain.models.cross_encoder import (
+            CrossEncoder,  # imports torch, which retrieval does not need
+        )
+
         path = self.folder / "model"
         if not path.exists():
             layers = self.config.encoder.layers if self.shape == "minilm" else None
@@ -94,7 +102,9 @@ class Workshop:
         path = self.folder / "documents" / f"{corpus}.parquet"
         if not path.exists():
             given = self.config.corpora[corpus]
-            options = {**given.options, "articles": self._articles()} if given.format == "squad" else given.options
+            options = (
+                {**given.options, "articles": self._articles()} if given.format == "squad" else given.options
+            )
             one = given.model_copy(update={"shards": 1, "options": options})
             path.parent.mkdir(parents=True, exist_ok=True)
             write_shard(one, self._asset(given.path), 0, path, path.with_name(f"{corpus}.redirects.parquet"))
@@ -115,7 +125,10 @@ class Workshop:
         if whole.exists():
             return whole
         folder.mkdir(parents=True, exist_ok=True)
-        counts, shards = folder / "counts.parquet", [folder / f"{corpus}-counts.parquet" for corpus in corpora]
+        counts, shards = (
+            folder / "counts.parquet",
+            [folder / f"{corpus}-counts.parquet" for corpus in corpora],
+        )
         for corpus, shard in zip(corpora, shards, strict=True):
             count_words(self.documents(corpus), self.config.text, shard)
         merge_counts(shards, counts)
@@ -130,27 +143,29 @@ class Workshop:
         merge_groups([[path] for path in paths], whole)
         return whole
 
-    def dataset(self, name: str) -> Dataset:
-        """The queries, judgements and BM25 candidates of a data set."""
-        folder = self.folder / "datasets" / name
-        folder.mkdir(parents=True, exist_ok=True)
+    def questions(self, name: str) -> Dataset:
+        """The queries and judgements of a data set."""
         given = self.config.datasets[name]
+        number = self.queries or given.sample_queries
+        folder = self.folder / "datasets" / f"{name}-{number}"
         found = Dataset(given.corpus, *(folder / n for n in ("queries.parquet", "qrels.txt", "run.gz")))
-        if not found.run.exists():
-            number = self.queries or given.sample_queries
+        if not found.qrels.exists():
+            folder.mkdir(parents=True, exist_ok=True)
             narrow = {"options": {"articles": self._articles()}}
-            options = given.model_copy(
-                update={
-                    "sample_queries": number,
-                    "queries": given.queries.model_copy(update=narrow),
-                    "qrels": given.qrels.model_copy(update=narrow),
-                }
-            )
-            documents = [self.documents(given.corpus)]
+            queries, qrels = (one.model_copy(update=narrow) for one in (given.queries, given.qrels))
+            options = given.model_copy(update={"sample_queries": number, "queries": queries, "qrels": qrels})
             sources = self._asset(given.queries.path), self._asset(given.qrels.path)
+            documents = [self.documents(given.corpus)]
             prepare(options, *sources, documents, self.config.seed, found.queries, found.qrels)
-            lucene = folder / "index"
+        return found
+
+    def dataset(self, name: str) -> Dataset:
+        """The same, and BM25's candidates."""
+        found = self.questions(name)
+        if not found.run.exists():
+            lucene = self.folder / "indexes" / found.corpus
             if not lucene.exists():
+                documents = [self.documents(found.corpus)]
                 index(documents, self.config.retrieval, self.config.text, lucene)
             search(lucene, found.queries, "bm25", self.config.retrieval, found.run)
         return found
@@ -271,8 +286,7 @@ def _judged(work: TrainingWork, store: TokenStore) -> GroupSource:
     queries, _ = judged_queries(list(texts), texts, read_qrels(work.dataset.qrels), run, store, None)
     own = list({query.text for query in queries})
     lengths = {
-        text: len(pieces)
-        for text, pieces in zip(own, load_tokenizer(work.model).encode(own), strict=True)
+        text: len(pieces) for text, pieces in zip(own, load_tokenizer(work.model).encode(own), strict=True)
     }
     negatives = default_config().finetuning.negatives
     groups = JudgedGroups(queries, negatives, work.batch_groups, work.seed)

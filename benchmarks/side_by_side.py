@@ -75,9 +75,10 @@ class Player:
 
     def __init__(self, name: str, make: Callable[..., Contestant], specification: Any) -> None:
         self.name = name
-        context = multiprocessing.get_context("spawn")
+        # Forked from a server that has imported what takes long and done nothing else.
+        context = multiprocessing.get_context("forkserver")
         self._here, there = context.Pipe()
-        self._process = context.Process(target=_serve, args=(there, make, specification), daemon=True)
+        self._process = context.Process(target=_serve, args=(there, make, specification))
         self._process.start()
         there.close()
 
@@ -94,7 +95,8 @@ class Player:
         """End the process."""
         self._send(None)
         self._process.join(10)
-        self._process.terminate()
+        if self._process.is_alive():
+            self._process.terminate()
 
     def _send(self, number: int | None) -> None:
         try:
@@ -146,13 +148,17 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def playing(makers: Mapping[str, Callable[..., Contestant]], specification: Any) -> Iterator[list[Player]]:
-    """Yield the players, made one after the other, and end their processes."""
+def playing(
+    makers: Mapping[str, Callable[..., Contestant]], specification: Any, imports: Sequence[str] = ()
+) -> Iterator[list[Player]]:
+    """Yield the players, each in its process, and end these; `imports` are modules that all of them need."""
+    multiprocessing.set_forkserver_preload([*imports])
     players: list[Player] = []
     try:
         for name, make in makers.items():
             players.append(Player(name, make, specification))
-            players[-1].ready()
+        for player in players:
+            player.ready()
         yield players
     finally:
         for player in players:

@@ -200,7 +200,11 @@ class HuggingFace:
         arguments = training_arguments(import_module("transformers").TrainingArguments, work)
         self._clock = Clock(arguments.device)
         self._trainer = Recording(
-            model, arguments, data_collator=Collator(pad), train_dataset=[0], callbacks=[self._clock.callback()]
+            model,
+            arguments,
+            data_collator=Collator(pad),
+            train_dataset=[0],
+            callbacks=[self._clock.callback()],
         )
 
     def batches(self, number: int) -> list[list[dict[str, Any]]]:
@@ -236,7 +240,9 @@ class GroupedByLength(HuggingFace):
         groups = [group for step in steps for group in self._features.of_step(step)]
         size = self._work.batch_groups
         lengths = [group["length"] for group in groups]
-        order = list(LengthGroupedSampler(size, lengths=lengths, generator=torch.Generator().manual_seed(number)))
+        order = list(
+            LengthGroupedSampler(size, lengths=lengths, generator=torch.Generator().manual_seed(number))
+        )
         made = [[groups[i] for i in order[first : first + size]] for first in range(0, len(order), size)]
         made.sort(key=lambda batch: -max(group["length"] for group in batch))
         places = np.linspace(0, len(made), self._work.steps_in_turn, endpoint=False)
@@ -454,7 +460,7 @@ def compare(kind: str, mix: Any, shop: Workshop, given: argparse.Namespace, ther
     """Print one work's table rows, and return lines about it."""
     compute = ComputeConfig(threads=given.threads, precision=given.precision, device=given.device)
     work = training_work(shop, kind, mix, given.batch_groups, given.steps, compute)
-    with playing(contestants(kind, there), work) as players:
+    with playing(contestants(kind, there), work, ["torch", "transformers", "embedded_work"]) as players:
         turns = play(players, given.rounds)
     print("\n".join(rows(turns, f"{kind}, {mix}")), flush=True)
     ours = rate(turns["ours"], "wall")
@@ -483,7 +489,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, help="optimiser steps a turn (default 3; on a GPU 30)")
-    parser.add_argument("--batch-groups", type=int, help="pairs a step (default: the configuration's; GPU 64)")
+    parser.add_argument(
+        "--batch-groups", type=int, help="pairs a step (default: the configuration's; GPU 64)"
+    )
     parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's files, for a trial")
     parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
     given = parser.parse_args(arguments)
@@ -494,7 +502,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lengths = given.lengths or (["long", "full"] if gpu else ["default", "long"])
     there = installed(PACKAGES, "compared with less", INSTALL)
     print(describe_machine(["torch", "transformers", *PACKAGES.values()]))
-    print(f"{given.device}, {given.threads} threads, {given.precision}, {given.rounds} rounds of {given.steps} steps")
+    print(
+        f"{given.device}, {given.threads} threads, {given.precision}, {given.rounds} rounds of {given.steps} steps"
+    )
     print(head("work", "word pieces"), flush=True)
     lines: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
