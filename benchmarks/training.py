@@ -89,7 +89,8 @@ class Ours:
 
     def __init__(self, work: TrainingWork) -> None:
         self._work, source = work, work.source()
-        self._device = contextlib.ExitStack().enter_context(reproducible(work.compute))
+        self._setting = contextlib.ExitStack()  # kept, or the threads would be given back at once
+        self._device = self._setting.enter_context(reproducible(work.compute))
         masker, mlm = source.masker, 1.0 if work.mlm else 0.0
         self._task = Task("rop", source.groups, source.builder, "hinge", mlm_weight=mlm, masker=masker)
         model = CrossEncoder.load(work.model)
@@ -492,6 +493,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--batch-groups", type=int, help="pairs a step (default: the configuration's; GPU 64)"
     )
+    parser.add_argument("--queries", type=int, help="of fine-tuning (default: the configuration's)")
     parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's files, for a trial")
     parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
     given = parser.parse_args(arguments)
@@ -509,7 +511,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
-        shop = Workshop(folder, given.encoder or ("base" if gpu else "minilm"), given.articles)
+        shop = Workshop(folder, given.encoder or ("base" if gpu else "minilm"), given.articles, given.queries)
         for kind in given.kinds:
             for mix in lengths:
                 if kind == "fine-tuning" and mix == "full":
