@@ -49,7 +49,7 @@ from irpretrain.retrieval.jvm import java_class
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.compose import stream_texts
-from side_by_side import Stopwatch, Turn, describe_machine, head, installed, play, playing, rows
+from side_by_side import Stopwatch, Turn, describe_machine, head, installed, play, playing, quiet, rows
 
 PACKAGES = {"bm25s": "bm25s"}
 INSTALL = "the head of benchmarks/retrieval.py says how to install it"
@@ -311,10 +311,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 continue
             folder = base / name
             folder.mkdir()
-            if documents is None:
-                work = squad(shop, folder, options)
-            else:
-                work = generated(documents, given.queries, folder, options, shop.config.text)
+            with quiet():
+                if documents is None:
+                    work = squad(shop, folder, options)
+                else:
+                    work = generated(documents, given.queries, folder, options, shop.config.text)
             lines += compare(name, work, makers, given.rounds)
     print("\n" + "\n".join(lines))
 

@@ -55,7 +55,7 @@ from irpretrain.text.compose import stream_texts
 from irpretrain.training.batches import Group
 from irpretrain.training.compute import reproducible
 from irpretrain.training.trainer import Task, Trainer
-from side_by_side import Stopwatch, Turn, describe_machine, head, installed, play, playing, rate, rows
+from side_by_side import Stopwatch, Turn, describe_machine, head, installed, play, playing, quiet, rate, rows
 
 CHECKED = 3
 """First steps whose losses are compared."""
@@ -460,7 +460,8 @@ def operations(work: TrainingWork) -> float:
 def compare(kind: str, mix: Any, shop: Workshop, given: argparse.Namespace, there: set[str]) -> list[str]:
     """Print one work's table rows, and return lines about it."""
     compute = ComputeConfig(threads=given.threads, precision=given.precision, device=given.device)
-    work = training_work(shop, kind, mix, given.batch_groups, given.steps, compute)
+    with quiet():
+        work = training_work(shop, kind, mix, given.batch_groups, given.steps, compute)
     with playing(contestants(kind, there), work, ["torch", "transformers", "embedded_work"]) as players:
         turns = play(players, given.rounds)
     print("\n".join(rows(turns, f"{kind}, {mix}")), flush=True)
