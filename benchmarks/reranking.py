@@ -44,7 +44,18 @@ from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from side_by_side import Stopwatch, Turn, describe_machine, head, installed, play, playing, quiet, rows
+from side_by_side import (
+    Stopwatch,
+    Turn,
+    describe_machine,
+    device_name,
+    head,
+    installed,
+    play,
+    playing,
+    quiet,
+    rows,
+)
 
 TOLERANCES = {"fp32": 0.01, "bf16": 0.3}
 """How far scores may be apart, in standard deviations of ours."""
@@ -252,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given.precision = given.precision or ("bf16" if gpu else "fp32")
     there = installed(PACKAGES, "compared with a plain loop alone", INSTALL)
     print(describe_machine(["torch", "transformers", *PACKAGES.values()]))
-    print(f"{given.device}, {given.threads} threads, {given.precision}, {given.rounds} rounds")
+    print(f"{device_name(given.device)}, {given.threads} threads, {given.precision}, {given.rounds} rounds")
     print(head("lengths", "pairs"), flush=True)
     lines = []
     with tempfile.TemporaryDirectory() as temporary:

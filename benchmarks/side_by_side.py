@@ -249,6 +249,19 @@ def describe_machine(distributions: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
+def device_name(device: str) -> str:
+    """Return what computes: cpu, or the name of the first GPU, to which all contestants are then limited."""
+    if device == "cpu":
+        return device
+    # The Hugging Face Trainer would spread its batches over all that it sees.
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")
+    import torch
+
+    if not torch.cuda.is_available():
+        sys.exit("--device cuda: torch finds no GPU")
+    return torch.cuda.get_device_name()
+
+
 def _processor() -> str:
     facts = Path("/proc/cpuinfo")
     lines = facts.read_text(errors="replace").splitlines() if facts.exists() else []
