@@ -51,6 +51,7 @@ from irpretrain.models.cross_encoder import CrossEncoder
 from side_by_side import (
     Turn,
     describe_machine,
+    device_name,
     head,
     installed,
     play,
