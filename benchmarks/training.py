@@ -26,8 +26,8 @@ first steps must agree, or the script fails. What differs:
   hinge on pairs and no MLM for cross-encoders, so the hinge is written like its losses, with one forward pass.
 
 Word pieces are real ones, without padding. "Share of peak" is the arithmetic of the model for these (a multiplication
-and an addition are two; backward twice forward; the whole last layer; MLM at masked positions) by the clock, over what
-a large matrix product reached in the same run.
+and an addition are two; backward twice forward; the whole last layer; MLM at masked positions), over what a large
+matrix product reached in the same run; by the clock on a GPU, by processor time on a CPU.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ from training_contestants import (
     steps_of,
 )
 
-TOLERANCES = {"fp32": 2e-3, "bf16": 5e-2}
+TOLERANCES = {"fp32": 1e-5, "bf16": 3e-3}
+"""How far losses may be apart. With fresh heads the hinge is close to its margin, 1, at first."""
 PACKAGES = {
     "accelerate": "accelerate",
     "datasets": "datasets",
@@ -104,22 +105,24 @@ def compare_losses(turns: dict[str, list[Turn]], precision: str) -> str:
 
 
 def peak(device: torch.device, precision: str, threads: int) -> float:
-    """Return the operations a second of a large matrix product, the best of several."""
+    """Return the operations a second of a large matrix product, the best of several: by the clock on a GPU, of
+    processor time on a CPU, which other work of the machine takes some of."""
     torch.set_num_threads(threads)
     size = 8192 if device.type == "cuda" else 2048
     kind = torch.bfloat16 if precision == "bf16" else torch.float32
     a, b = (torch.randn(size, size, device=device, dtype=kind) for _ in range(2))
     best = np.inf
+    seconds = time.perf_counter if device.type == "cuda" else time.process_time
     products: list[Callable[[], Tensor]] = [lambda: a @ b]
     if device.type == "cpu" and torch.backends.mkldnn.is_available():
         products.append(lambda: torch.ops.mkldnn._linear_pointwise(a, b, None, "none", [], ""))
     for product in products:
         for _ in range(8):
             finish(device)
-            start = time.perf_counter()
+            start = seconds()
             product()
             finish(device)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, seconds() - start)
     return 2 * size**3 / best
 
 
@@ -148,17 +151,17 @@ def compare(kind: str, mix: Any, shop: Workshop, given: argparse.Namespace, ther
     with playing(contestants(kind, there), work, ["torch", "transformers", "embedded_work"]) as players:
         turns = play(players, given.rounds)
     print("\n".join(rows(turns, f"{kind}, {mix}")), flush=True)
-    ours = rate(turns["ours"], "wall")
+    ours = rate(turns["ours"], "wall" if given.device == "cuda" else "cpu")
     best = peak(torch.device(given.device), given.precision, given.threads)
     source = work.source()
     some = [source.builder.build(source.groups.groups(step)) for step in steps_of(work, 1)]
     pieces, positions = sum(one.tokens for one in some), sum(one.input_ids.size for one in some)
     seconds = statistics.median(turn.wall / given.steps for turn in turns["ours"][1:])
-    share = ours * operations(work) / best
+    share, unit = ours * operations(work) / best, "" if given.device == "cuda" else " of processor time"
     return [
         f"{kind}, {mix}: {2 * work.batch_groups} sequences a step, {pieces / len(some):,.0f} word pieces, "
         f"{1 - pieces / positions:.0%} of positions are padding; ours {1 / seconds:.2f} steps/s, "
-        f"{share:.0%} of the peak of {best / 1e9:,.0f} GFLOP/s; {compare_losses(turns, given.precision)}"
+        f"{share:.0%} of the peak of {best / 1e9:,.0f} GFLOP/s{unit}; {compare_losses(turns, given.precision)}"
     ]
 
 
@@ -189,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     there = installed(PACKAGES, "compared with less", INSTALL)
     print(describe_machine(["torch", "transformers", *PACKAGES.values()]))
     print(
-        f"{given.device}, {given.threads} threads, {given.precision}, {given.rounds} rounds of {given.steps} steps"
+        f"{device_name(given.device)}, {given.threads} threads, {given.precision}, {given.rounds} rounds of {given.steps} steps"
     )
     print(head("work", "word pieces"), flush=True)
     lines: list[str] = []
