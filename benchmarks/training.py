@@ -192,7 +192,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     there = installed(PACKAGES, "compared with less", INSTALL)
     print(describe_machine(["torch", "transformers", *PACKAGES.values()]))
     print(
-        f"{device_name(given.device)}, {given.threads} threads, {given.precision}, {given.rounds} rounds of {given.steps} steps"
+        f"{device_name(given.device)}, {given.threads} threads, {given.precision}, {given.rounds} rounds of "
+        f"{given.steps} steps"
     )
     print(head("work", "word pieces"), flush=True)
     lines: list[str] = []
