@@ -251,11 +251,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder", help="minilm (default on CPU), base (on a GPU), or a directory")
     parser.add_argument("--precision", choices=["fp32", "bf16"])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
         "--queries", type=int, help="of the data set (default: the configuration's; GPU 2000)"
     )
-    parser.add_argument("--queries-in-turn", type=int, help="of a round (default 20; on a GPU 300)")
+    parser.add_argument("--queries-in-turn", type=int, help="of a round (default 10; on a GPU 300)")
     parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's files, for a trial")
     parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
     given = parser.parse_args(arguments)
@@ -286,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 dataset,
                 own.model_copy(update=changes),
                 config.text,
-                given.queries_in_turn or (300 if gpu else 20),
+                given.queries_in_turn or (300 if gpu else 10),
             )
             with playing(contestants(there), work, ["torch", "transformers", "embedded_work"]) as players:
                 turns = play(players, given.rounds)

@@ -175,8 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder", help="minilm (default on CPU), base (on a GPU), or a directory")
     parser.add_argument("--precision", choices=["fp32", "bf16"])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, help="optimiser steps a turn (default 3; on a GPU 30)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, help="optimiser steps a turn (default 2; on a GPU 30)")
     parser.add_argument(
         "--batch-groups", type=int, help="pairs a step (default: the configuration's; GPU 64)"
     )
@@ -186,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     gpu = given.device == "cuda"
     given.precision = given.precision or ("bf16" if gpu else "fp32")
-    given.steps = given.steps or (30 if gpu else 3)
+    given.steps = given.steps or (30 if gpu else 2)
     given.batch_groups = given.batch_groups or (64 if gpu else None)
     lengths = given.lengths or (["long", "full"] if gpu else ["default", "long"])
     there = installed(PACKAGES, "compared with less", INSTALL)
