@@ -1,6 +1,6 @@
 # make run    set up what is missing, run the workflow, print where the report lies
 # make test   set up what is missing, run all tests
-# make plan   show every job and what it would cost, as if all data were there: ARGS="--configfile configs/paper.yaml"
+# make plan   show every job and what it would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # make slurm  set up what Slurm clusters need besides (docs/cluster.md)
 # Variables: PYTHON=python3.12  CORES=4  PROFILE=profiles/slurm  ARGS="--configfile configs/prop-long.yaml"

@@ -23,7 +23,8 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 from snakemake.exceptions import WorkflowError
 
 from irpretrain.catalogue.absence import without_absent
-from irpretrain.config import parse_config
+from irpretrain.catalogue.needed import missing_by_entry, told
+from irpretrain.config import lay_overlays, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
 from irpretrain.errors import IRPretrainError
@@ -35,11 +36,23 @@ if (workflow.resource_settings.cores or 0) > 1:
     os.environ.setdefault("IRPRETRAIN_PLAIN_PROGRESS", "1")  # bars of several jobs would draw over each other
 
 
+include: "rules/common/dry_run.smk"
+
+
 configfile: os.path.join(workflow.basedir, "config.yaml")
 
 
 try:
+    if "layers" in config:  # of an overlay; Snakemake knows nothing of them
+        given = workflow.config_settings
+        config = lay_overlays(os.path.join(workflow.basedir, "config.yaml"), given.configfiles, given.config)
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
+    MISSING = missing_by_entry(CFG)
+    PLANNED_ABSENT = bool(MISSING) and CFG.plan_absent and is_dry_run()
+    if PLANNED_ABSENT:
+        from irpretrain.costs.stand_ins import with_stand_ins
+
+        CFG = with_stand_ins(CFG, folder_of_this_process())
     CFG = without_absent(CFG)
     MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))
     check_sources(CFG, MANIFEST)
@@ -80,6 +93,7 @@ onsuccess:
         print_headlines(
             "results", STARTED, os.path.relpath("results", os.environ.get("PWD", os.getcwd()))
         )
+        print(told(MISSING, "\nLeft out was what needs these files, which are not there:"))
 
 
 onerror:

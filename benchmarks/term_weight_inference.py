@@ -74,7 +74,7 @@ def unsorted_batches(whole: bool) -> object:
         for first in range(0, len(given), rows):
             batch = given[first : first + rows]
             longest = LENGTH if whole else max(one.end - one.start for one in batch) + 2
-            yield LengthBatch(longest, len(batch), batch)
+            yield LengthBatch(longest, len(batch), batch, longest * len(batch))
 
     return batches
 

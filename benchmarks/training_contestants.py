@@ -22,7 +22,7 @@ from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.text.compose import stream_texts
 from irpretrain.training.batches import Group
 from irpretrain.training.compute import reproducible
-from irpretrain.training.pretrain import Task, Trainer
+from irpretrain.training.trainer import Task, Trainer
 from side_by_side import Stopwatch, Turn
 
 CHECKED = 3

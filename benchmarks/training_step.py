@@ -97,7 +97,7 @@ def main() -> None:
                 encode = {"side_effect": whole_layer} if layer == "whole" else {"side_effect": encode_rows}
                 with (
                     mock.patch("irpretrain.models.linear.made_by_intel", return_value=LIBRARIES[library]),
-                    mock.patch("irpretrain.models.cross_encoder.encode_rows", **encode),
+                    mock.patch("irpretrain.models.chosen_rows.encode_rows", **encode),
                 ):
                     began = time.process_time()
                     call()

@@ -36,8 +36,7 @@ def main(target: Path) -> None:
         "pip",
         "--disable-pip-version-check",
         "install",
-        "--quiet",
-        "--quiet",
+        "--quiet",  # once only: a second one would hide that the package index does not answer
     ]
     pins = read_pins(LOCK)
     torch = next(pin for pin in pins if pin.startswith("torch=="))
@@ -71,7 +70,7 @@ def add_slurm(environment: Path) -> None:
     # The environment's own .pth files are followed too: irpretrain is installed by one.
     line = f"import site; site.addsitedir({str((environment / below).resolve())!r})\n"
     (packages / "environment.pth").write_text(line)
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--quiet"]
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     run([*pip, "--no-deps", "--target", str(packages), *read_pins(SLURM_LOCK)], "the executor for Slurm")
     command = target / "bin" / "snakemake"
     command.write_text(

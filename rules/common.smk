@@ -14,6 +14,7 @@ from irpretrain.config.usage import (
     active_query_pages,
     first_stage_names,
     most_shots,
+    shown_predictors,
     trained_on,
     used_first_stages,
     used_models,
@@ -71,11 +72,11 @@ def dump(section):
     return section.model_dump(mode="json")
 
 
-def memory(megabytes):
-    """Memory request that grows with each attempt."""
+def memory(megabytes, processes=None):
+    """Memory request that grows with each attempt: of one process, of which a job may have several."""
 
     def request(wildcards, attempt):
-        return megabytes * attempt
+        return megabytes * attempt * (processes(wildcards) if processes else 1)
 
     return request
 

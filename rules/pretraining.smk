@@ -18,12 +18,12 @@ rule pretrain:
     priority: training_priority
     threads: model_threads
     resources:
-        mem_mb=memory(8000),
+        mem_mb=memory(8000, model_processes),
         runtime=minutes(2880),
         gpu=model_gpus,
     params:
         encoder=dump(CFG.encoder),
-        encoder_directory=source(CFG.encoder.path),
+        encoder_directory=encoder_directory,
         options=model_training,
         tasks=model_tasks,
         seed=seed_number,

@@ -41,9 +41,9 @@ rule train_term_weights:
     wildcard_constraints:
         weighting=trained_weightings("regressor"),
     priority: PREPARATION
-    threads: weighting_training("threads")
+    threads: weighting_threads
     resources:
-        mem_mb=memory(8000),
+        mem_mb=memory(8000, weighting_training("process_count")),
         runtime=minutes(2880),
         gpu=weighting_training("gpus"),
     params:

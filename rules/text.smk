@@ -57,7 +57,7 @@ rule store_tokens:
     params:
         text=dump(CFG.text),
         encoder=dump(CFG.encoder),
-        encoder_directory=source(CFG.encoder.path),
+        encoder_directory=encoder_directory,
         positions=corpus_positions,
     script:
         "../scripts/store_tokens.py"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -277,6 +278,33 @@ def test_a_failing_pip_is_one_message_and_leaves_no_mark(install, machine, tmp_p
     assert str(raised.value.code).startswith(f"\nCould not install {what}: pip's message is above.")
     assert failing in " ".join(machine.pip[-1]), "it stops at once"
     assert not (tmp_path / "venv" / ".installed").exists()
+
+
+AWAY = {
+    "PIP_INDEX_URL": "http://127.0.0.1:9/simple",  # the port of `discard`: nobody answers
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_NO_CACHE_DIR": "1",
+    "PIP_RETRIES": "1",
+    "PIP_TIMEOUT": "2",
+}
+
+
+@pytest.mark.timeout(600)
+def test_a_package_index_that_is_away(tmp_path):
+    """With the real make, venv and pip: one message, and nothing that a later call would take for an environment."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    target = tmp_path / "venv"
+    command = ["make", "run", f"PYTHON={sys.executable}", f"VENV={target}", f"ARGS=--directory {tmp_path}"]
+    for _ in range(2):  # the second time a half-made environment is there
+        done = subprocess.run(command, cwd=ROOT, env=inherited | AWAY, capture_output=True, text=True)
+        assert done.returncode == 2
+        shown = done.stdout + done.stderr
+        assert "Could not install torch: pip's message is above. Check the package index" in shown
+        assert "then call make again; it starts the set-up afresh." in shown
+        assert "Traceback" not in shown
+        assert "Connection refused" in shown, "pip says why"
+        assert not (target / ".installed").exists()
+        assert not (tmp_path / "results").exists()
 
 
 def test_a_python_that_cannot_make_environments_is_one_message(install, machine, monkeypatch, tmp_path):

@@ -4,7 +4,9 @@
 def attribution_pages(wildcards):
     """Every page that the configuration asks for; an error where it asks for none."""
     if not CFG.attributions:
-        raise WorkflowError("the configuration asks for no page of attributions; add one under attributions")
+        raise WorkflowError(
+            "the configuration asks for no page of attributions whose files are there; add one under attributions"
+        )
     return [f"results/attributions/{page}.html" for page in CFG.attributions]
 
 

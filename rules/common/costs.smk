@@ -1,9 +1,6 @@
 """What a dry run says of the cost of its jobs."""
 
-import atexit
 from contextlib import chdir
-
-from snakemake.settings.types import ExecMode, Quietness
 
 
 def print_costs(directory):
@@ -21,6 +18,8 @@ def print_costs(directory):
         found = estimate(CFG, [(job.rule.name, job.wildcards_dict) for job in jobs])
     if found.rows:
         print("\n" + table(found), file=sys.stderr)
+    what = "planned as if they were; a run leaves out" if PLANNED_ABSENT else "left out is"
+    print(told(MISSING, f"\nNot there, and {what} what needs them:"), file=sys.stderr)
 
 
 def print_costs_at_the_end():

@@ -21,3 +21,8 @@ def source(path):
 def encoder_inputs(wildcards):
     """The encoder's files, so that a changed one reruns what is made of it."""
     return source(CFG.encoder.path) if is_embedded(CFG.encoder.path) else encoder_files(CFG)
+
+
+def encoder_directory(wildcards):
+    """A function, because Snakemake would look for wildcards in a path that stood in the rule itself."""
+    return source(CFG.encoder.path)

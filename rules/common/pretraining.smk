@@ -47,7 +47,11 @@ def model_tasks(wildcards):
 
 
 def model_threads(wildcards):
-    return CFG.training_of(wildcards.model).compute.threads
+    return CFG.training_of(wildcards.model).compute.threads * model_processes(wildcards)
+
+
+def model_processes(wildcards):
+    return CFG.training_of(wildcards.model).compute.process_count
 
 
 def model_gpus(wildcards):

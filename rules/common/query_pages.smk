@@ -4,7 +4,9 @@
 def all_query_pages(wildcards):
     """Every page that the configuration asks for; an error where it asks for none."""
     if not CFG.query_pages:
-        raise WorkflowError("the configuration asks for no page of queries; add one under query_pages")
+        raise WorkflowError(
+            "the configuration asks for no page of queries whose files are there; add one under query_pages"
+        )
     return [f"results/query_pages/{page}.html" for page in CFG.query_pages]
 
 

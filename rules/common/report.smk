@@ -66,7 +66,7 @@ def shows_axioms(papers):
 
 def predictor_scores(papers):
     """The scores of every preference predictor, for the papers that show them."""
-    predictors = CFG.predictors if shows_axioms(papers) else {}
+    predictors = shown_predictors(CFG) if shows_axioms(papers) else {}
     return [f"results/predictors/{predictor}/scores.json" for predictor in predictors]
 
 
@@ -78,7 +78,7 @@ def sampled_collections(papers):
     compared = [
         model for model in models if any("axiom_values" in needed(task.objective) for task in model.tasks)
     ]
-    users = [*CFG.predictors.values(), *compared, *CFG.diagnoses.values()]
+    users = [*shown_predictors(CFG).values(), *compared, *CFG.diagnoses.values()]
     return list(dict.fromkeys(one.collection for one in users))
 
 

@@ -93,6 +93,11 @@ def weighting_training(key):
     return lambda wildcards: getattr(weighting_of(wildcards).training.compute, key)
 
 
+def weighting_threads(wildcards):
+    compute = weighting_of(wildcards).training.compute
+    return compute.threads * compute.process_count
+
+
 def weighting_inference(key):
     return lambda wildcards: getattr(weighting_of(wildcards).inference.compute, key)
 

@@ -52,7 +52,7 @@ def weight_pages(wildcards):
     """Every page that the configuration asks for; an error where it asks for none."""
     if not CFG.term_weight_pages:
         raise WorkflowError(
-            "the configuration asks for no page of term weights; add one under term_weight_pages"
+            "the configuration asks for no page of term weights whose files are there; add one under term_weight_pages"
         )
     check_views()
     return [f"results/term_weight_pages/{page}.html" for page in CFG.term_weight_pages]

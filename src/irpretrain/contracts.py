@@ -8,6 +8,7 @@ own formats.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from irpretrain.atomic import atomic_file
-from irpretrain.errors import IntegrityError
+from irpretrain.errors import IntegrityError, one_line
 
 ROWS_PER_GROUP = 16_384
 """Rows in a Parquet row group. Fixed, so that equal rows give equal bytes however they arrive."""
@@ -75,14 +76,15 @@ class Contract:
     def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
         """Read the whole table after checking its schema."""
         self.check(path)
-        return pq.read_table(path, columns=columns, partitioning=None)
+        with _read(path):
+            return pq.read_table(path, columns=columns, partitioning=None)
 
     def stream(
         self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
     ) -> Iterator[pa.RecordBatch]:
         """Yield record batches of at most `rows` rows, so that memory stays flat."""
         self.check(path)
-        with pq.ParquetFile(path) as file:
+        with _read(path), pq.ParquetFile(path) as file:
             yield from file.iter_batches(batch_size=rows, columns=columns)
 
     def stream_chosen(
@@ -97,7 +99,7 @@ class Contract:
         key is read."""
         self.check(path)
         names = pa.array(sorted(wanted), pa.string())
-        with pq.ParquetFile(path) as file:
+        with _read(path), pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
                 found = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
                 if pc.any(found).as_py():
@@ -111,21 +113,28 @@ class Contract:
     def check(self, path: str | Path) -> None:
         """Raise IntegrityError unless the file at `path` keeps this contract."""
         try:
-            found = pq.read_schema(path)
+            with _read(path):
+                found = pq.read_schema(path)
         except FileNotFoundError:
             raise IntegrityError(path, f"there is no table of {self.name}") from None
-        except (pa.ArrowInvalid, OSError) as error:
-            raise IntegrityError(
-                path,
-                f"this is not a whole Parquet file ({str(error).rstrip('.')})",
-                remedy="Delete it and run the workflow again.",
-            ) from None
         if not found.equals(self.schema, check_metadata=False):
             raise IntegrityError(
                 path,
                 f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(found)}",
                 remedy="Delete it and run the workflow again; it was written by another version.",
             )
+
+
+@contextmanager
+def _read(path: str | Path) -> Iterator[None]:
+    """Refuse a damaged file; its end, which holds the schema, may be whole where a page before it is not."""
+    try:
+        yield
+    except (FileNotFoundError, MemoryError):
+        raise
+    except (pa.ArrowException, OSError) as error:
+        reason = f"this is not a whole Parquet file ({one_line(error).rstrip('.')})"
+        raise IntegrityError(path, reason, remedy="Delete it and run the workflow again.") from None
 
 
 class ContractWriter:

@@ -6,6 +6,8 @@ software and keeps its traceback in the stage's log.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -47,3 +49,19 @@ class SetupError(IRPretrainError):
 
 class TrainingError(IRPretrainError):
     """Training cannot go on: the loss is not a number, or memory ran out."""
+
+
+def one_line(error: BaseException, longest: int = 300) -> str:
+    """Return the beginning of an error's message on one line, its type where it has none."""
+    return " ".join(str(error).split())[:longest] or type(error).__name__
+
+
+@contextmanager
+def refusing(path: str | Path, what: str, remedy: str = "") -> Iterator[None]:
+    """Raise InputError for whatever is raised inside: damaged files make libraries raise nearly anything."""
+    try:
+        yield
+    except (IRPretrainError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(path, f"{what}: {one_line(error)}", remedy=remedy) from error

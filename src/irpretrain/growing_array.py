@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,10 +24,14 @@ class GrowingArray:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        # NumPy pads headers so that the length can grow in place.
-        self._handle.seek(0)
-        self._header()
-        self._handle.close()
+        if exception[0] is not None:
+            with suppress(OSError):  # what is kept back finds no room either
+                self._handle.close()
+            return
+        with self._handle:
+            # NumPy pads headers so that the length can grow in place.
+            self._handle.seek(0)
+            self._header()
 
     def add(self, values: np.ndarray) -> None:
         """Append values."""

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import resource
 import subprocess
 import time
@@ -64,11 +65,26 @@ def content_hash(value: Any) -> str:
 
 
 class Recorder:
-    """Collects one stage's provenance and writes it as the sidecar of its first output."""
+    """Collects one stage's provenance and writes it as the sidecar of its first output.
 
-    def __init__(self, stage: str, inputs: list[str], outputs: list[str], params: dict[str, Any]) -> None:
+    Args:
+        stage: name of the rule.
+        inputs, outputs: paths.
+        params: what else the outputs depend on.
+        asked: what the job asked the scheduler for, such as `threads` and `memory_mb`.
+    """
+
+    def __init__(
+        self,
+        stage: str,
+        inputs: list[str],
+        outputs: list[str],
+        params: dict[str, Any],
+        asked: dict[str, int] | None = None,
+    ) -> None:
         self.stage, self.inputs, self.outputs, self.params = stage, inputs, outputs, params
-        self._start, self._cpu = time.monotonic(), _cpu_seconds()
+        self._asked = asked or {}
+        self._started, self._start, self._cpu = time.time(), time.monotonic(), _cpu_seconds()
 
     def write(self, counts: dict[str, Any] | None = None) -> Path:
         """Write the sidecar. `counts` is what the stage read, skipped (with reasons) and made."""
@@ -80,9 +96,11 @@ class Recorder:
             "parameters_hash": content_hash(self.params),
             "counts": counts or {},
             "cost": {
+                "started": round(self._started, 3),
                 "wall_seconds": round(time.monotonic() - self._start, 3),
                 "cpu_seconds": round(_cpu_seconds() - self._cpu, 3),
-                "peak_memory_mb": max(usage.ru_maxrss for usage in _usages()) // 1024,
+                "peak_memory_mb": _peak_kilobytes() // 1024,
+                "asked": self._asked,
             },
             "versions": _versions(),
             "commit": _commit(),
@@ -120,6 +138,22 @@ def _changed(path: Path) -> int:
 def _usages() -> tuple[resource.struct_rusage, resource.struct_rusage]:
     """Of this process, and of its finished children (Lucene runs in one)."""
     return resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+
+
+def _peak_kilobytes() -> int:
+    """Most memory that this process, or one of its finished children, ever held.
+
+    The kernel's counter of a process begins with the memory of the one that started it, here Snakemake's (man 2
+    getrusage says nothing of it); /proc tells of this program alone. A child's counter begins with ours, so the larger
+    of the two is right.
+    """
+    usages = _usages()
+    try:
+        status = Path("/proc/self/status").read_text()
+        own = int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1])  # type: ignore[index]
+    except (OSError, TypeError):
+        own = usages[0].ru_maxrss
+    return max(own, usages[1].ru_maxrss)
 
 
 def _cpu_seconds() -> float:

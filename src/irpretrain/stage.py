@@ -10,25 +10,46 @@ the end with the counts handed to `done`.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from irpretrain.disk_space import full_disk
 from irpretrain.errors import IRPretrainError
 from irpretrain.provenance import Recorder
 
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+class _Log:
+    """The rule's log. Where the disk has no room for it the stage goes on: what matters is on the screen too."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by __exit__)
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._file.write(text.encode("utf-8", "backslashreplace"))
+        return len(text)
+
+    def __enter__(self) -> _Log:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
 
 
 class _Tee:
     """Writes to the screen and to the rule's log; `log` alone is for what only a fault makes worth reading."""
 
-    def __init__(self, screen: TextIO, log: TextIO) -> None:
+    def __init__(self, screen: TextIO, log: _Log) -> None:
         self._screen, self.log = screen, log
 
     def write(self, text: str) -> int:
@@ -38,8 +59,6 @@ class _Tee:
         return self._screen.write(text)
 
     def flush(self) -> None:
-        if not self.log.closed:
-            self.log.flush()
         self._screen.flush()
 
     def __getattr__(self, name: str) -> Any:
@@ -55,7 +74,8 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
     """
     # A sidecar among the outputs is declared to Snakemake but written here.
     outputs = [str(path) for path in snakemake.output if not str(path).endswith(".meta.json")]
-    recorder = Recorder(snakemake.rule, [str(p) for p in snakemake.input], outputs, dict(snakemake.params))
+    inputs = [str(path) for path in snakemake.input]
+    recorder = Recorder(snakemake.rule, inputs, outputs, dict(snakemake.params), _asked(snakemake))
     counts: dict[str, Any] = {}
 
     def done(result: dict[str, Any] | None) -> None:
@@ -68,30 +88,43 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
         except KeyboardInterrupt:
             sys.exit(130)
         except Exception as error:
-            print(f"\n{_message(error, snakemake.rule, log)}\n", file=sys.stderr, flush=True)
+            print(f"\n{_message(error, snakemake.rule, outputs, log)}\n", file=sys.stderr, flush=True)
             sys.exit(1)
 
 
-def _message(error: Exception, rule: str, log: TextIO) -> str:
+def _asked(snakemake: Any) -> dict[str, int]:
+    """What the job asked the scheduler for."""
+    memory = getattr(getattr(snakemake, "resources", None), "mem_mb", None)
+    return {
+        "threads": getattr(snakemake, "threads", 1),
+        **({"memory_mb": memory} if isinstance(memory, int) else {}),
+    }
+
+
+def _message(error: Exception, rule: str, outputs: Sequence[str], log: _Log) -> str:
     """What the user reads about `error`; the traceback of a fault of the software goes to the log."""
+    if full := full_disk(error, outputs):
+        return f"ERROR in {rule}: {full}"
     if isinstance(error, IRPretrainError):
         return f"ERROR in {rule}: {error}"
     if isinstance(error, MemoryError):
         return f"ERROR in {rule}: out of memory; give the rule more mem_mb or the corpus more shards"
-    if isinstance(error, OSError) and error.errno in DISK_FULL:
-        return f"ERROR in {rule}: no space left on the disk; make room, then run the same command again"
     where = "above" if log.name == os.devnull else f"in {log.name}"
     traceback.print_exception(error, file=sys.stderr if where == "above" else log)
     return f"FAULT in {rule}: {type(error).__name__}: {error}\n  Its traceback is {where}"
 
 
 @contextmanager
-def _printed_to(log: TextIO) -> Iterator[None]:
+def _printed_to(log: _Log) -> Iterator[None]:
     with redirect_stderr(_Tee(sys.stderr, log)), redirect_stdout(_Tee(sys.stdout, log)):
         yield
 
 
-def _open_log(snakemake: Any) -> TextIO:
+def _open_log(snakemake: Any) -> _Log:
     path = Path(str(snakemake.log[0]) if snakemake.log else os.devnull)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return open(path, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _Log(path)
+    except OSError as error:
+        print(f"There will be no log: {error}", file=sys.stderr)
+        return _Log(Path(os.devnull))

@@ -9,7 +9,7 @@ import yaml
 
 from irpretrain.catalogue.absence import without_absent
 from irpretrain.config import Config, parse_config
-from irpretrain.config.usage import used_datasets
+from irpretrain.config.usage import active_experiments, used_datasets, used_predictors
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
 from irpretrain.errors import ConfigError
@@ -54,7 +54,8 @@ def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monke
     assert absence.reason == (
         f"{DOCUMENTS} and 2 more files are missing; snakemake --cores 1 datasets says how to get them"
     )
-    assert left.report.notes[-1] == f"Experiment marco is not run: {absence.reason}."
+    how = "snakemake --cores 1 datasets says how to get them"
+    assert left.report.notes[-1] == f"Not run, as files are missing: marco; {how}."
     assert "msmarco-doc" not in used_datasets(left)
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
     touch(DOCUMENTS, DEV[0])
@@ -100,3 +101,54 @@ def test_a_file_that_the_configuration_names_itself_is_no_absence(tmp_path, monk
     assert without_absent(config) is config
     with pytest.raises(ConfigError, match=r"datasets\.own\.queries\.path: mine\.tsv: there is no such file"):
         check_sources(config, read_manifest(ROOT / "resources/embedded.yaml"))
+
+
+def test_what_lies_where_the_catalogue_puts_it_is_known_however_it_is_described(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = configuration().datasets["squad"].model_dump() | {"queries": {"format": "tsv", "path": DEV[0]}}
+    config = configuration(datasets={"own": own}, experiments={"own": experiment(dataset="own")})
+    assert without_absent(config).absent["own"].reason.startswith(f"{DEV[0]} is missing")
+
+
+def test_without_the_encoder_only_what_needs_none_is_left(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = configuration(encoder={"path": "data/bert-base-uncased"})
+    left = without_absent(config)
+    assert not any(one.models for one in active_experiments(left).values())
+    assert left.diagnoses == {}
+    assert "diagnosis embedded" in left.report.notes[-1]
+    check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
+
+
+def test_predictors_that_cannot_be_made_stay_named(tmp_path, monkeypatch):
+    """Objectives name them; but no table waits for them."""
+    monkeypatch.chdir(tmp_path)
+    one = {
+        **configuration().predictors["simple"].model_dump(),
+        "dataset": "msmarco-doc",
+        "collection": "marco",
+    }
+    config = configuration(collections={"marco": ["msmarco-documents"]}, predictors={"marco": one})
+    left = without_absent(config)
+    assert "marco" in left.predictors
+    assert left.absent_predictors["marco"].startswith(f"{DOCUMENTS} and 2 more files are missing")
+    assert "marco" not in used_predictors(left)
+    assert "simple" in used_predictors(left)
+    check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
+
+
+def test_pages_of_targets_are_left_out_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = configuration(
+        datasets={"msmarco-doc": {}},
+        attributions={"marco": {"dataset": "msmarco-doc", "models": ["untrained"]}},
+        query_pages={
+            "marco": {"dataset": "msmarco-doc", "left": {"model": "bm25"}, "right": {"model": "prop"}}
+        },
+        term_weight_pages={"marco": {"dataset": "msmarco-doc", "weightings": ["tf"]}},
+    )
+    left = without_absent(config)
+    assert "marco" in config.attributions
+    assert left.attributions == {}
+    assert list(left.query_pages) == ["squad"]
+    assert list(left.term_weight_pages) == ["squad"]

@@ -149,6 +149,7 @@ def test_the_table(data, capsys):
     printed = capsys.readouterr().out
     assert "Data sets, in data/ (1 broken, 1 missing)" in printed
     assert "broken: data/small/qrels.txt: qrels.txt:1: wrong number" in " ".join(printed.split())
+    assert "get: " in printed
     assert "put queries at data/small/queries.tsv" in printed
     assert "terms: Free. https://example.org/licence" in printed
     assert "needs also: small (broken)" in printed

@@ -190,9 +190,7 @@ def test_null_takes_back_what_an_earlier_file_gave(given: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("paper", ["prop", "ares", "wikiformer", "php"])
 def test_the_overlays_at_full_scale_have_their_paper_s_recipe(paper: str) -> None:
-    layers = [ROOT / "config.yaml", ROOT / "configs/paper.yaml"]
-    layers += [] if paper == "prop" else [ROOT / f"configs/{paper}-paper.yaml"]
-    config: Config = load_config(*layers)
+    config: Config = load_config(ROOT / "config.yaml", ROOT / f"configs/{paper}-paper.yaml")
     found = config.finetuning.model_dump()
     expected = RECIPES[paper]["finetuning"]
     assert {key: found[key] for key in expected if key != "optimiser"} == {

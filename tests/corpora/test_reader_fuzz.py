@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import json
+import lzma
 import sys
 from pathlib import Path
 
@@ -53,6 +54,10 @@ XML = (
     b"<page><title>A</title><ns>0</ns><id>1</id><revision><text>''a'' [[b|c]] {{d}} &lt;ref&gt;e&lt;/ref&gt;</text>"
     b'</revision></page><page><title>B</title><ns>0</ns><id>2</id><redirect title="A"/></page></mediawiki>'
 )
+
+
+def zstandard(data):
+    return pa.compress(data, codec="zstd", asbytes=True)
 
 
 def parquet_bytes():
@@ -112,7 +117,12 @@ def mutated(draw, sound):
         place = draw(st.integers(0, len(data)))
         length = draw(st.integers(0, 8))
         data[place : place + length] = draw(st.one_of(st.binary(max_size=8), st.sampled_from(TOKENS)))
-    packed = draw(st.sampled_from([bytes, bytes, bytes, gzip.compress, bz2.compress]))(bytes(data))
+    packed = draw(st.sampled_from([bytes] * 4 + [gzip.compress, bz2.compress, lzma.compress, zstandard]))(
+        bytes(data)
+    )
+    if packed != data and draw(st.booleans()):
+        place = draw(st.integers(0, len(packed) - 1))
+        packed = packed[:place] + bytes([packed[place] ^ 0x55]) + packed[place + 1 :]
     return packed[: draw(st.integers(0, len(packed)))] if draw(st.booleans()) else packed
 
 

@@ -1,6 +1,11 @@
 """Sources in use are looked at before anything runs; all that is missing comes in one message."""
 
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
@@ -62,6 +67,60 @@ def test_sources_that_are_there(tmp_path, monkeypatch):
     Path("folds.json").write_text('{"q1": 0}')
     with pytest.raises(ConfigError, match=r"folds\.json: the fold of query 'q1' is 0"):
         check_sources(own("documents.jsonl", "queries.tsv", "folds.json"), MANIFEST)
+
+
+def test_names_that_snakemake_would_fill_in(tmp_path, monkeypatch):
+    """`{corpus}` in a path would be read as the name of the job's corpus: as another file."""
+    monkeypatch.chdir(tmp_path)
+    Path("documents").mkdir()
+    for name in ("documents/part-{corpus}.jsonl", "queries {x}.tsv", "{a}folds.tsv"):
+        Path(name).write_text("q 1")
+    with pytest.raises(ConfigError) as caught:
+        check_sources(own("documents", "queries {x}.tsv", "{a}folds.tsv"), MANIFEST)
+    text = str(caught.value)
+    fault = "its name has { and }, between which Snakemake looks for a wildcard"
+    assert f"  - corpora.own.path: documents/part-{{corpus}}.jsonl: {fault}" in text
+    assert f"  - datasets.squad.queries.path: queries {{x}}.tsv: {fault}" in text
+    assert f"  - datasets.squad.folds: {{a}}folds.tsv: {fault}" in text
+    assert text.count("  - ") == 3
+
+
+@contextmanager
+def no_superuser() -> Iterator[None]:
+    """Root may read anything, so tests of permissions are run as somebody else."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_what_may_not_be_read(tiny_encoder):
+    """Found while planning, although nothing is opened then."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        folder.chmod(0o755)
+        for name in ("documents.jsonl", "queries.tsv", "folds.tsv"):
+            (folder / name).write_text("q1 1\nq2 2\nq3 3\n")
+        encoder = Path(shutil.copytree(tiny_encoder, folder / "encoder"))
+        encoder.chmod(0o755)
+        for path in (*folder.glob("*.*"), encoder / "model.safetensors"):
+            path.chmod(0)
+        config = own(*(str(folder / name) for name in ("documents.jsonl", "queries.tsv", "folds.tsv")))
+        encoder_config = config.encoder.model_copy(update={"path": str(encoder)})
+        with no_superuser(), pytest.raises(ConfigError) as caught:
+            check_sources(config.model_copy(update={"encoder": encoder_config}), MANIFEST)
+    text = str(caught.value)
+    for fault in (
+        f"corpora.own.path: {folder}/documents.jsonl",
+        f"datasets.squad.queries.path: {folder}/queries.tsv",
+        f"datasets.squad.folds: {folder}/folds.tsv",
+        f"encoder.path: {encoder}/model.safetensors",
+    ):
+        assert f"  - {fault}: you may not read it" in text
 
 
 def test_only_assets_in_use_count(tmp_path):

@@ -3,15 +3,53 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from irpretrain.catalogue.read import read_catalogue
+from irpretrain.config import load_config
+from irpretrain.config.usage import active_experiments
 from irpretrain.costs.plan import main
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
 ROOT = Path(__file__).resolve().parents[2]
-PAPER = ["--configfile", str(ROOT / "configs/paper.yaml")]
+PAPER = ["--configfile", str(ROOT / "configs/prop-paper.yaml")]
+ALL = ROOT / "configs/paper.yaml"
+
+
+def dry_run(folder: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--dry-run"]
+    command += ["--directory", str(folder), "--configfile", str(ALL), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout + done.stderr
+
+
+def test_all_five_papers_are_planned_without_their_data(tmp_path) -> None:
+    """By an ordinary dry run: every experiment, what it costs, and what is missing."""
+    shown = dry_run(tmp_path)
+    config = load_config(ROOT / "config.yaml", ALL)
+    assert set(config.report.papers) == {"prop", "ares", "wikiformer", "php", "deepct"}
+    planned = set(re.findall(r"results/scores/([\w-]+)\.csv", shown))
+    planned |= set(re.findall(r"results/depths/([\w-]+)\.csv", shown))
+    assert planned == set(active_experiments(config))
+    assert "Estimated cost" in shown
+    _, missing = shown.split("planned as if they were; a run leaves out what needs them:\n")
+    named = re.findall(r"^  ([\w-]+) +data/", missing, re.MULTILINE)
+    elsewhere = {"cail-lcr", "lecard", "chinese-bert-wwm", "wikipedia-zh"}  # configs/legal-paper.yaml
+    unused = {"entity-questions", *(name for name in read_catalogue() if name.startswith("trec-dl-20"))}
+    assert set(named) == set(read_catalogue()) - elsewhere - (unused - {"trec-dl-2019-documents"})
+    assert [path.name for path in tmp_path.iterdir()] == [".snakemake"]
+
+
+def test_a_dry_run_can_leave_out_what_is_missing_as_a_run_does(tmp_path) -> None:
+    shown = dry_run(tmp_path, "--config", "plan_absent=false")
+    assert "results/scores/zero-shot.csv" not in shown
+    assert "results/report.html" in shown
+    assert "left out is what needs them:" in shown
 
 
 def test_the_full_scale_is_planned_with_its_cost(capfd) -> None:

@@ -18,7 +18,7 @@ from irpretrain.downstream.question_answering import QuestionAnswering
 from irpretrain.errors import InputError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
-from irpretrain.training.trainer import Setting
+from irpretrain.training.steps import Setting
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import torch
 from small_tasks import answering
 
-from irpretrain.downstream.losses import label_losses, micro_batches, span_losses
+from irpretrain.downstream.losses import label_losses, span_losses
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.output_layers import SentenceClassifier, SpanReader
@@ -119,11 +119,6 @@ def test_padding_changes_no_loss(pretrained):
         cut = (ids[1:2, :7], types[1:2, :7], attention[1:2, :7])
         alone = span_losses(*model(*cut), cut[2], starts[1:2], ends[1:2])[0]
     torch.testing.assert_close(whole, alone)
-
-
-def test_micro_batches_are_all_sequences():
-    assert [(part.start, part.stop) for part in micro_batches(7, 3)] == [(0, 2), (2, 5), (5, 7)]
-    assert [(part.start, part.stop) for part in micro_batches(2, 5)] == [(0, 1), (1, 2)]
 
 
 def test_faults_are_named(tmp_path, pretrained):

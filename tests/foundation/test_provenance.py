@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -126,6 +127,21 @@ def test_cost_counts_this_process_and_its_children(folder):
     assert cost["cpu_seconds"] >= 0.4
     assert cost["wall_seconds"] >= 0.4
     assert cost["peak_memory_mb"] >= 300
+
+
+def test_memory_is_this_programs_own_not_that_of_what_started_it(folder):
+    """The kernel lets a process's counter begin with its parent's memory: Snakemake's, in the workflow."""
+    Path("out").write_text("x")
+    code = (
+        "import json; from irpretrain.provenance import Recorder; r = Recorder('s', [], ['out'], {}, {'threads': 2})\n"
+        "print(json.loads(r.write().read_text())['cost'])"
+    )
+    block = bytearray(b"x") * (600 * 2**20)
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    cost = ast.literal_eval(shown)
+    assert len(block) // 2**20 == 600
+    assert 5 < cost["peak_memory_mb"] < 300
+    assert cost["asked"] == {"threads": 2}
 
 
 def test_the_commit_is_unknown_outside_a_repository(folder, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -146,11 +147,33 @@ def test_memory_that_ran_out_is_one_message(job, capsys):
     )
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+FULL = {
+    errno.ENOSPC: "no space left on the disk",
+    errno.EDQUOT: "no space left in your quota of the disk",
+    errno.EFBIG: "a file became larger than the disk or `ulimit -f` allows",
+}
+
+
+@pytest.mark.parametrize("number", FULL)
 def test_a_full_disk_is_one_message(job, capsys, number):
     assert fail(job, OSError(number, "write failed")) == 1
-    assert "ERROR in count_words: no space left on the disk; make room" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert re.fullmatch(
+        rf"\nERROR in count_words: {FULL[number]} \([\d,]+ MB are free in {Path.cwd()}\); make room, then run the "
+        r"same command again\n\n",
+        shown,
+    )
     assert "Traceback" not in log()
+
+
+@pytest.mark.parametrize(
+    "text", ["8192 requested and 40 written", "I/O error: No space left on device (os error 28)"]
+)
+def test_a_full_disk_of_a_library_without_numbers_is_one_message(job, capsys, text):
+    error = ValueError("the weights cannot be written")
+    error.__cause__ = RuntimeError(text)
+    assert fail(job, error) == 1
+    assert "ERROR in count_words: no space left on the disk" in capsys.readouterr().err
 
 
 def test_an_interruption_is_silent(job, capsys):

@@ -155,6 +155,19 @@ def test_dropout_is_set_everywhere(make_encoder: MakeEncoder) -> None:
     assert rates(None) == {0.4, 0.2, 0.0}
 
 
+def test_attention_may_drop_less_than_the_rest(tmp_path: Path, tiny_encoder: Path) -> None:
+    """The saved model keeps it."""
+    CrossEncoder.from_encoder(tiny_encoder, dropout=0.3, attention_dropout=0.0).save(tmp_path / "model")
+    for model, attention in (
+        (CrossEncoder.load(tmp_path / "model"), 0.0),
+        (CrossEncoder.load(tmp_path / "model", attention_dropout=0.2), 0.2),
+        (CrossEncoder.load(tmp_path / "model", dropout=0.1), 0.1),
+    ):
+        layer = model.bert.encoder.layer[0]
+        assert layer.attention.self.dropout.p == attention
+        assert layer.output.dropout.p == (0.1 if attention == 0.1 else 0.3)
+
+
 def test_saved_files_are_equal_and_name_no_directory(tmp_path: Path, tiny_encoder: Path) -> None:
     CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "a")
     CrossEncoder.from_encoder(tiny_encoder).save(tmp_path / "b" / "c")

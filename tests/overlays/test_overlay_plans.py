@@ -63,5 +63,5 @@ def test_it_gives_a_plan(overlay, tmp_path):
         made = "neural" if config.models[model].neural else "pretrained"
         assert any(path.startswith(f"results/models/{made}/{model}/") for path in planned), model
     calibrated = {path for path in planned if path.endswith("/temperature.json")}
-    assert calibrated == (CALIBRATED if overlay.stem == "ares-paper" else set())
+    assert calibrated == (CALIBRATED if overlay.stem in ("ares-paper", "paper") else set())
     assert "results/report.html" in planned

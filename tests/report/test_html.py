@@ -31,7 +31,12 @@ def sidecar(directory: Path, stage: str, output: str, inputs: list[str], **chang
         "parameters": {"seed": 7},
         "parameters_hash": "0123456789abcdef",
         "counts": {"read": 1234, "skipped": {"empty": 2}},
-        "cost": {"wall_seconds": 12.5, "cpu_seconds": 11.0, "peak_memory_mb": 321},
+        "cost": {
+            "wall_seconds": 12.5,
+            "cpu_seconds": 11.0,
+            "peak_memory_mb": 321,
+            "asked": {"threads": 1, "memory_mb": 4321},
+        },
         "versions": {"python": "3.11.2"},
         "commit": "abcdef123456",
         "hardware": {"cores": 2},
@@ -193,6 +198,8 @@ def test_what_the_page_holds(report) -> None:
         "13 (36.1%)",
         "doi:10.1145/3437963.3441777",
         "321",
+        "Memory asked for (MB)",
+        "4,321",
     ):
         assert wanted in text, wanted
 

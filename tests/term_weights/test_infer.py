@@ -90,6 +90,25 @@ def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documen
     assert (tmp_path / "joined.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
+def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents):
+    """Within 1e-6; packed, no position of padding is computed, and `auto` pads on a CPU."""
+    documents, found = make_documents(DOCUMENTS), {}
+    for packing in ("off", "on", "auto"):
+        compute = {"device": "cpu", "packing": packing}
+        inference = {"batch_tokens": 64, "block": 40, "compute": compute}
+        found[packing] = infer(documents, packing, inference=inference)
+    (padded, counts), (packed, packed_counts), (chosen, chosen_counts) = found.values()
+    assert chosen.equals(padded)
+    assert chosen_counts == counts
+    assert packed_counts.pop("positions") == counts["word_pieces"] + 2 * counts["sequences"]
+    assert counts.pop("positions") > counts["word_pieces"] + 2 * counts["sequences"]
+    assert packed_counts == counts
+    for one, other in zip(padded.to_pylist(), packed.to_pylist(), strict=True):
+        assert [entry["term"] for entry in one["terms"]] == [entry["term"] for entry in other["terms"]]
+        weights = [[entry["weight"] for entry in row["terms"]] for row in (one, other)]
+        assert_allclose(*weights, atol=1e-6)
+
+
 def test_a_killed_inference_goes_on_after_its_last_block(
     infer, make_documents, monkeypatch, tmp_path, capsys
 ):

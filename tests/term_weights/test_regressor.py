@@ -20,7 +20,8 @@ from irpretrain.term_weights.regression import TokenRegression
 from irpretrain.term_weights.sequences import TrainingSequences
 from irpretrain.term_weights.train import train_regressor
 from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.training.trainer import Setting, Trainer
+from irpretrain.training.steps import Setting
+from irpretrain.training.trainer import Trainer
 
 SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
 

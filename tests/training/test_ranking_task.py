@@ -20,7 +20,8 @@ from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, Group, Span
 from irpretrain.training.judged import JudgedGroups, JudgedQuery
 from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
-from irpretrain.training.trainer import Setting, Task, Trainer
+from irpretrain.training.steps import Setting
+from irpretrain.training.trainer import Task, Trainer
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
@@ -111,8 +112,8 @@ def test_it_learns_by_the_best_passages(reader: PassageReader, tiny_encoder: Pat
     model = CrossEncoder.from_encoder(tiny_encoder)
     task = RankingTask("judged", groups, reader, "listwise")
     options = OptimiserConfig(learning_rate=3e-3, warmup=0.0)
-    trainer = Trainer(model, options, ComputeConfig(device="cpu"), CPU, 1, 60)
-    losses = [trainer.step(step, [task]).loss for step in range(60)]
+    trainer = Trainer(model, options, ComputeConfig(device="cpu"), CPU, 1, 120)
+    losses = [trainer.step(step, [task]).loss for step in range(120)]
     assert np.mean(losses[-6:]) < np.mean(losses[:6]) / 2
     names = reader.builder.store.document_ids.to_pylist()
     candidates = {query.identifier: [(name, 0.0) for name in names] for query in queries}

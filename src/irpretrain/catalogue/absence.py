@@ -1,69 +1,81 @@
-"""Experiments on data sets of the catalogue whose files are not there: left out, and remembered with the reason."""
+"""What needs files of the catalogue that are not there: left out, and remembered with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from irpretrain.catalogue.needed import Needed, missing_files
+from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.downstream import DownstreamConfig
-from irpretrain.config.experiments import AbsenceConfig, Paper
+from irpretrain.config.experiments import AbsenceConfig, ExperimentConfig, Paper
+from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.root import Config
-from irpretrain.config.usage import (
-    active_downstream,
-    active_experiments,
-    used_corpora,
-    used_datasets,
-    used_runs,
-)
-from irpretrain.corpora.sources import corpus_aids
+from irpretrain.config.usage import active_downstream, active_experiments
+from irpretrain.config.weight_views import TermWeightPageConfig
 
 HOW = "snakemake --cores 1 datasets says how to get them"
+VIEWS: dict[str, tuple[Paper | None, str]] = {
+    "predictors": ("ares", "predictor"),
+    "diagnoses": ("ares", "diagnosis"),
+    "weight_distributions": ("deepct", "distribution of weights"),
+    "attributions": (None, "page of attributions"),
+    "query_pages": (None, "page of queries"),
+    "term_weight_pages": (None, "page of weights"),
+}
+"""Sections that need data without an experiment, with the paper whose report shows them (null: they are targets), and
+what an entry is called."""
 
 
 def without_absent(config: Config) -> Config:
-    """Return the configuration without the experiments and tasks that need a file of the catalogue which is missing.
+    """Return the configuration without the experiments, tasks and views that need a missing file of the catalogue.
 
-    Why is kept in `absent` and `absent_tasks`, for the tables, and among the report's notes. A file that the
-    configuration names itself is not looked at here: that it is missing is a fault (`corpora.sources`).
+    Why is kept in `absent` and `absent_tasks`, for the tables, and among the report's notes. Of any other file that the
+    configuration names it is a fault that it is missing (`corpora.sources`).
     """
     absent = dict[str, AbsenceConfig]()
     for name, experiment in active_experiments(config).items():
-        if missing := list(dict.fromkeys(_missing_files(_alone(config, name)))):
+        if missing := missing_files(_alone(config, name)):
             absent[name] = AbsenceConfig(
                 dataset=experiment.dataset, candidates=experiment.candidates, reason=_reason(missing)
             )
     tasks = {(name, task): reason for name, task, reason in _absent_tasks(config)}
     absent_tasks = {task: reason for (_, task), reason in tasks.items()}
-    if not absent and not absent_tasks:
+    views = {(section, name): reason for section, name, reason in _absent_views(config)}
+    if not absent and not tasks and not views:
         return config
-    notes = [f"Experiment {name} is not run: {absence.reason}." for name, absence in absent.items()]
-    if absent_tasks:
-        notes.append(f"Not run, as files are missing: {', '.join(absent_tasks)}; {HOW}.")
+    notes = _notes("Not run", [*absent, *absent_tasks])
+    notes += _notes("Not made", [f"{VIEWS[section][1]} {name}" for section, name in views])
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
     kept = {name: one for name, one in config.experiments.items() if name not in absent}
     changed = {"experiments": kept, "absent": absent, "report": report}
     if absent_tasks:
         changed |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
+    changed["absent_predictors"] = {
+        name: reason for (section, name), reason in views.items() if section == "predictors"
+    }  # objectives name them, so that they stay
+    for section in {section for section, _ in views} - {"predictors"}:
+        entries = getattr(config, section)
+        changed[section] = {name: one for name, one in entries.items() if (section, name) not in views}
     return config.model_copy(update=changed)
 
 
-def _reason(missing: list[str]) -> str:
+def _reason(missing: list[Needed]) -> str:
     others = f" and {len(missing) - 1} more files are" if len(missing) > 1 else " is"
-    return f"{missing[0]}{others} missing; {HOW}"
+    return f"{missing[0].path}{others} missing; {HOW}"
+
+
+def _notes(what: str, names: list[str]) -> list[str]:
+    """One note at most: every table has it, and cells have the reasons."""
+    return [f"{what}, as files are missing: {', '.join(names)}; {HOW}."] if names else []
 
 
 def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
-    """Yield (entry of `downstream`, task, reason) of the tasks that need a file of the catalogue that is not there, or
-    whose models do."""
+    """Yield (entry of `downstream`, task, reason) of the tasks that need a missing file, or whose models do."""
     for name, one in active_downstream(config).items():
-        alone = config.model_copy(update={"downstream": {name: one}})
-        of_models = list(_missing_files(_alone(alone)))
         for task in one.tasks:
-            described = config.downstream_tasks[task]
-            paths = [path for files in described.files.values() for path in files.paths]
-            own = [path for path in paths if described.entry and not Path(path).exists()]
-            if missing := list(dict.fromkeys([*own, *of_models])):
+            alone = one.model_copy(update={"papers": None, "tasks": [task]})
+            if missing := missing_files(_alone(config).model_copy(update={"downstream": {name: alone}})):
                 yield name, task, _reason(missing)
 
 
@@ -74,32 +86,63 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
             yield name, one.model_copy(update={"tasks": tasks})
 
 
-def _alone(config: Config, experiment: str | None = None) -> Config:
+def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Yield (section, entry, reason) of what is shown without an experiment and needs a missing file."""
+    bare: dict[str, Any] = {section: {} for section in VIEWS}
+    for section, (paper, _) in VIEWS.items():
+        if paper is not None and paper not in config.report.papers:
+            continue
+        for name, view in getattr(config, section).items():
+            alone = _alone(config, papers=[paper or "prop"]).model_copy(update=bare)
+            if (page := _as_experiment(config, view)) is not None:
+                alone = alone.model_copy(update={"experiments": {name: page}})
+            elif section == "diagnoses":
+                kept = {"diagnoses": {name: view}, "predictors": config.predictors}
+                alone = _with_models(alone.model_copy(update=kept), view.models)
+            else:
+                alone = alone.model_copy(update={section: {name: view}})
+            if missing := missing_files(alone):
+                yield section, name, _reason(missing)
+
+
+def _as_experiment(config: Config, view: Any) -> ExperimentConfig | None:
+    """What a page of a target needs, as an experiment; None for what is no such page."""
+    match view:
+        case AttributionConfig():
+            return ExperimentConfig(
+                dataset=view.dataset, candidates=view.candidates, models=view.models, regimes=[view.regime]
+            )
+        case QueryPageConfig():
+            shown = [side for side in (view.left, view.right) if side.model in config.models]
+            return ExperimentConfig(
+                dataset=view.dataset,
+                candidates=view.candidates,
+                first_stages=[side.model for side in (view.left, view.right) if side not in shown],
+                models=[side.model for side in shown],
+                regimes=[side.regime or "zero-shot" for side in shown],
+            )
+        case TermWeightPageConfig():
+            return ExperimentConfig(dataset=view.dataset, first_stages=view.first_stages)
+    return None
+
+
+def _with_models(config: Config, models: Iterable[str]) -> Config:
+    """The configuration with some models in use, as if they were fine-tuned for no task."""
+    used = DownstreamConfig.model_construct(papers=None, tasks=[], models=list(models))
+    return config.model_copy(update={"downstream": {"models": used}})
+
+
+def _alone(config: Config, experiment: str | None = None, papers: list[Paper] | None = None) -> Config:
     """The configuration with one experiment or none, and with nothing that is made without it."""
-    papers: list[Paper] = ["prop"]  # no table of PROP needs more than experiments
     update: dict[str, Any] = {
         "attributions": {},
         "query_pages": {},
-        "report": config.report.model_copy(update={"papers": papers}),
+        "downstream": {},
+        "experiments": {},
+        # no table of PROP needs more than experiments
+        "report": config.report.model_copy(update={"papers": papers or ["prop"]}),
     }
-    if experiment is None:
-        shown = {name: one.model_copy(update={"papers": None}) for name, one in config.downstream.items()}
-        return config.model_copy(update={**update, "experiments": {}, "downstream": shown})
-    alone = config.experiments[experiment].model_copy(update={"papers": None})
-    return config.model_copy(update={**update, "experiments": {experiment: alone}, "downstream": {}})
-
-
-def _missing_files(config: Config) -> Iterator[str]:
-    """Yield the files of the catalogue that a configuration needs and that are not there."""
-    corpora = {name: config.corpora[name] for name in used_corpora(config) if config.corpora[name].entry}
-    paths = [corpus.path for corpus in corpora.values()]
-    paths += [path for name in corpora for path in corpus_aids(config, name)]
-    for name in used_datasets(config):
-        dataset = config.datasets[name]
-        if dataset.entry:
-            paths += [*dataset.queries.paths, *dataset.qrels.paths]
-            paths += [dataset.folds] if isinstance(dataset.folds, str) else []
-    for stage, name in used_runs(config):
-        run = config.first_stages[stage].runs[name]
-        paths += run.paths if run.entry else []
-    yield from (path for path in paths if not Path(path).exists())
+    if experiment is not None:
+        alone = config.experiments[experiment].model_copy(update={"papers": None})
+        update["experiments"] = {experiment: alone}
+    return config.model_copy(update=update)

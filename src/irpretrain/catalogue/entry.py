@@ -68,6 +68,9 @@ class Entry(Section):
     )
     fields: str = Field("", description="Which fields make up a document, and why.")
     remarks: list[str] = Field(default_factory=list, description="What else its user should know.")
+    counts: str = Field(
+        "", description="Where the numbers of records come from, and which of them nobody has checked."
+    )
     needs: list[str] = Field(default_factory=list, description="Entries whose files it reads too.")
     files: dict[str, SourceFile] = Field(
         default_factory=dict, description="Files by their path in the data folder."

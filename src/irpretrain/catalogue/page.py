@@ -88,6 +88,8 @@ def _section(name: str, entry: Entry) -> Iterator[str]:
         yield f"- **Needs**: {', '.join(f'[{other}](#{other})' for other in entry.needs)}"
     if entry.fields:
         yield f"- **Fields**: {entry.fields}"
+    if entry.counts:
+        yield f"- **Counts**: {entry.counts}"
     for section, what in (("corpora", "Corpora"), ("first_stages", "Runs of others")):
         if keys := getattr(entry, section):
             yield f"- **{what}**: {', '.join(f'`{key}`' for key in keys)}"

@@ -139,6 +139,7 @@ def advice(line: Line, data: str | Path, lines: list[Line]) -> list[str]:
     ]
     absent = [path for path, state in line.files.items() if state.status == "missing"]
     required = [path for path in absent if path in line.entry.required()]
+    found += [f"get: {line.entry.get}"] if required else []
     found += [f"put {_described(line.entry, path)} at {data}/{path}" for path in required]
     if required:
         found.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")

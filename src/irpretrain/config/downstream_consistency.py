@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from irpretrain.config.unknown_names import unknown_names
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
@@ -22,8 +23,8 @@ def downstream_faults(config: Config) -> Iterator[str]:
             yield str(error)
     for name, one in active_downstream(config).items():
         where = f"downstream.{name}"
-        yield from _unknown(f"{where}.tasks", one.tasks, config.downstream_tasks, "downstream_tasks")
-        yield from _unknown(f"{where}.models", one.models, config.models, "models")
+        yield from unknown_names(f"{where}.tasks", one.tasks, config.downstream_tasks, "downstream_tasks")
+        yield from unknown_names(f"{where}.models", one.models, config.models, "models")
         for key, names in (("tasks", one.tasks), ("models", one.models)):
             if twice := [entry for entry in names if names.count(entry) > 1]:
                 yield f"{where}.{key}: {twice[0]} is listed twice; list each once"
@@ -32,11 +33,3 @@ def downstream_faults(config: Config) -> Iterator[str]:
             if found is not None and (found.cross_encoder is not None or found.neural is not None):
                 kind = "given by its path" if found.cross_encoder is not None else "a ranker over words"
                 yield f"{where}.models: {model} is {kind}, and only models that are pre-trained here can be taken"
-
-
-def _unknown(where: str, names: list[str], known: Collection[str], section: str) -> Iterator[str]:
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            yield f"{where}: {name!r} is not in {section}; {hint}{section} has {', '.join(known) or 'no entries'}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -10,22 +12,54 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from irpretrain.config.presets import PRESETS, RECIPES
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, one_line
 
 Model = TypeVar("Model", bound=BaseModel)
+LAYERS = "layers"
+"""The key under which an overlay names those that lie under it."""
+SHOWN = reprlib.Repr()
+"""How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts."""
+SHOWN.maxlevel, SHOWN.maxstring, SHOWN.maxother, SHOWN.maxlong = 3, 200, 200, 60
+SHOWN.maxlist = SHOWN.maxtuple = SHOWN.maxset = SHOWN.maxdict = 8
 
 
 def load_config(base: str | Path, *overlays: str | Path) -> Any:
-    """Read YAML files and return the checked `Config`: overlays, later ones over earlier ones, and all over the base.
+    """Read YAML files and return the checked `Config` of `lay_overlays`."""
+    return parse_config(lay_overlays(base, overlays), " + ".join(str(path) for path in (base, *overlays)))
+
+
+def lay_overlays(
+    base: str | Path, overlays: Iterable[str | Path], last: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what YAML files say together: overlays, later ones over earlier ones, and all over the base.
 
     In this order, which is Snakemake's of `--configfile`, an entry that one overlay removes and a later one makes anew
-    keeps what the base says of it.
+    keeps what the base says of it. Overlays that an overlay names under `layers`, relative to itself, lie under it; one
+    that is there already is not laid again.
+
+    Args:
+        last: keys that are laid over all files, as `--config` gives them.
     """
     laid: dict[str, Any] = {}
+    seen = set[Path]()
     for path in overlays:
-        laid = deep_merge(laid, _read_yaml(Path(path)))
-    merged = deep_merge(_read_yaml(Path(base)), laid)
-    return parse_config(merged, " + ".join(str(path) for path in (base, *overlays)))
+        for content in _with_layers(Path(path), seen, given=True):
+            laid = deep_merge(laid, content)
+    return deep_merge(deep_merge(_read_yaml(Path(base)), laid), dict(last or {}))
+
+
+def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield what the layers of an overlay say, lowest first, and then what it says itself."""
+    if path.resolve() in seen and not given:
+        return
+    seen.add(path.resolve())
+    content = _read_yaml(path)
+    layers = content.pop(LAYERS, [])
+    if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
+        raise ConfigError(f"{path}: {LAYERS} must be a list of overlays' paths; given was {layers!r}")
+    for layer in layers:
+        yield from _with_layers(path.parent / layer, seen)
+    yield content
 
 
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
@@ -132,7 +166,7 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return f"{where}: {message}" if where else message
-    return f"{where}: {message}; given was {given!r}"
+    return f"{where}: {message}; given was {SHOWN.repr(given)}"
 
 
 def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
@@ -151,8 +185,15 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such configuration file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: the file cannot be opened: {error.strerror or error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: this is not valid YAML: it is nested too deeply") from None
+    except (
+        yaml.YAMLError,
+        ValueError,
+    ) as error:  # ValueError: of UTF-8, dates, numbers with thousands of digits
+        raise ConfigError(f"{path}: this is not valid YAML: {one_line(error)}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: the file must hold a mapping from keys to values")
     return content

@@ -361,7 +361,7 @@ class RerankingConfig(SequenceConfig):
     batch_tokens: int = Field(
         16384,
         ge=512,
-        description="Word pieces, padding included, that are scored at once.",
+        description="Word pieces that are scored at once; padding counts where it is computed (`compute.packing`).",
         json_schema_extra={"unit": "word pieces"},
     )
     passages: PassagesConfig | None = Field(

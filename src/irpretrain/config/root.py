@@ -62,6 +62,12 @@ class Config(Section):
         description="Where the files of the catalogue's data sets lie (docs/datasets.md), relative to the working "
         "directory.",
     )
+    plan_absent: bool = Field(
+        False,
+        exclude=True,
+        description="Whether a dry run plans what needs missing files of the catalogue's data sets as if they were "
+        "there, and lists them. A run leaves it out, and so does a dry run with false. No result depends on it.",
+    )
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
     collections: dict[str, list[str]] = Field(
         description="Collections for pre-training: names of corpora that count as one."
@@ -124,6 +130,11 @@ class Config(Section):
     absent: dict[str, AbsenceConfig] = Field(
         default_factory=dict,
         description="Experiments that are not run because files of the catalogue are not there; filled in, not given.",
+    )
+    absent_predictors: dict[str, str] = Field(
+        default_factory=dict,
+        description="Predictors that are not made because files of the catalogue are not there, with the reason; "
+        "filled in, not given.",
     )
     absent_tasks: dict[str, str] = Field(
         default_factory=dict,

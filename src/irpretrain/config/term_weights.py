@@ -9,7 +9,12 @@ from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import ComputeConfig, OptimiserConfig
+from irpretrain.config.training import (
+    ACCUMULATION_TEXT,
+    ComputeConfig,
+    OptimiserConfig,
+    SharedComputeConfig,
+)
 from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf"]
@@ -78,7 +83,7 @@ class TermTrainingConfig(Section):
     batch_size: int = Field(
         16, ge=1, description="Sequences a step.", json_schema_extra={"unit": "sequences"}
     )
-    accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
+    accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
     reduction: Literal["mean", "sum"] = Field(
         "mean",
         description="The squared errors of a step's words: their mean (released code) or sum (paper, equation 2).",
@@ -88,7 +93,9 @@ class TermTrainingConfig(Section):
     )
     head_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout before the linear layer.")
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
-    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+    compute: SharedComputeConfig = Field(
+        default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
+    )
     checkpoint_every: int = Field(
         100,
         ge=1,
@@ -105,6 +112,8 @@ class TermTrainingConfig(Section):
             raise ValueError(
                 f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
             )
+        if fault := self.compute.too_few(self.batch_size, "batch_size"):
+            raise ValueError(fault)
         return self
 
 
@@ -114,8 +123,9 @@ class TermInferenceConfig(Section):
     batch_tokens: int = Field(
         2048,
         ge=64,
-        description="Word pieces of a batch, padding included. On a CPU the last batch of each length in a block is "
-        "filled up with empty rows; a GPU wants much more.",
+        description="Word pieces of a batch; padding counts where it is computed, which on a CPU it always is with "
+        "`packing: auto`. There the last batch of each length in a block is filled up with empty rows; a GPU wants "
+        "much more.",
         json_schema_extra={"unit": "word pieces"},
     )
     block: int = Field(

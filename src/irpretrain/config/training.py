@@ -11,10 +11,15 @@ from irpretrain.config.base import Section
 
 Positive = Annotated[int, Field(ge=1)]
 Loss = Literal["hinge", "pair-softmax", "listwise"]
+Packing = Literal["auto", "on", "off"]
 LOSS_TEXT = (
     "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences; pair-softmax: the released "
     "PROP's softmax over the scores, then a margin of 1, i.e. 2(1 - p+); listwise: cross-entropy of the first "
     "sequence (LCE)."
+)
+ACCUMULATION_TEXT = (
+    "Micro-batches one optimiser step is split into. Processes that share a step share these; each of them has one at "
+    "least, whatever is given."
 )
 
 
@@ -109,7 +114,7 @@ class ComputeConfig(Section):
     threads: int = Field(
         1,
         ge=1,
-        description="Compute threads of one job, whatever --cores is.",
+        description="Compute threads of a job, or of each of its processes, whatever --cores is.",
         json_schema_extra={"unit": "threads"},
     )
     precision: Literal["fp32", "bf16", "fp16"] = Field(
@@ -121,9 +126,72 @@ class ComputeConfig(Section):
     gpus: int = Field(
         0,
         ge=0,
-        description="GPUs that a job asks Snakemake for (resource `gpu`). A job that asks for any computes without "
-        "one only if `device` is cpu.",
+        description="GPUs that a job asks Snakemake for (resource `gpu`): 0 or 1. A job that asks for one computes "
+        "without only if `device` is cpu.",
     )
+    packing: Packing = Field(
+        "auto",
+        description="Lay sequences end to end, so that no padding is computed (BERT only). auto: on a CPU, and on a "
+        "GPU with which torch's attention of variable length can be used: bf16 or fp16, Ampere or newer, no dropout of "
+        "attention in training. on: everywhere; without that kernel attention is a call a sequence, slow on a GPU. "
+        "off: pad. Results differ by rounding, and with dropout by other draws.",
+    )
+    compile: bool = Field(
+        False,
+        description="Compile what of BERT's layers is no attention with torch.compile, which needs a C++ compiler, and "
+        "Triton on a GPU. Results differ by rounding, and with dropout by other draws.",
+    )
+
+    @model_validator(mode="after")
+    def _check_gpus(self) -> Self:
+        if self.gpus > 1 and not isinstance(self, SharedComputeConfig):
+            raise ValueError(
+                f"gpus: {self.gpus}: a job of this stage computes on one GPU; its models, folds, seeds and shards are "
+                "jobs of their own, which run side by side on several. Set gpus to 1; pretraining and "
+                "term_weights.*.training alone share a job out"
+            )
+        return self
+
+
+class SharedComputeConfig(ComputeConfig):
+    """How a training computes whose steps several processes can share."""
+
+    gpus: int = Field(
+        0,
+        ge=0,
+        description="GPUs that a job asks Snakemake for (resource `gpu`). A job that asks for any computes without "
+        "one only if `device` is cpu. With several, each has a process of its own, and they share the micro-batches "
+        "of every step ([how](cluster.md#several-gpus-for-one-training)).",
+    )
+    processes: int = Field(
+        1,
+        ge=1,
+        description="Processes that share the micro-batches of every step, each with so many `threads`, on a processor "
+        "(`device` cpu, without `gpus`).",
+    )
+
+    @property
+    def process_count(self) -> int:
+        """Processes of one job."""
+        return max(self.processes, self.gpus)
+
+    @model_validator(mode="after")
+    def _check_processes(self) -> Self:
+        if self.processes > 1 and (self.gpus or self.device != "cpu"):
+            raise ValueError(
+                f"processes: {self.processes}: these compute on a processor; set device to cpu and gpus to 0, or for "
+                "GPUs give gpus alone: each has a process"
+            )
+        return self
+
+    def too_few(self, items: int, what: str) -> str | None:
+        """Return why so many items a step cannot be shared out among the processes, or None."""
+        if items >= self.process_count:
+            return None
+        return (
+            f"{what} {items} is less than the {self.process_count} processes that share a step (compute.gpus or "
+            f"compute.processes); raise it, or lower these"
+        )
 
 
 class SequenceConfig(Section):
@@ -204,7 +272,7 @@ class PretrainingConfig(SequenceConfig):
         description="Ranking groups (for PROP: pairs) in one optimiser step.",
         json_schema_extra={"unit": "groups"},
     )
-    accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
+    accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
     mixing: Literal["sum", "alternate"] = Field(
         "sum",
         description="With several tasks: sum their losses over one batch of each a step, or take one of them a step, "
@@ -226,9 +294,19 @@ class PretrainingConfig(SequenceConfig):
     dropout: float | None = Field(
         None, ge=0, lt=1, description="Dropout of all layers; null keeps the encoder's own."
     )
+    attention_dropout: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Dropout of the shares of attention, kept with the model and so in fine-tuning too; null: as in "
+        "`dropout`. Torch's attention of variable length has none: only with 0 does a GPU train without padding "
+        "(`compute.packing`).",
+    )
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
     masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
-    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+    compute: SharedComputeConfig = Field(
+        default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
+    )
     checkpoint_every: int = Field(
         100,
         ge=1,
@@ -266,6 +344,12 @@ class PretrainingConfig(SequenceConfig):
                         f"{name}: counts in steps, and how many of them epochs {self.epochs:g} is will be known only "
                         f"when the groups are made; set it to {nothing}, or give steps in place of epochs"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _check_processes(self) -> Self:
+        if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
+            raise ValueError(fault)
         return self
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 
 if TYPE_CHECKING:
-    from irpretrain.config.axioms import DiagnosisConfig
+    from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
     from irpretrain.config.downstream import DownstreamConfig
     from irpretrain.config.experiments import ExperimentConfig
     from irpretrain.config.query_pages import QueryPageConfig, ShownRankingConfig
@@ -119,15 +119,30 @@ def _is_made(config: Config, page: QueryPageConfig, shown: ShownRankingConfig) -
 
 def used_predictors(config: Config) -> list[str]:
     """Return the predictors that a table shows or an objective in use asks for."""
-    shown = config.predictors if "ares" in config.report.papers else {}
+    shown = shown_predictors(config) if "ares" in config.report.papers else {}
     tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
     asked = (getattr(config.objectives.get(task.objective), "predictor", None) for task in tasks)
     return [name for name in dict.fromkeys([*shown, *asked]) if name in config.predictors]
 
 
+def shown_predictors(config: Config) -> dict[str, PredictorConfig]:
+    """Return the predictors that the tables of ARES show: all whose files are there."""
+    return {name: one for name, one in config.predictors.items() if name not in config.absent_predictors}
+
+
 def given_models(config: Config) -> list[str]:
     """Return the models in use that are re-rankers given by their paths."""
     return [name for name in wanted_models(config) if config.models[name].cross_encoder is not None]
+
+
+def uses_encoder(config: Config) -> bool:
+    """Whether anything in use starts from `encoder`: a model that is neither given nor a ranker over words, or a
+    weighting that is learned without an encoder of its own."""
+    models = (config.models[name] for name in wanted_models(config))
+    weightings = (config.term_weights[name] for name in used_weightings(config))
+    return any(model.cross_encoder is None and model.neural is None for model in models) or any(
+        weighting.model == "regressor" and weighting.encoder is None for weighting in weightings
+    )
 
 
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:

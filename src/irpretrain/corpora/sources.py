@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from irpretrain.config.usage import (
     used_runs,
     used_tasks,
     used_weightings,
+    uses_encoder,
 )
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
@@ -31,6 +34,8 @@ from irpretrain.models.encoder_files import (
     check_reranker_files,
 )
 
+EFFECTIVE = os.access in os.supports_effective_ids
+
 
 def check_sources(config: Config, manifest: Manifest) -> None:
     """Raise one ConfigError that lists every source in use which is missing or is not what it should be.
@@ -41,10 +46,10 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     for name in used_corpora(config):
         with _collected(faults, f"corpora.{name}.path"):
             if not _is_embedded(config.corpora[name].path, manifest):
-                corpus_files(config, name)
+                _check_usable(corpus_files(config, name))
         with _collected(faults, f"corpora.{name}.options"):
             for path in corpus_aids(config, name):
-                one_file(path)
+                _check_usable([one_file(path)])
     for name in used_datasets(config):
         dataset = config.datasets[name]
         for part, file in zip(("queries", "qrels"), _topics_and_judgements(dataset), strict=True):
@@ -61,12 +66,14 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 faults, f"downstream_tasks.{name}.{config.downstream_tasks[name].kind}.{part}.path"
             ):
                 _check_files(file, manifest)
-    with _collected(faults, "encoder.path"):
-        _check_encoder(config, manifest)
-    for name, path in _own_encoders(config).items():
+    if uses_encoder(config):
+        with _collected(faults, "encoder.path"):
+            _check_encoder(config, manifest)
+    for name, path in own_encoders(config).items():
         with _collected(faults, f"term_weights.{name}.encoder.path"):
             if not _is_embedded(path, manifest):
                 longest = {f"term_weights.{name}.max_length": config.term_weights[name].max_length}
+                _check_usable(_with_files(path))
                 check_model_files(path, ENCODER_REMEDY, longest)
     for name in used_indexes(config):
         _check_index(config, name, manifest, faults)
@@ -74,11 +81,12 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     if vectors is not None and begin_with_vectors(config):
         with _collected(faults, "word_vectors.path"):
             if not _is_embedded(vectors, manifest):
-                one_file(vectors)
+                _check_usable([one_file(vectors)])
     for name in given_models(config):
         with _collected(faults, f"models.{name}.cross_encoder"):
             path = str(config.models[name].cross_encoder)
             if not _is_embedded(path, manifest):
+                _check_usable(_with_files(path))
                 check_reranker_files(path)
     if faults:
         listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
@@ -94,7 +102,7 @@ def used_assets(config: Config) -> list[str]:
     given = [str(config.models[name].cross_encoder) for name in given_models(config)]
     indexes = (config.indexes[name] for name in used_indexes(config))
     generators = [index.model for index in indexes if index.type == "doc2query"]
-    own = [*_own_encoders(config).values(), *generators]
+    own = [*own_encoders(config).values(), *generators]
     resolved = [resolve(path) for path in [*paths, config.encoder.path, *own, *given]]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
@@ -124,7 +132,7 @@ def encoder_files(config: Config) -> list[Path]:
     return list_files(config.encoder.path, [""])
 
 
-def _own_encoders(config: Config) -> dict[str, str]:
+def own_encoders(config: Config) -> dict[str, str]:
     """Return the paths of the encoders that weightings in use have of their own, by the weighting."""
     encoders = ((name, config.term_weights[name].encoder) for name in used_weightings(config))
     return {name: encoder.path for name, encoder in encoders if encoder is not None}
@@ -135,12 +143,13 @@ def _check_index(config: Config, name: str, manifest: Manifest, faults: list[str
     index = config.indexes[name]
     if index.type == "expansion":
         with _collected(faults, f"indexes.{name}.path"):
-            one_file(index.path)
+            _check_usable([one_file(index.path)])
     elif index.type == "doc2query":
         with _collected(faults, f"indexes.{name}.model"):
             if not _is_embedded(index.model, manifest):
                 keys = ("max_length", "query_length")
                 longest = {f"indexes.{name}.{key}": getattr(index, key) for key in keys}
+                _check_usable(_with_files(index.model))
                 check_model_files(index.model, GENERATOR_REMEDY, longest)
 
 
@@ -169,21 +178,44 @@ def _is_embedded(path: str, manifest: Manifest) -> bool:
 
 def _check_files(file: FileConfig, manifest: Manifest) -> None:
     own = [path for path in file.paths if not _is_embedded(path, manifest)]
-    given_files(own, getattr(format_module(file.kind, file.format), "SUFFIXES", None))
+    _check_usable(given_files(own, getattr(format_module(file.kind, file.format), "SUFFIXES", None)))
+
+
+def _check_usable(paths: Iterable[str | Path]) -> None:
+    """Refuse what may not be read, and names that Snakemake would fill in, so that it might read another file."""
+    for path in paths:
+        if re.search(r"\{.*\}", str(path), re.DOTALL):  # there is no way to quote them
+            raise InputError(
+                path,
+                "its name has { and }, between which Snakemake looks for a wildcard",
+                remedy="Rename it, or give a link to it that has a plain name.",
+            )
+        if Path(path).exists() and not os.access(path, os.R_OK, effective_ids=EFFECTIVE):
+            raise InputError(path, "you may not read it", remedy="Change its permissions, or give a copy.")
 
 
 def _check_folds(dataset: DatasetConfig) -> None:
     if not isinstance(dataset.folds, int):
         from irpretrain.evaluation.folds import given_folds  # loads pyarrow, so only where folds are given
 
-        if isinstance(dataset.folds, str) and not Path(dataset.folds).exists():
-            one_file(dataset.folds)
+        if isinstance(dataset.folds, str):
+            _check_usable([dataset.folds])
+            if not Path(dataset.folds).exists():
+                one_file(dataset.folds)
         given_folds(dataset)
 
 
 def _check_encoder(config: Config, manifest: Manifest) -> None:
     path = config.encoder.path
     embedded = _is_embedded(path, manifest)
+    if not embedded:
+        _check_usable(_with_files(path))
     folder = installed_path(manifest.asset(str(resolve(path)[1]))) if embedded else Path(path)
     if folder is not None:  # a package that is not installed is reported by the stage that copies from it
         check_encoder_files(folder, config.encoder, longest_sequences(config))
+
+
+def _with_files(directory: str | Path) -> list[Path]:
+    """Return a model's directory and all that lies in it."""
+    folder = Path(directory)
+    return [folder, *(sorted(folder.rglob("*")) if folder.is_dir() else ())]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from irpretrain.corpora.files import one_file, open_bytes
+from irpretrain.corpora.files import DAMAGE, one_file, open_bytes
 from irpretrain.errors import InputError
 
 UNKNOWN = 255
@@ -52,7 +52,7 @@ def _read(path: str, changed: int) -> dict[str, Any]:
             for batch in reader:
                 _add(batch, found, path, row)
                 row += batch.num_rows
-    except (pa.ArrowInvalid, OSError, EOFError) as error:
+    except (pa.ArrowInvalid, *DAMAGE) as error:
         reason = f"line {row + 1:,} or later cannot be read: {' '.join(str(error).split())}"
         raise InputError(
             path, reason, remedy="Lines are <percentile> <document>, such as 65 clueweb09-en0000-00-00000."

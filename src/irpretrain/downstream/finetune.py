@@ -34,7 +34,8 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.loop import run_steps
 from irpretrain.training.metrics import MetricsLog
-from irpretrain.training.trainer import Setting, StepTask, Trainer
+from irpretrain.training.steps import Setting, StepTask
+from irpretrain.training.trainer import Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {
     "keep_models": True,

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 from torch import Tensor
 from torch.nn import functional
 
@@ -35,13 +32,6 @@ class OutputMetrics(TaskMetrics):
     def record(self) -> dict[str, float | None]:
         """Return what is written."""
         return {"accuracy": self.right / self.sequences if self.sequences else None}
-
-
-def micro_batches(sequences: int, accumulation: int) -> Iterator[slice]:
-    """Yield the parts that a step's sequences are split into."""
-    bounds = np.linspace(0, sequences, min(accumulation, sequences) + 1).round().astype(int)
-    for first, last in itertools.pairwise(bounds):
-        yield slice(int(first), int(last))
 
 
 def span_losses(

@@ -14,7 +14,7 @@ from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.downstream.answer_measures import score_answers
 from irpretrain.downstream.answers import Candidate, answer_text, best_span
 from irpretrain.downstream.examples import TRAIN
-from irpretrain.downstream.losses import OutputMetrics, micro_batches, span_losses
+from irpretrain.downstream.losses import OutputMetrics, span_losses
 from irpretrain.downstream.order import EpochOrder
 from irpretrain.downstream.windows import (
     Question,
@@ -26,7 +26,8 @@ from irpretrain.downstream.windows import (
 )
 from irpretrain.models.output_layers import SpanReader
 from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.training.trainer import Setting, StepPart
+from irpretrain.training.shares import Share
+from irpretrain.training.steps import Setting, StepPart
 
 LENGTH_KEY = "question_answering.max_length"
 
@@ -50,14 +51,14 @@ class SpanTask:
         """Return the task's losses at a step; see `irpretrain.training.trainer.StepTask`."""
         batch = self.sequences.batch([self.windows[place] for place in self.order.places(number)])
         metrics = OutputMetrics(1.0, 0.0, sequences=len(batch.starts))
-        return StepPart(
-            metrics, int(batch.attention_mask.sum()), self._losses(model, setting, batch, metrics)
-        )
+        share = setting.share(metrics.sequences)
+        losses = self._losses(model, setting, batch, share, metrics)
+        return StepPart(metrics, int(batch.attention_mask.sum()), share, losses)
 
     def _losses(
-        self, model: nn.Module, setting: Setting, batch: WindowBatch, metrics: OutputMetrics
+        self, model: nn.Module, setting: Setting, batch: WindowBatch, share: Share, metrics: OutputMetrics
     ) -> Iterator[Tensor]:
-        for rows in micro_batches(metrics.sequences, setting.accumulation):
+        for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
             ids, types, attention = (
                 setting.tensor(array[rows, :length])

@@ -16,11 +16,12 @@ from irpretrain.contracts import LABELLED_SENTENCES
 from irpretrain.corpora.sentences.glue import Task
 from irpretrain.downstream.examples import TRAIN
 from irpretrain.downstream.glue_measures import ACCURACY, classes_of, score_labels
-from irpretrain.downstream.losses import OutputMetrics, label_losses, micro_batches
+from irpretrain.downstream.losses import OutputMetrics, label_losses
 from irpretrain.downstream.order import EpochOrder
 from irpretrain.models.output_layers import SentenceClassifier
 from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.training.trainer import Setting, StepPart
+from irpretrain.training.shares import Share
+from irpretrain.training.steps import Setting, StepPart
 
 LENGTH_KEY = "sentence_tasks.max_length"
 ROWS_AT_ONCE = 1024
@@ -114,8 +115,9 @@ class LabelTask:
         places = self.order.places(number)
         batch = self.sequences.batch([self.examples[place] for place in places])
         metrics = OutputMetrics(1.0, 0.0, sequences=len(places))
-        losses = self._losses(model, setting, batch, self.targets[places], metrics)
-        return StepPart(metrics, int(batch.attention_mask.sum()), losses)
+        share = setting.share(len(places))
+        losses = self._losses(model, setting, batch, self.targets[places], share, metrics)
+        return StepPart(metrics, int(batch.attention_mask.sum()), share, losses)
 
     def _losses(
         self,
@@ -123,9 +125,10 @@ class LabelTask:
         setting: Setting,
         batch: SentenceBatch,
         targets: np.ndarray,
+        share: Share,
         metrics: OutputMetrics,
     ) -> Iterator[Tensor]:
-        for rows in micro_batches(metrics.sequences, setting.accumulation):
+        for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
             wanted = setting.tensor(targets[rows])
             with setting.autocast():

@@ -18,6 +18,7 @@ from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import numbered_lines
+from irpretrain.given_json import read_given_json
 from irpretrain.randomness import stream_key
 
 WHOLE = 0
@@ -171,7 +172,7 @@ def read_given_folds(path: str | Path) -> dict[str, int]:
         return read_letor_folds(Path(path))
     if Path(path).suffix.lower() != ".json":
         return _read_text(path)
-    content = _read_json(path)
+    content = read_given_json(path, "Set the data set's `folds`.")
     if isinstance(content, dict) and isinstance(content.get("queries"), dict):
         content = content["queries"]
     if isinstance(content, list):
@@ -179,17 +180,6 @@ def read_given_folds(path: str | Path) -> dict[str, int]:
     if not isinstance(content, dict):
         raise InputError(path, "expected an object from query to fold, or a list of lists of queries")
     return {query: _fold(fold, path, query) for query, fold in content.items()}
-
-
-def _read_json(path: str | Path) -> Any:
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            path, "there is no such file of folds", remedy="Set the data set's `folds`."
-        ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(path, f"this is not JSON: {error}", getattr(error, "lineno", None)) from None
 
 
 def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:

@@ -174,3 +174,5 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise InputError(
             path, f"the gzip file is damaged after line {line}: {error}", remedy="Make it again."
         ) from None
+    except OSError as error:
+        raise InputError(path, f"it cannot be read: {error.strerror or error}") from None

@@ -7,13 +7,52 @@ position by itself, so the others are left out. Values are those of the whole la
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from transformers import BertModel
 from transformers.masking_utils import create_bidirectional_mask
 
+from irpretrain.config.training import Packing
+from irpretrain.models.packed_encoder import attention_of, encode_packed
+
+
+def encode_read(
+    bert: BertModel,
+    input_ids: Tensor,
+    token_type_ids: Tensor | None,
+    attention_mask: Tensor,
+    masked: Tensor | None,
+    packing: Packing,
+) -> tuple[Tensor, Tensor]:
+    """Return the last hidden states at [CLS] and at masked positions.
+
+    Args:
+        bert: the encoder.
+        input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; [CLS] comes first.
+        masked: bool [sequences, positions], none of it padding; None for none.
+        packing: whether padding is left out.
+
+    Returns:
+        float [sequences, hidden size], and float [masked positions, hidden size] in row-major order.
+    """
+    sequences, positions = input_ids.shape
+    attend = attention_of(bert, packing)
+    if attend is None:
+        rows = torch.arange(sequences, device=input_ids.device) * positions
+        if masked is not None:
+            rows = torch.cat([rows, masked.reshape(-1).nonzero().squeeze(-1)])
+        states = encode_rows(bert, input_ids, token_type_ids, attention_mask, rows)
+        return states[:sequences], states[sequences:]
+    read = torch.zeros_like(attention_mask, dtype=torch.bool) if masked is None else masked.clone()
+    read[:, 0] = True
+    states = encode_packed(bert, input_ids, token_type_ids, attention_mask, attend, read)
+    counts = read.sum(1)
+    chosen = states[:0] if masked is None else states[masked[read].nonzero().squeeze(1)]
+    return states[counts.cumsum(0) - counts], chosen
+
 
 def encode_rows(
-    bert: BertModel, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, rows: Tensor
+    bert: BertModel, input_ids: Tensor, token_type_ids: Tensor | None, attention_mask: Tensor, rows: Tensor
 ) -> Tensor:
     """Return the last hidden state of chosen positions.
 

@@ -13,13 +13,14 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import BertConfig, BertForSequenceClassification, BertModel
 from transformers.activations import ACT2FN
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.errors import ConfigError, InputError
-from irpretrain.models.chosen_rows import encode_rows
-from irpretrain.models.encoder_files import read_config
+from irpretrain.config.training import Packing
+from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.models.chosen_rows import encode_read
+from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.models.parameters import (
     copy_tokenizer,
@@ -65,7 +66,10 @@ class CrossEncoder(nn.Module):
         classifier: encoder and score head, in Hugging Face's shape.
         mlm_head: the MLM head.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
+        packing: whether sequences are laid end to end; see `ComputeConfig.packing`.
     """
+
+    packing: Packing = "off"
 
     def __init__(
         self,
@@ -87,6 +91,7 @@ class CrossEncoder(nn.Module):
         layers: int | None = None,
         dropout: float | None = None,
         seed: int = 1,
+        attention_dropout: float | None = None,
     ) -> CrossEncoder:
         """Put fresh heads on a pre-trained encoder.
 
@@ -97,13 +102,14 @@ class CrossEncoder(nn.Module):
             layers: keep only the first so many layers; None for all.
             dropout: dropout of all layers; None keeps the encoder's own.
             seed: names the random streams of the fresh parameters; they depend on nothing else.
+            attention_dropout: dropout of the shares of attention; None for that of `dropout`.
 
         Raises:
             InputError: the directory holds no BERT encoder as safetensors.
             ConfigError: more layers asked for than the encoder has, or the pooled head without a pooler.
         """
         directory = Path(directory)
-        config = _read_config(directory, dropout)
+        config = _read_config(directory, dropout, attention_dropout)
         if layers is not None:
             if layers > config.num_hidden_layers:
                 raise ConfigError(
@@ -130,19 +136,26 @@ class CrossEncoder(nn.Module):
         return cls(classifier, mlm_head, directory)
 
     @classmethod
-    def load(cls, directory: str | Path, dropout: float | None = None, seed: int = 1) -> CrossEncoder:
+    def load(
+        cls,
+        directory: str | Path,
+        dropout: float | None = None,
+        seed: int = 1,
+        attention_dropout: float | None = None,
+    ) -> CrossEncoder:
         """Load a saved cross-encoder: one of ours, or any BERT sequence classifier with one label.
 
         Args:
             directory: Hugging Face directory, weights as safetensors.
             dropout: dropout of all layers; None keeps the model's own.
             seed: of the MLM head, should the directory have none.
+            attention_dropout: dropout of the shares of attention; None for that of `dropout`.
 
         Raises:
             InputError: the directory holds no such model, or parts of it are missing.
         """
         directory = Path(directory)
-        config = _read_config(directory, dropout)
+        config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
         classifier, missing = _load_classifier(directory, config)
@@ -150,7 +163,8 @@ class CrossEncoder(nn.Module):
         mlm_head = MaskedLanguageModelHead(config)
         path = directory / MLM_HEAD_FILE
         if path.exists():
-            mlm_head.load_state_dict(_read_weights(path))
+            with refusing(path, "these are not the weights of an MLM head"):
+                mlm_head.load_state_dict(_read_weights(path))
         elif not _load_own_mlm_head(mlm_head, directory):
             _initialise_mlm_head(mlm_head, config.initializer_range, seed)
         return cls(classifier, mlm_head, directory)
@@ -164,6 +178,11 @@ class CrossEncoder(nn.Module):
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.classifier.classifier.weight.device
+
+    @property
+    def bert(self) -> BertModel:
+        """The encoder."""
+        return self.classifier.bert
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
@@ -194,17 +213,13 @@ class CrossEncoder(nn.Module):
             encoder the projection costs as much as the encoder itself.
         """
         bert = self.classifier.bert
-        sequences, positions = input_ids.shape
-        rows = torch.arange(sequences, device=input_ids.device) * positions  # [CLS] comes first
-        if masked is not None:
-            rows = torch.cat([rows, masked.reshape(-1).nonzero().squeeze(-1)])
-        states = encode_rows(bert, input_ids, token_type_ids, attention_mask, rows)
+        first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, self.packing)
         assert bert.pooler is not None
-        pooled = self.classifier.dropout(bert.pooler(states[:sequences, None]))
+        pooled = self.classifier.dropout(bert.pooler(first[:, None]))
         scores = self.classifier.classifier(pooled).squeeze(-1)
         if masked is None:
             return scores, None
-        chosen, embeddings = states[sequences:], bert.embeddings.word_embeddings.weight
+        embeddings = bert.embeddings.word_embeddings.weight
         if not mlm_trains_encoder:
             chosen, embeddings = chosen.detach(), embeddings.detach()
         return scores, self.mlm_head(chosen, embeddings)
@@ -226,7 +241,7 @@ class CrossEncoder(nn.Module):
         open_weights(folder)
 
 
-def _read_config(directory: Path, dropout: float | None) -> BertConfig:
+def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> BertConfig:
     """The configuration for a one-label classifier, without anything that names the directory."""
     given = read_config(directory)
     architectures = given.get("architectures") or []
@@ -236,34 +251,33 @@ def _read_config(directory: Path, dropout: float | None) -> BertConfig:
         for name in ("id2label", "label2id", "num_labels", "problem_type"):
             given.pop(name, None)
         given["num_labels"] = 1
-    config = BertConfig(**given)
+    with refusing(directory, "config.json cannot be used", REMEDY):
+        config = BertConfig(**given)
     config.sentence_transformers = dict(IDENTITY_ACTIVATION)
     if dropout is not None:
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
         config.classifier_dropout = dropout
+    if attention_dropout is not None:
+        config.attention_probs_dropout_prob = attention_dropout
     return config
 
 
 def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequenceClassification, set[str]]:
     """Return the classifier in single precision and the names of the parameters the directory lacks."""
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            loaded: Any = BertForSequenceClassification.from_pretrained(
-                directory,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                attn_implementation="sdpa",
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, SafetensorError, RuntimeError) as error:
-        raise InputError(
+    remedy = "The directory must hold model.safetensors; other formats must be converted first."
+    refused = refusing(directory, "the weights cannot be read", remedy)
+    with refused, quiet(), torch.random.fork_rng(devices=[]):
+        loaded: Any = BertForSequenceClassification.from_pretrained(
             directory,
-            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
-            remedy="The directory must hold model.safetensors; other formats must be converted first.",
-        ) from None
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            attn_implementation="sdpa",
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     classifier, information = loaded
     own_memory(classifier)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
@@ -304,7 +318,8 @@ def _load_own_mlm_head(head: MaskedLanguageModelHead, directory: Path) -> bool:
     }
     if any(tensor is None for tensor in found.values()):
         return False
-    head.load_state_dict({name: tensor.float() for name, tensor in found.items() if tensor is not None})
+    with refusing(path, "the weights of its MLM head do not fit its config.json"):
+        head.load_state_dict({name: tensor.float() for name, tensor in found.items() if tensor is not None})
     return True
 
 

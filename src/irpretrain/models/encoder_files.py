@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.given_json import read_given_json
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 TOKENIZERS = ("tokenizer.json", "vocab.txt")
@@ -89,12 +89,9 @@ def _check_positions(directory: Path, described: Mapping[str, Any], lengths: Map
 
 
 def _read_json(path: Path, remedy: str) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(path.parent, f"there is no {path.name}", remedy=remedy) from None
-    except ValueError as error:
-        raise InputError(path, f"this is not JSON: {error}", remedy=remedy) from None
+    if not path.exists():
+        raise InputError(path.parent, f"there is no {path.name}", remedy=remedy)
+    found = read_given_json(path, remedy)
     if not isinstance(found, dict):
         raise InputError(path, "this is no JSON object", remedy=remedy)
     return found
@@ -132,8 +129,8 @@ def _vocabulary_size(directory: Path) -> int | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_given_json(path, REMEDY)
         added = {token["content"] for token in content.get("added_tokens", [])}
         return len(added | set(content["model"]["vocab"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         raise InputError(path, "this is not a tokenizer of the tokenizers library", remedy=REMEDY) from None

@@ -1,4 +1,4 @@
-"""Batches of sequences of one padded length, for models that answer for every sequence alone.
+"""Batches of sequences, of one padded length or to be packed, for models that answer for every sequence alone.
 
 Sequences are sorted by length and padded to the next multiple of LENGTH_STEP, or to the longest that is allowed where
 that is less. Where batches are filled up, all of one length have the same number of rows. So the arithmetic of a
@@ -30,11 +30,13 @@ class LengthBatch(Generic[Item]):
         length: positions of each row, padding included.
         rows: of the batch; those beyond its items fill it up.
         items: what the sequences belong to.
+        positions: that are computed.
     """
 
     length: int
     rows: int
     items: list[Item]
+    positions: int
 
 
 def length_batches(
@@ -56,7 +58,26 @@ def length_batches(
         most, group = rows(length), by_length[length]
         for first in range(0, len(group), most):
             items = group[first : first + most]
-            yield LengthBatch(length, most if device.type == "cpu" else len(items), items)
+            filled = most if device.type == "cpu" else len(items)
+            yield LengthBatch(length, filled, items, length * filled)
+
+
+def packed_batches(lengths: Iterable[tuple[Item, int]], budget: int) -> Iterator[LengthBatch[Item]]:
+    """Yield batches of at most `budget` word pieces of sequences of any lengths, longest first.
+
+    Args:
+        lengths: each item and the positions of its sequence, special tokens included.
+        budget: word pieces of a batch; a longer sequence is a batch of its own.
+    """
+    longest, pieces, items = 0, 0, list[Item]()
+    for item, length in sorted(lengths, key=lambda one: -one[1]):
+        if items and pieces + length > budget:
+            yield LengthBatch(longest, len(items), items, pieces)
+            longest, pieces, items = 0, 0, []
+        longest, pieces = longest or length, pieces + length
+        items.append(item)
+    if items:
+        yield LengthBatch(longest, len(items), items, pieces)
 
 
 def padded(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import (
     BertConfig,
@@ -20,8 +19,8 @@ from transformers import (
 )
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.errors import ConfigError, InputError
-from irpretrain.models.encoder_files import read_config
+from irpretrain.errors import ConfigError, refusing
+from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import (
     copy_tokenizer,
@@ -83,9 +82,12 @@ class OutputLayerModel(nn.Module):
         """
         directory = Path(directory)
         given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
-        config = BertConfig(
-            **given, id2label=dict(enumerate(labels)), label2id={n: i for i, n in enumerate(labels)}
-        )
+        names: dict[str, Any] = {
+            "id2label": dict(enumerate(labels)),
+            "label2id": {n: i for i, n in enumerate(labels)},
+        }
+        with refusing(directory, "config.json cannot be used", REMEDY):
+            config = BertConfig(**given, **names)
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
             config.classifier_dropout = dropout
@@ -147,24 +149,20 @@ class SentenceClassifier(OutputLayerModel):
 
 def _load(architecture: Any, directory: Path, config: BertConfig) -> tuple[Any, set[str]]:
     """Return the network in single precision and the names of the parameters that the directory lacks."""
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            network, information = architecture.from_pretrained(
-                directory,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                attn_implementation="sdpa",
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, SafetensorError, RuntimeError) as error:
-        raise InputError(
+    remedy = "The directory must hold model.safetensors; other formats must be converted first."
+    refused = refusing(directory, "the weights cannot be read", remedy)
+    with refused, quiet(), torch.random.fork_rng(devices=[]):
+        network, information = architecture.from_pretrained(
             directory,
-            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
-            remedy="The directory must hold model.safetensors; other formats must be converted first.",
-        ) from None
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            attn_implementation="sdpa",
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     own_memory(network)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return network, set(information["missing_keys"]) | mismatched

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import GENERATOR_REMEDY
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
@@ -155,22 +154,17 @@ def _load(directory: Path) -> tuple[Any, set[str]]:
     """Return the model in single precision and the names of the parameters the directory lacks."""
     from transformers import AutoModelForSeq2SeqLM
 
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            loaded: Any = AutoModelForSeq2SeqLM.from_pretrained(
-                directory,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(
-            directory, f"the model cannot be loaded: {reason}", remedy=GENERATOR_REMEDY
-        ) from None
+    refused = refusing(directory, "the model cannot be loaded", GENERATOR_REMEDY)
+    with refused, quiet(), torch.random.fork_rng(devices=[]):
+        loaded: Any = AutoModelForSeq2SeqLM.from_pretrained(
+            directory,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     network, information = loaded
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return network, set(information["missing_keys"]) | mismatched
@@ -192,6 +186,7 @@ def _special_ids(directory: Path, network: Any) -> tuple[int, np.ndarray, int]:
                 f"neither config.json nor generation_config.json has {name}",
                 remedy=GENERATOR_REMEDY,
             )
-    network.generation_config = GenerationConfig(**found)
-    start, ends, pad = (found[name] for name in names)
-    return int(start), np.atleast_1d(np.array(ends, np.int64)), int(pad)
+    with refusing(directory, "its special tokens cannot be used", GENERATOR_REMEDY):
+        network.generation_config = GenerationConfig(**found)
+        start, ends, pad = (found[name] for name in names)
+        return int(start), np.atleast_1d(np.array(ends, np.int64)), int(pad)

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
+from transformers import BertForSequenceClassification, BertModel
 
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.config.training import Packing
+from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
@@ -28,7 +30,10 @@ class Reranker(nn.Module):
     Attributes:
         network: the sequence classifier.
         tokenizer: its own; makes the sequences.
+        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
     """
+
+    packing: Packing = "off"
 
     def __init__(self, network: nn.Module, tokenizer: PairTokenizer) -> None:
         super().__init__()
@@ -49,6 +54,13 @@ class Reranker(nn.Module):
         """Where the weights are."""
         return next(self.network.parameters()).device
 
+    @property
+    def bert(self) -> BertModel | None:
+        """The encoder, if it is a BERT."""
+        network: Any = self.network
+        plain = isinstance(network, BertForSequenceClassification) and not network.config.is_decoder
+        return network.bert if plain else None
+
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""
         limits = [limit for limit in (self.tokenizer.limit, positions(self.network)) if limit is not None]
@@ -59,9 +71,23 @@ class Reranker(nn.Module):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]."""
-        types = {"token_type_ids": token_type_ids} if self._takes_types else {}
-        logits: Tensor = self.network(input_ids=input_ids, attention_mask=attention_mask, **types).logits
+        types = token_type_ids if self._takes_types else None
+        if self.packing != "off" and self.bert is not None:
+            logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
+        else:
+            given = {} if types is None else {"token_type_ids": types}
+            logits = self.network(input_ids=input_ids, attention_mask=attention_mask, **given).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+
+    def _packed_logits(
+        self, bert: BertModel, input_ids: Tensor, types: Tensor | None, attention_mask: Tensor
+    ) -> Tensor:
+        """What the network computes of [CLS], whose other positions in the last layer nobody reads."""
+        network: Any = self.network
+        first, _ = encode_read(bert, input_ids, types, attention_mask, None, self.packing)
+        assert bert.pooler is not None
+        logits: Tensor = network.classifier(network.dropout(bert.pooler(first[:, None])))
+        return logits
 
 
 def load_reranker(directory: str | Path) -> Reranker:
@@ -97,20 +123,20 @@ def _load_network(directory: Path) -> tuple[Any, set[str]]:
     """Return the classifier, and the names of the parameters the directory lacks."""
     from transformers import AutoModelForSequenceClassification
 
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            loaded: Any = AutoModelForSequenceClassification.from_pretrained(
-                directory,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(directory, f"the model cannot be loaded: {reason}", remedy=REMEDY) from None
+    with (
+        refusing(directory, "the model cannot be loaded", REMEDY),
+        quiet(),
+        torch.random.fork_rng(devices=[]),
+    ):
+        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
+            directory,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     network, information = loaded
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return network, set(information["missing_keys"]) | mismatched

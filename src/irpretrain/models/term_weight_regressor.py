@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedModel
+from transformers import (
+    AutoConfig,
+    AutoModelForTokenClassification,
+    BertForTokenClassification,
+    BertModel,
+    PreTrainedModel,
+)
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.config.training import Packing
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
     copy_tokenizer,
     initialise,
@@ -39,7 +46,10 @@ class TermWeightRegressor(nn.Module):
     Attributes:
         classifier: encoder and output layer, in Hugging Face's shape.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
+        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
     """
+
+    packing: Packing = "off"
 
     def __init__(self, classifier: PreTrainedModel, tokenizer_directory: Path) -> None:
         super().__init__()
@@ -108,6 +118,13 @@ class TermWeightRegressor(nn.Module):
         """Where the weights are."""
         return self.classifier.device
 
+    @property
+    def bert(self) -> BertModel | None:
+        """The encoder, if it is a BERT."""
+        network: Any = self.classifier
+        plain = isinstance(network, BertForTokenClassification) and not network.config.is_decoder
+        return network.bert if plain else None
+
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
         most = positions(self.classifier)
@@ -115,7 +132,16 @@ class TermWeightRegressor(nn.Module):
             raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape."""
+        """Return the weight of every position, float [sequences, positions]; int64 arguments of that shape.
+
+        What stands at padding means nothing.
+        """
+        bert = self.bert
+        attend = None if bert is None else attention_of(bert, self.packing)
+        if bert is not None and attend is not None:
+            classifier: Any = self.classifier
+            states = encode_packed(bert, input_ids, None, attention_mask, attend)
+            return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
         logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=attention_mask).logits
         return logits.squeeze(-1)
 
@@ -130,14 +156,9 @@ class TermWeightRegressor(nn.Module):
 
 
 def _read_config(directory: Path) -> Any:
-    try:
-        config = AutoConfig.from_pretrained(directory, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            directory,
-            f"this is no Hugging Face encoder: {' '.join(str(error).split())[:300]}",
-            remedy="Give a directory with config.json, model.safetensors and tokenizer.json.",
-        ) from None
+    remedy = "Give a directory with config.json, model.safetensors and tokenizer.json."
+    with refusing(directory, "this is no Hugging Face encoder", remedy):
+        config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     config.num_labels = 1
     config.name_or_path = ""  # what names the directory has no place in results
     return config
@@ -145,23 +166,19 @@ def _read_config(directory: Path) -> Any:
 
 def _load(directory: Path, config: Any) -> tuple[PreTrainedModel, set[str]]:
     """Return the token classifier in single precision and the names of the parameters the directory lacks."""
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            loaded: Any = AutoModelForTokenClassification.from_pretrained(
-                directory,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-    except (OSError, ValueError, SafetensorError, RuntimeError) as error:
-        raise InputError(
+    remedy = "The directory must hold model.safetensors of an encoder that can be a token classifier."
+    refused = refusing(directory, "the weights cannot be read", remedy)
+    with refused, quiet(), torch.random.fork_rng(devices=[]):
+        loaded: Any = AutoModelForTokenClassification.from_pretrained(
             directory,
-            f"the weights cannot be read: {' '.join(str(error).split())[:300]}",
-            remedy="The directory must hold model.safetensors of an encoder that can be a token classifier.",
-        ) from None
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     classifier, information = loaded
     own_memory(classifier)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}

@@ -27,7 +27,7 @@ def importance_bars(
     title = heading(published, published.figures[name])
     axioms = published.axioms
     if axioms is None or not predictors:
-        return empty_figure(title, NO_PREDICTORS)
+        return empty_figure(title, next(iter(config.absent_predictors.values()), NO_PREDICTORS))
     settings = [setting.setting for setting in axioms.predictors.settings]
     groups = predictor_groups(axioms, config, predictors)
     panels = [(group, setting) for group in groups for setting in settings if setting in group.members]

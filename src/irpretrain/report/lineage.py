@@ -42,6 +42,10 @@ class Record:
         """wall_seconds, cpu_seconds or peak_memory_mb; 0 where it was not recorded."""
         return float(self.content.get("cost", {}).get(key, 0) or 0)
 
+    def asked(self, key: str) -> int:
+        """What it asked the scheduler for, threads or memory_mb; 0 where it was not recorded."""
+        return int(self.content.get("cost", {}).get("asked", {}).get(key, 0) or 0)
+
 
 class Lineage:
     """All records, and which of them made a file."""

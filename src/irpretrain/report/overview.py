@@ -10,7 +10,7 @@ from typing import Any
 from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
-from irpretrain.evaluation.evaluate import KEYS
+from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.published import load_published
 from irpretrain.report.scores import Scores, joined
@@ -46,7 +46,7 @@ def write_overview(
         Counts: rows of each.
     """
     write_table(build_headline(config, Scores.read(per_query, scores)), tables)
-    columns, means = _read(scores)
+    columns, means = _read(scores) if scores else (list(COLUMNS), [])
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
     means.sort(key=lambda row: _run(dict(zip(columns, row, strict=True))))
     _write(all_scores, columns, means)

@@ -18,7 +18,7 @@ JOBS_SHOWN = 40
 
 
 def stages(lineage: Lineage) -> list[dict[str, Any]]:
-    """Return one line a stage: jobs, wall time (sum and longest), peak memory."""
+    """Return one line a stage: jobs, wall time (sum and longest), peak memory and the memory asked for."""
     found: dict[str, list[Any]] = {}
     for record in lineage.records:
         found.setdefault(record.stage, []).append(record)
@@ -33,6 +33,7 @@ def stages(lineage: Lineage) -> list[dict[str, Any]]:
                 "longest": max(wall),
                 "cpu": sum(record.cost("cpu_seconds") for record in records),
                 "memory": max(record.cost("peak_memory_mb") for record in records),
+                "asked": max(record.asked("memory_mb") for record in records),
             }
         )
     return sorted(views, key=lambda view: -view["wall"])

@@ -141,7 +141,7 @@ _KEYS = ("dataset", "candidates", "model", "regime", "measure")
 
 def joined(per_query: Sequence[str | Path]) -> pa.Table:
     """Return the rows of several PER_QUERY tables, equal ones once, sorted by run, measure, seed and query."""
-    rows = pa.concat_tables([PER_QUERY.read(path) for path in per_query])
+    rows = pa.concat_tables([PER_QUERY.schema.empty_table(), *(PER_QUERY.read(path) for path in per_query)])
     distinct = rows.group_by(rows.column_names).aggregate([])
     return distinct.sort_by([(key, "ascending") for key in (*_KEYS, "seed", "query_id")])
 

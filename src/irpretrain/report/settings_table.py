@@ -47,7 +47,8 @@ class _SettingsTable:
         theirs = [group for group in groups if group.dataset in self.printed.datasets]
         self.of_paper = theirs[0] if theirs else PredictorGroup(self.printed.label, "", {})
         self.groups = [self.of_paper, *(group for group in groups if group is not self.of_paper)]
-        self.absent = self.printed.absent if groups else NO_PREDICTORS
+        unmade = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
+        self.absent = self.printed.absent if groups else unmade
 
     def build(self) -> Table:
         columns = [Column(f"{self.printed.label} (the paper's)", MEASURE)]

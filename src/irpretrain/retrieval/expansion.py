@@ -19,6 +19,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS, TERM_VECTORS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import numbered_lines
+from irpretrain.given_json import NESTED
 from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.compose import texts_of
@@ -106,8 +107,10 @@ def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
 def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]]:
     try:
         record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"this is not JSON ({error.msg})", number) from None
+    except RecursionError:
+        raise InputError(path, f"this is not JSON: {NESTED}", number) from None
+    except ValueError as error:
+        raise InputError(path, f"this is not JSON ({error})", number) from None
     document = record.get("document_id", record.get("id"))
     texts = record.get("queries", record.get("text"))
     texts = [texts] if isinstance(texts, str) else texts

@@ -1,4 +1,4 @@
-"""Scoring of (query, document) pairs by any model: longest first, in batches under a budget, padding included.
+"""Scoring of (query, document) pairs by any model: longest first, in batches under a budget of word pieces.
 
 Which pairs share a batch depends on the pairs alone (length, query, document), so the order of the candidates changes
 no bit of a score. Other pairs in the batch change a score by float rounding at most: no model reads padding.
@@ -59,18 +59,21 @@ def score_sequences(
     import torch
 
     from irpretrain.training.compute import autocast, reproducible
+    from irpretrain.training.fast_paths import packs, use_fast_paths
 
     scores = np.zeros(len(pairs), np.float32)
-    batches = list(batch_by_length(pairs, lengths, options.batch_tokens))
     training, place = model.training, model.device
     with reproducible(options.compute) as device:
         model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
+        put_back = use_fast_paths(model, options.compute, device, training=False)
         try:
             with torch.inference_mode(), autocast(device, options.compute):
+                batches = list(batch_by_length(pairs, lengths, options.batch_tokens, not packs(model)))
                 for rows in progress(batches, title, "batches"):
                     found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
                     scores[rows] = found.float().cpu().numpy()
         finally:
+            put_back()
             model.to(place).train(training)
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
         pair = pairs[index]
@@ -80,19 +83,24 @@ def score_sequences(
     return scores
 
 
-def batch_by_length(pairs: Sequence[Pair], lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of indices of `pairs`, longest first, of at most `budget` word pieces with padding.
+def batch_by_length(
+    pairs: Sequence[Pair], lengths: Sequence[int], budget: int, padded: bool = True
+) -> Iterator[list[int]]:
+    """Yield batches of indices of `pairs`, longest first, of at most `budget` word pieces, padding counted if `padded`.
 
     Equal lengths are ordered by query and document, so that batches depend on the set of pairs alone. The
     longest come first, so that a device with too little memory fails at the start. One sequence longer than
     the budget is a batch of its own.
     """
     batch: list[int] = []
+    pieces = 0
     for index in sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i].query, pairs[i].document)):
-        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
+        added = lengths[batch[0]] if batch and padded else lengths[index]
+        if batch and pieces + added > budget:
             yield batch
-            batch = []
+            batch, pieces, added = [], 0, lengths[index]
         batch.append(index)
+        pieces += added
     if batch:
         yield batch
 

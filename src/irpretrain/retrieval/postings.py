@@ -31,6 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irpretrain.compiled import compiled
+from irpretrain.disk_space import create_mapped
 from irpretrain.errors import InputError, IntegrityError
 
 if TYPE_CHECKING:
@@ -177,8 +178,7 @@ def created(folder: Path, name: str, length: int, kind: Any) -> np.ndarray:
     if length == 0:  # an empty file cannot be memory-mapped
         np.save(folder / f"{name}.npy", np.zeros(0, kind))
         return np.zeros(0, kind)
-    mapped = np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=kind, shape=(length,))
-    return np.asarray(mapped)
+    return np.asarray(create_mapped(folder / f"{name}.npy", kind, (length,)))
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

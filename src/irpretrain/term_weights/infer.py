@@ -20,7 +20,7 @@ import torch
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.models.length_batches import LengthBatch, length_batches, padded
+from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.progress import progress
 from irpretrain.provenance import sha256
@@ -32,6 +32,7 @@ from irpretrain.text.keyed_texts import Text, document_texts, query_texts
 from irpretrain.text.word_spans import WordSpans, word_spans
 from irpretrain.training.blocks import write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
+from irpretrain.training.fast_paths import packs, use_fast_paths
 
 
 def infer_documents(
@@ -135,7 +136,13 @@ class Predictor:
         """Load a saved model."""
         model = TermWeightRegressor.load(directory)
         model.check_length(options.max_length, "max_length")
-        return cls(model.to(device).eval(), EncoderPieces(directory), options, text, device)
+        model.to(device).eval()
+        compute = options.inference.compute
+        if device.type == "cpu" and compute.packing == "auto":
+            # Packed, the last bits of a text's weights would depend on which others share its batch.
+            compute = compute.model_copy(update={"packing": "off"})
+        use_fast_paths(model, compute, device, training=False)
+        return cls(model, EncoderPieces(directory), options, text, device)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
@@ -173,7 +180,7 @@ class Predictor:
         positions = 0
         with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
             for batch in self._batches(sequences):
-                positions += batch.length * batch.rows
+                positions += batch.positions
                 predicted.update(self._predict(batch, pieces))
         found = [
             word_weights(
@@ -196,6 +203,8 @@ class Predictor:
         special = len(self.encoder.prefix) + len(self.encoder.suffix)
         lengths = ((one, one.end - one.start + special) for one in sequences)
         tokens = self.options.inference.batch_tokens
+        if packs(self.model):
+            return packed_batches(lengths, tokens)
         return length_batches(
             lengths, self.options.max_length, lambda length: max(tokens // length, 1), self.device
         )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from irpretrain.models.arithmetic import Work
 from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.trainer import Setting, StepPart
+from irpretrain.training.shares import Share
+from irpretrain.training.steps import Setting, StepPart
 
 
 @dataclass
@@ -23,8 +24,10 @@ class RegressionMetrics(TaskMetrics):
     Attributes:
         loss: what was minimised.
         squared_error: sum over counted word pieces.
-        counted: how many there were.
+        counted: how many there were in the whole step.
     """
+
+    SUMMED: ClassVar[tuple[str, ...]] = ("loss", "squared_error")
 
     loss: float = 0.0
     squared_error: float = 0.0
@@ -61,27 +64,27 @@ class TokenRegression:
         """Return the task's losses at a step; see `StepTask`."""
         batch = self.sequences.batch(number, self.batch_size, self.seed)
         metrics = RegressionMetrics(1.0, 0.0, counted=int(np.isfinite(batch.targets).sum()))
-        return StepPart(
-            metrics, int(batch.attention_mask.sum()), self._losses(model, setting, batch, metrics)
-        )
+        share = setting.share(len(batch.targets))
+        losses = self._losses(model, setting, batch, share, metrics)
+        lengths = batch.attention_mask[share.items].sum(1)
+        tokens = int(lengths.sum())
+        return StepPart(metrics, tokens, share, losses, Work(lengths, lengths, weighed=tokens))
 
     def _losses(
-        self, model: nn.Module, setting: Setting, batch: TokenBatch, metrics: RegressionMetrics
+        self, model: nn.Module, setting: Setting, batch: TokenBatch, share: Share, metrics: RegressionMetrics
     ) -> Iterator[Tensor]:
-        share = 1.0 if self.reduction == "sum" else 1.0 / max(metrics.counted, 1)
-        parts = min(setting.accumulation, len(batch.targets))
-        bounds = np.linspace(0, len(batch.targets), parts + 1).round().astype(int)
-        for first, last in itertools.pairwise(bounds):
-            length = int(batch.attention_mask[first:last].sum(1).max())
+        weight = 1.0 if self.reduction == "sum" else 1.0 / max(metrics.counted, 1)
+        for rows in share.slices:
+            length = int(batch.attention_mask[rows].sum(1).max())
             ids, attention, targets = (
-                setting.tensor(array[first:last, :length])
+                setting.tensor(array[rows, :length])
                 for array in (batch.input_ids, batch.attention_mask, batch.targets)
             )
             with setting.autocast():
                 weights = model(ids, attention)
             errors = squared_errors(weights.float(), targets)
             metrics.squared_error += float(errors.detach())
-            loss = errors * share
+            loss = errors * weight
             metrics.loss += float(loss.detach())
             yield loss
 

@@ -20,12 +20,14 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.loop import run_steps
 from irpretrain.training.metrics import MetricsLog
+from irpretrain.training.processes import in_processes, wants_processes
+from irpretrain.training.ranks import here
 from irpretrain.training.trainer import Trainer
 
 TRAINING_KEYS = {"training", "max_length", "windows"}
 """What of a weighting decides the weights of its model, beside targets, encoder and seed."""
 WITHOUT_EFFECT: dict[str, Any] = {
-    "training": {"checkpoint_every": True, "log_every": True, "compute": {"gpus": True}},
+    "training": {"checkpoint_every": True, "log_every": True, "compute": {"gpus": True, "processes": True}},
     "windows": {"merge": True},
 }
 """Options among them that do not, so a run may be resumed with others."""
@@ -46,6 +48,8 @@ def train_regressor(
     title: str = "term weights",
 ) -> dict[str, Any]:
     """Train a token regression; goes on from the newest checkpoint of the same job.
+
+    With several GPUs, or processes, it is started in each of them (`training.processes`); the first one writes.
 
     Args:
         encoder: Hugging Face directory of the encoder.
@@ -68,7 +72,10 @@ def train_regressor(
         TrainingError: loss is not a number, or memory ran out.
         ConfigError, InputError: options or inputs cannot be used.
     """
+    arguments = dict(locals())
     training = options.training
+    if wants_processes(training.compute):
+        return in_processes(train_regressor, arguments, training.compute)
     chosen = None if folds is None else set(roles(read_folds(folds), fold).train)
     with reproducible(training.compute) as device:
         model = TermWeightRegressor.from_encoder(encoder, encoder_options.layers, seed)
@@ -82,19 +89,22 @@ def train_regressor(
                 remedy="Give more judged queries, or fewer folds.",
             )
         steps = training_steps(training, len(sequences))
-        job = {
-            "stage": "term weights",
-            "from": sha256(encoder),
-            "targets": sha256(targets),
-            "folds": [sha256(folds), fold] if folds is not None else None,
-            "options": options.model_dump(include=TRAINING_KEYS, exclude=WITHOUT_EFFECT),
-            "layers": encoder_options.layers,
-            "words": text.words,
-            "seed": seed,
-            "device": device.type,
-            "versions": versions(),
-            "output": str(output),
-        }
+        job = here().from_first(
+            lambda: {
+                "stage": "term weights",
+                "from": sha256(encoder),
+                "targets": sha256(targets),
+                "folds": [sha256(folds), fold] if folds is not None else None,
+                "options": options.model_dump(include=TRAINING_KEYS, exclude=WITHOUT_EFFECT),
+                "layers": encoder_options.layers,
+                "words": text.words,
+                "seed": seed,
+                "device": device.type,
+                "processes": training.compute.process_count,
+                "versions": versions(),
+                "output": str(output),
+            }
+        )
         trainer = Trainer(
             model, training.optimiser, training.compute, device, seed, steps, training.accumulation
         )
@@ -102,8 +112,9 @@ def train_regressor(
         with Checkpoints(checkpoints, job, title) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
             tokens = run_steps(trainer, lambda step: ([task], step), training, folder, log, title)
-            model.save(output)
-            log.publish(metrics)
+            if trainer.ranks.leads:
+                model.save(output)
+                log.publish(metrics)
             folder.discard()
     epochs = steps * training.batch_size / len(sequences)
     return {**sequences.counts, "steps": steps, "epochs": round(epochs, 4), "tokens": tokens}

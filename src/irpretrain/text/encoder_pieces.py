@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, refusing
 from irpretrain.text.word_pieces import tokenizer_backend
 
 WORD_MARK = "▁"
@@ -46,7 +46,8 @@ class EncoderPieces:
         self._backend: Tokenizer = tokenizer_backend(Path(directory))
         self._backend.no_truncation()
         self._backend.no_padding()
-        marked = self._backend.encode("a")
+        with refusing(directory, "its tokenizer cannot encode a text"):
+            marked = self._backend.encode("a")
         text = [place for place, special in enumerate(marked.special_tokens_mask) if not special]
         if not text or len(text) == len(marked.ids):
             raise InputError(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, refusing
 
 REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and tokenizer.json."
@@ -166,11 +166,8 @@ def _load(directory: Path) -> Any:
 
     if not any((directory / name).is_file() for name in VOCABULARIES):
         raise InputError(directory, "there is no tokenizer", remedy=REMEDY)
-    try:
+    with refusing(directory, "the tokenizer cannot be loaded", REMEDY):
         found = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(directory, f"the tokenizer cannot be loaded: {reason}", remedy=REMEDY) from None
     if getattr(found, "backend_tokenizer", None) is None:
         raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=REMEDY)
     return found

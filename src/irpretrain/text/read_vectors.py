@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from irpretrain.corpora.files import DAMAGE
+from irpretrain.disk_space import create_mapped
 from irpretrain.errors import InputError
 from irpretrain.progress import progress
 
@@ -44,15 +47,14 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
     try:
         with _opened(path) as handle:
             kind, dimensions, entries = _entries(handle, path, numbers)
-            rows = np.lib.format.open_memmap(
-                output, mode="w+", dtype=np.float32, shape=(len(numbers), dimensions)
-            )
+            first = next(entries)  # so that no file of three numbers takes gigabytes of the disk
+            rows = create_mapped(output, np.dtype(np.float32), (len(numbers), dimensions))
             held, words = np.zeros(len(numbers), bool), 0
-            for word, vector in progress(entries, "read word vectors", "words"):
+            for word, vector in progress(chain([first], entries), "read word vectors", "words"):
                 words += 1
                 if len(vector) and not held[numbers[word]]:
                     rows[numbers[word]], held[numbers[word]] = vector, True
-    except (OSError, EOFError) as error:
+    except DAMAGE as error:
         reason = (
             "there is no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read: {error}"
         )
@@ -63,7 +65,6 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
             f"none of its {words:,} words is a word of the collection",
             remedy="Words of collections are lower-cased; give vectors of lower-cased words in its language.",
         )
-    rows.flush()
     return {
         "source": Path(path).name,
         "format": kind,

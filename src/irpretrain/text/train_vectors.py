@@ -15,6 +15,7 @@ import numpy as np
 
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
+from irpretrain.disk_space import create_mapped
 from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.progress import progress
 from irpretrain.randomness import integer_seed, stream_key
@@ -58,9 +59,7 @@ def train_vectors(
             "name a file of vectors in word_vectors.path"
         )
     vectors = _train(_Sentences(collection, chosen, trained), counts[trained], options, seed)
-    rows = np.lib.format.open_memmap(output, mode="w+", dtype=np.float32, shape=(words, options.dimensions))
-    rows[trained] = vectors
-    rows.flush()
+    create_mapped(output, np.dtype(np.float32), (words, options.dimensions))[trained] = vectors
     return {
         "source": "word2vec",
         "words": words,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, refusing
+from irpretrain.given_json import read_given_json
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -40,6 +40,13 @@ class WordPieceTokenizer:
         self._backend = backend
         self.directory = directory
         self.size: int = backend.get_vocab_size(with_added_tokens=True)
+        last = max(backend.get_vocab(with_added_tokens=True).values(), default=-1)
+        if last >= self.size:
+            raise InputError(
+                directory,
+                f"the vocabulary has {self.size:,} entries, but one of them has number {last:,}",
+                remedy="Entries must be numbered from 0 without gaps.",
+            )
         ids = [backend.token_to_id(token) for token in SPECIAL_TOKENS]
         missing = [token for token, number in zip(SPECIAL_TOKENS, ids, strict=True) if number is None]
         if missing:
@@ -110,8 +117,9 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
             remedy="Set encoder.vocabulary_size to the encoder's own, or give the right encoder.",
         )
     config = directory / "config.json"
-    embedded = json.loads(config.read_text()).get("vocab_size") if config.exists() else None
-    if embedded is not None and tokenizer.size > embedded:
+    described = read_given_json(config) if config.exists() else None
+    embedded = described.get("vocab_size") if isinstance(described, dict) else None
+    if isinstance(embedded, int) and tokenizer.size > embedded:
         raise InputError(
             directory,
             f"the tokenizer has {tokenizer.size:,} entries but the encoder only {embedded:,} embeddings",
@@ -124,24 +132,34 @@ def tokenizer_backend(directory: Path) -> Tokenizer:
     """Return the tokenizer of a Hugging Face directory, from tokenizer.json or by transformers."""
     from tokenizers import Tokenizer
 
+    remedy = "Give a Hugging Face directory that has a sound one."
     if (directory / "tokenizer.json").exists():
-        return Tokenizer.from_file(str(directory / "tokenizer.json"))
+        with refusing(
+            directory / "tokenizer.json", "this is not a tokenizer of the tokenizers library", remedy
+        ):
+            return Tokenizer.from_file(str(directory / "tokenizer.json"))
     if not (directory / "vocab.txt").exists():
         raise InputError(
-            directory,
-            "there is no tokenizer: neither tokenizer.json nor vocab.txt",
-            remedy="Give a Hugging Face directory that has one of them.",
+            directory, "there is no tokenizer: neither tokenizer.json nor vocab.txt", remedy=remedy
         )
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(directory, local_files_only=True).backend_tokenizer
+    with refusing(directory, "the tokenizer cannot be loaded", remedy):
+        found = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+    backend: Tokenizer | None = getattr(found, "backend_tokenizer", None)
+    if backend is None:
+        raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=remedy)
+    return backend
 
 
 def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
     """The last line of vocab.txt must be the entry of that number."""
     if not vocabulary.exists():
         return
-    lines = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    try:
+        lines = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(vocabulary, f"this is not UTF-8 text: {error}") from None
     number = len(lines) - 1
     if number >= tokenizer.size or tokenizer.token(number) != lines[-1].strip():
         raise InputError(

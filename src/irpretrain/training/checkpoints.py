@@ -3,6 +3,7 @@
 They lie in `<root>/<hash of configuration, inputs and output>/`, so a changed configuration or input never meets old
 state, and two jobs that differ in nothing but their output, such as equal models of two names, never share a folder.
 A checkpoint's name carries the SHA-256 of its bytes: a damaged one is noticed and the one before is used.
+Of several processes that train together the first writes, and says which state all go on from.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import re
 import shutil
 import sys
+from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import torch
 from irpretrain.atomic import atomic_file, write_text
 from irpretrain.provenance import content_hash
 from irpretrain.training.job_lock import hold
+from irpretrain.training.ranks import here
 
 NAME = re.compile(r"step-(\d+)-([0-9a-f]{16})\.pt")
 KEPT = 2
@@ -38,8 +41,8 @@ class Checkpoints:
     def __init__(self, root: str | Path, job: dict[str, Any], title: str) -> None:
         self.key = content_hash(job)
         self.directory = Path(root) / self.key
-        self._job, self._title = job, title
-        self._lock = hold(Path(root) / f"{self.key}.lock", title)
+        self._job, self._title, self._ranks = job, title, here()
+        self._lock = hold(Path(root) / f"{self.key}.lock", title) if self._ranks.leads else nullcontext()
 
     def __enter__(self) -> Checkpoints:
         self._lock.__enter__()
@@ -49,7 +52,9 @@ class Checkpoints:
         self._lock.__exit__(*exception)
 
     def save(self, step: int, state: dict[str, Any]) -> None:
-        """Write the state after `step` (steps or epochs done) and remove all but the last two."""
+        """Write the state after `step` (steps or epochs done) and remove all but the last two; in the first process."""
+        if not self._ranks.leads:
+            return
         if not (self.directory / "job.json").exists():
             write_text(
                 self.directory / "job.json",
@@ -68,24 +73,32 @@ class Checkpoints:
 
         A damaged checkpoint is reported, removed, and passed over.
         """
+        state, path = self._newest() if self._ranks.leads else (None, None)
+        chosen = self._ranks.from_first(lambda: path)
+        return self._read(chosen) if state is None and chosen is not None else state
+
+    def _newest(self) -> tuple[dict[str, Any] | None, Path | None]:
+        """The newest whole state and its file."""
         for step, path in self._all():
             state = self._read(path)
             if state is not None:
                 print(f"[{self._title}] resumes after {step} from {path}", file=sys.stderr, flush=True)
-                return state
+                return state, path
             print(
                 f"[{self._title}] the checkpoint {path} is damaged; it is removed and an earlier state is used",
                 file=sys.stderr,
                 flush=True,
             )
             path.unlink()
-        return None
+        return None, None
 
     def discard(self) -> None:
         """Remove the job's folder, after its results are written.
 
         It is renamed first: a folder that a killed process left half removed must not be resumed from.
         """
+        if not self._ranks.leads:
+            return
         removed = self.directory.with_name(f".{self.key}.removed")
         shutil.rmtree(removed, ignore_errors=True)
         if self.directory.exists():

@@ -14,6 +14,7 @@ from irpretrain import __version__
 from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.training.devices import own_devices
+from irpretrain.training.ranks import here
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 """Parameters of glibc's mallopt, from malloc.h."""
@@ -88,12 +89,18 @@ def choose_device(options: ComputeConfig) -> torch.device:
 
 
 def own_gpu(options: ComputeConfig) -> torch.device:
-    """Return the GPU that this process computes on, taken for it and made torch's current one."""
-    count = torch.cuda.device_count()
-    names = [str(torch.cuda.get_device_properties(device).uuid) for device in range(count)]
-    device = torch.device("cuda", own_devices(options.gpus, names)[0])
+    """Return the GPU that this process computes on, taken for it or for its job, and made torch's current one."""
+    own = here().gpu
+    device = torch.device("cuda", own_gpus(options)[0] if own is None else own)
     torch.cuda.set_device(device)
     return device
+
+
+def own_gpus(options: ComputeConfig) -> list[int]:
+    """Return the GPUs of this job, as numbers among the visible ones, taken for it."""
+    count = torch.cuda.device_count()
+    names = [str(torch.cuda.get_device_properties(device).uuid) for device in range(count)]
+    return own_devices(options.gpus, names)
 
 
 def memory_ran_out(error: RuntimeError) -> bool:

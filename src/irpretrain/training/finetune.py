@@ -31,7 +31,8 @@ from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.metrics import StepMetrics
 from irpretrain.training.rankers import Ranker, ranker_of
-from irpretrain.training.trainer import StepTask, Trainer
+from irpretrain.training.steps import StepTask
+from irpretrain.training.trainer import Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "recipe": True, "compute": {"gpus"}}
 """Options that change no score, so a run may be resumed with others."""

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.metrics import MetricsLog, StatusLine
-from irpretrain.training.trainer import Model, StepTask, Trainer
+from irpretrain.training.steps import StepTask
+from irpretrain.training.trainer import Model, Trainer
 
 
 class LoopOptions(Protocol):
@@ -31,7 +32,7 @@ def run_steps(
     title: str,
     after: Callable[[int], None] = lambda step: None,
 ) -> int:
-    """Do all steps that the newest checkpoint has not done.
+    """Do all steps that the newest checkpoint has not done. Of several processes the first alone writes and speaks.
 
     Args:
         trainer: model, optimiser and schedule.
@@ -49,14 +50,18 @@ def run_steps(
     if (state := checkpoints.load()) is not None:
         trainer.restore(state)
         done, tokens = int(state["step"]), int(state["tokens"])
-    log.truncate(done)
-    status = StatusLine(title, trainer.steps, options.log_every)
+    leads = trainer.ranks.leads
+    if leads:
+        log.truncate(done)
+    status = StatusLine(title, trainer.steps, options.log_every, trainer.peak)
     for step in range(done, trainer.steps):
         measured = trainer.step(step, *tasks_of(step))
         tokens += measured.tokens
+        done = measured.step
+        if not leads:
+            continue
         log.append(measured.record())
         status.add(measured)
-        done = measured.step
         after(done)
         if done % options.checkpoint_every == 0 or done == trainer.steps:
             log.flush()

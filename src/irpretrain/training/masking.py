@@ -127,6 +127,12 @@ def _under_cap(units: Units, chosen: np.ndarray, most: int) -> np.ndarray:
     return kept
 
 
+def _skip(stream: np.random.Generator, draws: int) -> None:
+    """Leave out so many of the stream's draws. Philox makes four at a time, and any four without those before."""
+    stream.bit_generator.advance(draws // 4)  # type: ignore[attr-defined]
+    stream.random(draws % 4)
+
+
 class Masker:
     """Applies a policy and the common replacement.
 
@@ -154,10 +160,17 @@ class Masker:
         self._words = np.flatnonzero(~tokenizer.special())
         self._policy = policy or ShareMasking(options)
 
-    def apply(self, batch: Batch, step: int) -> Masked:
-        """Return the masked batch of optimiser step `step`, counted from 0. `batch` itself is not changed."""
+    def apply(self, batch: Batch, step: int, before: int = 0) -> Masked:
+        """Return the masked batch of optimiser step `step`, counted from 0. `batch` itself is not changed.
+
+        Args:
+            batch: the step's sequences, or neighbouring ones of them.
+            step: names the draws.
+            before: sequences of the step before the first of `batch`.
+        """
         sequences, positions = batch.input_ids.shape
         stream = generator(self._seed, "masking", f"{self._name}/{step}")
+        _skip(stream, before * DRAWS * self._width)
         draws = stream.random((sequences, DRAWS, self._width))[:, :, :positions]
         chosen = self._policy.choose(batch, draws[:, 0])
         kind, word = draws[:, 1][chosen], draws[:, 2][chosen]

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
 
 
 @dataclass
 class TaskMetrics:
-    """One task in one step. Losses are unweighted means over the step (MLM: nats a position)."""
+    """One task in one step. Losses are unweighted means over the step (MLM: nats a position).
+
+    `SUMMED` names what each of several processes knows of its own share, and adds up to what it is for the step.
+    """
+
+    SUMMED: ClassVar[tuple[str, ...]] = ("ranking_loss", "mlm_loss", "correct_pairs", "pairs")
 
     weight: float
     mlm_weight: float
@@ -27,6 +33,16 @@ class TaskMetrics:
     def weighted_loss(self) -> float:
         """The task's part of the loss."""
         return self.weight * self.ranking_loss + self.mlm_weight * self.mlm_loss
+
+    def summed(self) -> list[float]:
+        """Return what adds up over processes."""
+        return [getattr(self, name) for name in self.SUMMED]
+
+    def put_summed(self, sums: Iterator[float]) -> None:
+        """Take as many sums as `summed` gave, in their order."""
+        for name in self.SUMMED:
+            kind = type(getattr(self, name))
+            setattr(self, name, kind(next(sums)))
 
     def record(self) -> dict[str, float | None]:
         """Return what is written; None for what was not computed."""
@@ -49,6 +65,7 @@ class StepMetrics:
         gradient_norm: of all gradients together, before clipping.
         tokens: word pieces and special tokens without padding.
         seconds: wall time.
+        operations: floating-point operations of matrix products (`models.arithmetic`); 0 where they are not counted.
     """
 
     step: int
@@ -58,6 +75,7 @@ class StepMetrics:
     gradient_norm: float = 0.0
     tokens: int = 0
     seconds: float = 0.0
+    operations: int = 0
 
     @property
     def pair_accuracy(self) -> float | None:
@@ -125,11 +143,12 @@ class MetricsLog:
 class StatusLine:
     """Prints step, losses, pair accuracy, tokens/s and time left every so many steps, and at the last.
 
-    Figures are means since the last line.
+    Figures are means since the last line. With a `peak` (the device's, in floating-point operations a second) it prints
+    what share of it the model used, too (MFU).
     """
 
-    def __init__(self, title: str, steps: int, every: int) -> None:
-        self._title, self._steps, self._every = title, steps, every
+    def __init__(self, title: str, steps: int, every: int, peak: float | None = None) -> None:
+        self._title, self._steps, self._every, self._peak = title, steps, every, peak
         self._waiting: list[StepMetrics] = []
 
     def add(self, metrics: StepMetrics) -> None:
@@ -151,6 +170,9 @@ class StatusLine:
         if mlm:
             parts.append(f"MLM {_mean(mlm):.3f}")
         parts.append(f"{sum(m.tokens for m in recent) / seconds:,.0f} tokens/s")
+        operations = sum(m.operations for m in recent)
+        if self._peak and operations:
+            parts.append(f"MFU {operations / seconds / self._peak:.1%}")
         parts.append(f"{_duration((self._steps - last.step) * seconds / len(recent))} left")
         return f"[{self._title}] " + ", ".join(parts)
 

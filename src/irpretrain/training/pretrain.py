@@ -28,11 +28,17 @@ from irpretrain.training.loop import run_steps
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.mixing import Mixing
+from irpretrain.training.processes import in_processes, wants_processes
+from irpretrain.training.ranks import here
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 from irpretrain.training.trainer import Task, Trainer
 
-WITHOUT_EFFECT: dict[str, Any] = {"checkpoint_every": True, "log_every": True, "compute": {"gpus"}}
-"""Options that change no weight, so a run may be resumed with others."""
+WITHOUT_EFFECT: dict[str, Any] = {
+    "checkpoint_every": True,
+    "log_every": True,
+    "compute": {"gpus", "processes"},
+}
+"""Options that change no weight, so a run may be resumed with others; how many processes they make is named apart."""
 
 
 def pretrain(
@@ -50,6 +56,8 @@ def pretrain(
     title: str = "pre-train",
 ) -> dict[str, Any]:
     """Pre-train a cross-encoder; goes on from the newest checkpoint of the same job, bit for bit.
+
+    With several GPUs, or processes, it is started in each of them (`training.processes`); the first one writes.
 
     Args:
         encoder: Hugging Face directory of the encoder.
@@ -73,6 +81,9 @@ def pretrain(
         TrainingError: loss is not a number, or memory ran out.
         ConfigError, InputError: options or inputs cannot be used.
     """
+    arguments = dict(locals())
+    if tasks and wants_processes(options.compute):
+        return in_processes(pretrain, arguments, options.compute)
     if len(groups) != len(tasks):
         raise ValueError(f"{len(tasks)} tasks need as many group tables, not {len(groups)}")
     with reproducible(options.compute) as device:
@@ -88,19 +99,22 @@ def pretrain(
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
         work = _tasks(groups, tasks, options, store, tokenizer, seed)
         options, steps = resolve_length(options, tasks, [GROUPS.count(path) for path in groups], title)
-        job = {
-            "stage": "pretrain",
-            "from": sha256(start or encoder),
-            "groups": [sha256(path) for path in groups],
-            "tokens": store.fingerprint,
-            "tasks": [task.model_dump() for task in tasks],
-            "options": options.model_dump(exclude=WITHOUT_EFFECT),
-            "layers": encoder_options.layers,
-            "seed": seed,
-            "device": device.type,
-            "versions": versions(),
-            "output": str(output),
-        }
+        job = here().from_first(
+            lambda: {
+                "stage": "pretrain",
+                "from": sha256(start or encoder),
+                "groups": [sha256(path) for path in groups],
+                "tokens": store.fingerprint,
+                "tasks": [task.model_dump() for task in tasks],
+                "options": options.model_dump(exclude=WITHOUT_EFFECT),
+                "layers": encoder_options.layers,
+                "seed": seed,
+                "device": device.type,
+                "processes": options.compute.process_count,
+                "versions": versions(),
+                "output": str(output),
+            }
+        )
         trainer = Trainer(
             model, options.optimiser, options.compute, device, seed, steps, options.accumulation
         )
@@ -108,8 +122,9 @@ def pretrain(
             log = MetricsLog(folder.directory / "metrics.jsonl")
             mixing = Mixing(options.mixing, [task.weight for task in tasks], steps, seed)
             counts = _train(trainer, work, mixing, options, folder, log, title)
-            _write_model(model, folder.directory / SNAPSHOTS, options.snapshots, Path(output))
-            log.publish(metrics)
+            if trainer.ranks.leads:
+                _write_model(model, folder.directory / SNAPSHOTS, options.snapshots, Path(output))
+                log.publish(metrics)
             folder.discard()
         return counts
 
@@ -121,9 +136,10 @@ def _first_model(
     encoder_options: EncoderConfig,
     seed: int,
 ) -> CrossEncoder:
+    dropout = {"dropout": options.dropout, "attention_dropout": options.attention_dropout}
     if start is not None:
-        return CrossEncoder.load(start, options.dropout, seed)
-    return CrossEncoder.from_encoder(encoder, options.head, encoder_options.layers, options.dropout, seed)
+        return CrossEncoder.load(start, seed=seed, **dropout)
+    return CrossEncoder.from_encoder(encoder, options.head, encoder_options.layers, seed=seed, **dropout)
 
 
 def _tasks(

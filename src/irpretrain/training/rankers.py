@@ -20,7 +20,8 @@ from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, GroupSource
 from irpretrain.training.ranking_task import PassageReader, RankingTask, WordReader
-from irpretrain.training.trainer import StepTask, Task
+from irpretrain.training.steps import StepTask
+from irpretrain.training.trainer import Task
 from irpretrain.training.word_batches import WordBatchBuilder
 
 NAME = "judged"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,11 +12,12 @@ from torch import Tensor, nn
 
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
+from irpretrain.models.arithmetic import Work
 from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, Group, GroupSource, Span
 from irpretrain.training.losses import count_correct_pairs, ranking_loss
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.trainer import Setting, StepPart
+from irpretrain.training.steps import Setting, StepPart
 from irpretrain.training.word_batches import WordBatchBuilder
 
 
@@ -29,11 +29,13 @@ class ReadGroups:
         sizes: documents of each group; int64 [groups].
         tokens: word pieces or words, without padding.
         score: from the model to the scores of all documents, group after group.
+        lengths: int64 [sequences]; what an encoder reads, None for other models.
     """
 
     sizes: np.ndarray
     tokens: int
     score: Callable[[nn.Module, Setting], Tensor]
+    lengths: np.ndarray | None = None
 
 
 class GroupReader(Protocol):
@@ -63,12 +65,11 @@ class RankingTask:
     def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
         """Return the task's losses at a step; see `StepTask`."""
         groups = self.source.groups(number)
-        bounds = np.linspace(0, len(groups), min(setting.accumulation, len(groups)) + 1).round().astype(int)
-        cut = [groups[first:last] for first, last in itertools.pairwise(bounds)]
-        parts = [self.reader.read(some) for some in cut]
+        share = setting.share(len(groups))
+        parts = [self.reader.read(groups[some]) for some in share.slices]
         metrics = TaskMetrics(1.0, 0.0)
         losses = self._losses(model, setting, parts, len(groups), metrics)
-        return StepPart(metrics, sum(part.tokens for part in parts), losses)
+        return StepPart(metrics, sum(part.tokens for part in parts), share, losses, _work(parts))
 
     def _losses(
         self,
@@ -88,6 +89,15 @@ class RankingTask:
             metrics.correct_pairs += right
             metrics.pairs += pairs
             yield loss
+
+
+def _work(parts: Sequence[ReadGroups]) -> Work | None:
+    """What the sequences of all parts ask of an encoder, which is read at [CLS]."""
+    lengths = [part.lengths for part in parts if part.lengths is not None]
+    if not lengths:
+        return None
+    joined = np.concatenate(lengths)
+    return Work(joined, np.ones_like(joined), pooled=len(joined))
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ class PassageReader:
             return combine(scores, batch.sizes, self.options)
 
         sizes = np.array([len(group) for group in groups], np.int64)
-        return ReadGroups(sizes, batch.tokens, score)
+        return ReadGroups(sizes, batch.tokens, score, batch.attention_mask.sum(1))
 
     def _passages(self, document: Span) -> list[Span]:
         bounds = piece_bounds(

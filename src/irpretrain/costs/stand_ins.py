@@ -1,0 +1,68 @@
+"""Empty files in place of data that are not there, so that everything that reads them can be planned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from irpretrain.catalogue.needed import Needed, missing_files
+from irpretrain.config.root import Config
+from irpretrain.corpora.embedded import installed_path, read_manifest
+from irpretrain.resources import resources_directory
+
+FOLDS = 5
+"""In place of folds that files would give: what is planned depends on their number alone."""
+
+
+def with_stand_ins(config: Config, folder: str | Path) -> Config:
+    """Return the configuration with a stand-in in `folder` for each file of the catalogue that is missing.
+
+    What is missing is a matter of `missing_files`; the configuration itself is returned where nothing is.
+    """
+    missing = missing_files(config)
+    places = {found.path: str(Path(folder) / found.path.lstrip("/")) for found in missing}
+    for found in missing:
+        if found.kind != "folds":
+            lay(found, Path(places[found.path]))
+    return _moved(config, places) if missing else config
+
+
+def lay(needed: Needed, place: Path) -> None:
+    """Put an empty file at a place; where a folder belongs (its name has no suffix), one with a file that counts; where
+    an encoder belongs, the embedded one."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if needed.kind == "encoder":
+        encoder = installed_path(read_manifest(resources_directory() / "embedded.yaml").asset("minilm"))
+        if encoder is not None and not place.exists():
+            place.symlink_to(encoder)
+    elif place.suffix or not needed.inside:
+        place.touch()
+    else:
+        inside = place / _fitting(needed.inside[0])
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        inside.touch()
+
+
+def _fitting(pattern: str) -> str:
+    """A name that fits a pattern or, without wildcards, ends in it."""
+    if any(sign in pattern for sign in "*?"):
+        return pattern.replace("**/", "").replace("*", "1").replace("?", "1")
+    return f"1{pattern}"
+
+
+def _moved(config: Config, places: dict[str, str]) -> Config:
+    """Return the configuration with other paths in place of some."""
+
+    def moved(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: moved(inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [moved(inner) for inner in value]
+        if isinstance(value, str) and value in places:
+            return FOLDS if key == "folds" else places[value]
+        return value
+
+    plain = moved(config.model_dump())
+    if config.encoder.path in places:
+        plain["encoder"]["vocabulary_size"] = None  # the stand-in has its own
+    return Config.model_validate(plain)

@@ -1,0 +1,103 @@
+"""BERT over sequences that are laid end to end: no layer computes a position of padding.
+
+Embeddings, linear layers, LayerNorm and dropout treat each position by itself, so they need no sequences; the attention
+is told where each begins (`packed_attention`). The last layer is computed only where somebody reads it, its queries
+too. Values are those of the padded encoder but for rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import BertModel
+
+from irpretrain.config.training import Packing
+from irpretrain.models.packed_attention import Bounds, PackedAttention, by_kernel, by_sequence, no_kernel
+
+
+def encode_packed(
+    bert: BertModel,
+    input_ids: Tensor,
+    token_type_ids: Tensor | None,
+    attention_mask: Tensor,
+    attend: PackedAttention,
+    read: Tensor | None = None,
+) -> Tensor:
+    """Return the last hidden state of all positions but padding, or of those that are read.
+
+    Args:
+        bert: the encoder.
+        input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; no types: 0 everywhere.
+        attend: the attention.
+        read: bool [sequences, positions], none of it padding; None for all positions.
+
+    Returns:
+        float [positions read, hidden size], in row-major order.
+    """
+    width = attention_mask.shape[1]
+    real = attention_mask.bool()
+    rows = real.flatten().nonzero().squeeze(1)
+    asked = Bounds.of(real.sum(1), width)
+    types = None if token_type_ids is None else token_type_ids.flatten()[rows][None]
+    hidden = bert.embeddings(
+        input_ids=input_ids.flatten()[rows][None], token_type_ids=types, position_ids=(rows % width)[None]
+    )[0]
+    *before, last = bert.encoder.layer
+    for layer in before:
+        hidden = _layer(layer, hidden, hidden, asked, asked, attend)
+    if read is None:
+        return _layer(last, hidden, hidden, asked, asked, attend)
+    asking = hidden[read.flatten()[rows].nonzero().squeeze(1)]
+    return _layer(last, asking, hidden, Bounds.of(read.sum(1), width), asked, attend)
+
+
+def _layer(
+    layer: nn.Module, asking: Tensor, hidden: Tensor, ask: Bounds, asked: Bounds, attend: PackedAttention
+) -> Tensor:
+    """Return what a layer makes of the rows `asking`, which are some of `hidden`; float [rows, hidden size]."""
+    parts: Any = layer
+    own = parts.attention.self
+    heads = (-1, own.num_attention_heads, own.attention_head_size)
+    query, key, value = (
+        own.query(asking).view(heads),
+        own.key(hidden).view(heads),
+        own.value(hidden).view(heads),
+    )
+    dropout = own.dropout.p if own.training else 0.0
+    attended = parts.attention.output(attend(query, key, value, ask, asked, dropout).flatten(1), asking)
+    output: Tensor = parts.feed_forward_chunk(attended)
+    return output
+
+
+def unpacked(values: Tensor, attention_mask: Tensor) -> Tensor:
+    """Return values of positions, float [positions but padding, …], as [sequences, positions, …] with 0 for padding."""
+    whole = values.new_zeros((*attention_mask.shape, *values.shape[1:]))
+    return whole.masked_scatter(
+        attention_mask.bool().view(*attention_mask.shape, *(1,) * (values.dim() - 1)), values
+    )
+
+
+def attention_of(bert: BertModel, packing: Packing) -> PackedAttention | None:
+    """Return the attention that an encoder is to compute its packed sequences with, or None where it is to pad them.
+
+    It depends on what the encoder does right now: on which device, in which precision (autocast), whether it trains.
+    """
+    if packing == "off":
+        return None
+    if why_no_kernel(bert, bert.device, compute_dtype(bert), bert.training) is None:
+        return by_kernel
+    return None if packing == "auto" and bert.device.type == "cuda" else by_sequence
+
+
+def why_no_kernel(bert: BertModel, device: torch.device, dtype: torch.dtype, training: bool) -> str | None:
+    """Return why torch's attention of variable length cannot serve an encoder, or None where it can."""
+    own: Any = bert.encoder.layer[0].attention.self
+    return no_kernel(device, dtype, own.attention_head_size, own.dropout.p if training else 0.0)
+
+
+def compute_dtype(bert: BertModel) -> torch.dtype:
+    """Return the precision of matrix products: autocast's, or the weights' own."""
+    kind = bert.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else bert.dtype

@@ -1,0 +1,197 @@
+"""Whatever the files of a model's directory hold, it is loaded or refused with one message; no code of it is run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from irpretrain.config.text import EncoderConfig
+from irpretrain.errors import IRPretrainError
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.encoder_files import check_encoder_files, check_model_files, check_reranker_files
+from irpretrain.models.output_layers import SpanReader
+from irpretrain.models.query_generator import QueryGenerator
+from irpretrain.models.reranker import load_reranker
+from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.text.word_pieces import load_tokenizer
+from tiny_models import write_bert, write_t5
+
+OPTIONS = EncoderConfig(path="x", label="x", vocabulary_size=105, layers=1)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 40)
+    | st.floats()
+    | st.sampled_from(["", "bert", "gelu", "é"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "0"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+fuzz = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@st.composite
+def damaged_bytes(draw: st.DrawFn, sound: bytes) -> bytes:
+    """Sound bytes with places overwritten or cut off, or noise."""
+    if draw(st.integers(0, 7)) == 0:
+        return draw(st.binary(max_size=200))
+    data = bytearray(sound)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, len(data)))
+        data[place : place + draw(st.integers(0, 8))] = draw(
+            st.binary(max_size=8) | st.sampled_from([b"[" * 3000, b"null", b"-1", b"9" * 5000, b'"'])
+        )
+    return bytes(data[: draw(st.integers(0, len(data)))]) if draw(st.booleans()) else bytes(data)
+
+
+@st.composite
+def damaged_json(draw: st.DrawFn, sound: Any) -> bytes:
+    """A JSON object with a value replaced or missing at some key, at any depth; or damaged bytes of it."""
+    if draw(st.booleans()):
+        return draw(damaged_bytes(json.dumps(sound).encode()))
+    content = json.loads(json.dumps(sound))
+    place = content
+    while True:
+        key = draw(st.sampled_from(sorted(place)))
+        if isinstance(place[key], dict) and place[key] and draw(st.booleans()):
+            place = place[key]
+            continue
+        if draw(st.booleans()):
+            place[key] = draw(VALUES)
+        else:
+            del place[key]
+        return json.dumps(content).encode()
+
+
+def refusal(load: Callable[[], object]) -> str | None:
+    """The first line of the message with which `load` refuses, None where it loads."""
+    try:
+        load()
+    except IRPretrainError as error:
+        return str(error).partition("\n  ")[0]
+    return None
+
+
+def refused_or_loaded(load: Callable[[], object]) -> None:
+    assert "\n" not in (refusal(load) or "")
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"])
+def test_what_is_checked_before_any_job(tiny_encoder: Path, tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    sound = (folder / name).read_bytes()
+    damaged = damaged_json(json.loads(sound)) if name.endswith(".json") else damaged_bytes(sound)
+    if name == "vocab.txt":
+        (folder / "tokenizer.json").unlink()
+
+    @fuzz
+    @given(damaged)
+    def check(content: bytes) -> None:
+        (folder / name).write_bytes(content)
+        refused_or_loaded(lambda: check_encoder_files(folder, OPTIONS, {"x": 64}))
+        refused_or_loaded(lambda: check_model_files(folder, "", {"x": 64}))
+        refused_or_loaded(lambda: check_reranker_files(folder))
+        refused_or_loaded(lambda: load_tokenizer(folder, 105))
+        refused_or_loaded(lambda: EncoderPieces(folder))
+
+    check()
+
+
+LOADERS: dict[str, Callable[[Path], object]] = {
+    "encoder": lambda folder: CrossEncoder.from_encoder(folder, "mlp", None, 0.0, 1),
+    "our cross-encoder": CrossEncoder.load,
+    "given cross-encoder": load_reranker,
+    "span reader": lambda folder: SpanReader.from_model(folder, ["start", "end"]),
+    "regressor": TermWeightRegressor.load,
+    "generator": lambda folder: QueryGenerator(folder, torch.device("cpu")),
+}
+FILES = ("config.json", "tokenizer.json", "model.safetensors")
+LOADED = [
+    *((kind, name) for kind in LOADERS for name in FILES),
+    ("our cross-encoder", "mlm_head.safetensors"),
+    ("given cross-encoder", "tokenizer_config.json"),
+    ("generator", "generation_config.json"),
+]
+
+
+@pytest.fixture
+def write_model(tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that writes what a loader loads."""
+
+    def write(kind: str) -> Path:
+        if kind == "generator":
+            return write_t5(tmp_path / "model")
+        folder = write_bert(tmp_path / "model", 1)
+        if kind == "our cross-encoder":
+            CrossEncoder.load(folder).save(folder)
+        return folder
+
+    return write
+
+
+@pytest.mark.parametrize(("kind", "name"), LOADED)
+def test_what_is_loaded(write_model: Callable[[str], Path], kind: str, name: str) -> None:
+    folder = write_model(kind)
+    sound = (folder / name).read_bytes()
+    damaged = damaged_json(json.loads(sound)) if name.endswith(".json") else damaged_bytes(sound)
+    LOADERS[kind](folder)
+
+    @settings(parent=fuzz, max_examples=15)
+    @given(damaged)
+    def check(content: bytes) -> None:
+        (folder / name).write_bytes(content)
+        refused_or_loaded(lambda: LOADERS[kind](folder))
+
+    check()
+
+
+CODE = "from pathlib import Path\nPath({mark!r}).touch()\nfrom transformers import *\nOwn = {base}\n"
+CLASSES = {
+    "AutoConfig": "PretrainedConfig",
+    "AutoTokenizer": "PreTrainedTokenizerFast",
+    "AutoModel": "PreTrainedModel",
+    "AutoModelForSequenceClassification": "PreTrainedModel",
+    "AutoModelForTokenClassification": "PreTrainedModel",
+    "AutoModelForSeq2SeqLM": "PreTrainedModel",
+}
+
+
+@pytest.mark.parametrize("type_name", ["own", None])
+@pytest.mark.parametrize("kind", LOADERS)
+def test_code_in_a_directory_is_never_run_nor_asked_about(
+    write_model: Callable[[str], Path],
+    tmp_path: Path,
+    kind: str,
+    type_name: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda *question: pytest.fail(f"asked {question}"))
+    folder, mark = write_model(kind), tmp_path / "mark"
+    own = {name: f"own_{name.lower()}.Own" for name in CLASSES}
+    for name, base in CLASSES.items():
+        (folder / f"own_{name.lower()}.py").write_text(CODE.format(mark=str(mark), base=base))
+    for name in ("config.json", "tokenizer_config.json"):
+        content = json.loads((folder / name).read_text()) if (folder / name).exists() else {}
+        content |= {"auto_map": {**own, "AutoTokenizer": [None, own["AutoTokenizer"]]}}
+        if type_name and name == "config.json":
+            content["model_type"] = type_name
+        (folder / name).write_text(json.dumps(content))
+    refused_or_loaded(lambda: LOADERS[kind](folder))
+    (folder / "tokenizer.json").rename(folder / "other.json")
+    refused_or_loaded(lambda: load_tokenizer(folder))
+    assert not mark.exists()

@@ -1,0 +1,68 @@
+"""Saved models in sentence-transformers' own CrossEncoder, where that package can be had: the same raw scores.
+
+It is no dependency. The environment variable SENTENCE_TRANSFORMERS names a folder that holds it and what it imports
+beside ours, as `.ci/run` makes one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from irpretrain.models.cross_encoder import CrossEncoder, Head
+from irpretrain.models.reranker import load_reranker
+
+FOLDER = os.environ.get("SENTENCE_TRANSFORMERS", "")
+THERE = bool(FOLDER) or importlib.util.find_spec("sentence_transformers") is not None
+PAIRS = [
+    ("word01 cab", "word03 bad"),
+    ("word02", "word04 word05 word06 " * 3),
+    ("word07 word08", "word07 word08 jab"),
+    ("face", "word79"),
+]
+SCORE = """
+import json, sys
+from sentence_transformers import CrossEncoder
+model = CrossEncoder(sys.argv[1], device="cpu", local_files_only=True)
+scores = model.predict(json.loads(sys.argv[2]), show_progress_bar=False)
+print(json.dumps([float(score) for score in scores]))
+"""
+
+
+def their_scores(model: Path) -> list[float]:
+    environment = os.environ | {"PYTHONPATH": FOLDER, "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", SCORE, str(model), json.dumps(PAIRS)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def our_scores(model: Path) -> np.ndarray:
+    reranker = load_reranker(model)
+    tokenizer = reranker.tokenizer
+    queries, documents = (tokenizer.encode(list(texts), 64) for texts in zip(*PAIRS, strict=True))
+    ids, types, attention = (
+        torch.from_numpy(part) for part in tokenizer.join(list(zip(queries, documents, strict=True)))
+    )
+    with torch.inference_mode():
+        return reranker(ids, types, attention).numpy()
+
+
+@pytest.mark.skipif(
+    not THERE, reason="sentence-transformers is not installed, and SENTENCE_TRANSFORMERS names no folder"
+)
+@pytest.mark.parametrize("head", ["mlp", "pooled"])
+def test_cross_encoder_has_equal_scores(tmp_path: Path, tiny_encoder: Path, head: Head) -> None:
+    CrossEncoder.from_encoder(tiny_encoder, head).save(tmp_path / "model")
+    ours = our_scores(tmp_path / "model")
+    assert len(set(ours.tolist())) == len(PAIRS)
+    np.testing.assert_allclose(their_scores(tmp_path / "model"), ours, rtol=0, atol=2e-6)

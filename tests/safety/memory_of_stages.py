@@ -1,0 +1,108 @@
+"""Memory that the streaming stages take: python memory_of_stages.py <folder> <encoder> <documents>
+
+Prints a JSON object: stage → megabytes beyond what the process held before it. Row groups are made small, so that a few
+thousand documents fill several.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain import contracts
+from irpretrain.config import load_config
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.graph import GraphConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.corpora.shards import write_shard
+from irpretrain.objectives.registry import load_objective
+from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.store_tokens import write_token_store
+from irpretrain.wikipedia.links import extract_links
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = 256
+WORDS_OF_A_PAGE = 400
+LETTERS = np.array(list("abcdefghij"))
+HEAD = (
+    "<mediawiki><siteinfo><dbname>w</dbname><base>https://w.example/wiki/A</base>"
+    '<namespaces><namespace key="0"/></namespaces></siteinfo>\n'
+)
+
+
+def write_dump(path: Path, pages: int) -> int:
+    """Write a dump with a vocabulary that does not grow, page after page; return its characters."""
+    draw = np.random.default_rng(1)
+    vocabulary = ["".join(draw.choice(LETTERS, 6)) for _ in range(1000)]
+    with open(path, "w") as file:
+        file.write(HEAD)
+        for number in range(pages):
+            words = [vocabulary[n] for n in draw.integers(0, len(vocabulary), WORDS_OF_A_PAGE)]
+            words[5] = f"[[Page {(number * 7) % pages}|{words[5]}]]"
+            file.write(
+                f"<page><title>Page {number}</title><ns>0</ns><id>{number + 1}</id>"
+                f"<revision><id>1</id><text>{' '.join(words)}.</text></revision></page>\n"
+            )
+        file.write("</mediawiki>\n")
+    return path.stat().st_size
+
+
+def stages(folder: Path, encoder: Path) -> dict[str, Callable[[], Any]]:
+    """The stages, each on what those before it wrote."""
+    text = TextConfig(words="alphanumeric")
+    options = load_config(ROOT / "config.yaml").objectives["rop"]
+    options = options.model_copy(update={"minimum_count": 1, "short_document_pieces": 0})
+    documents, counts, words = (folder / f"{name}.parquet" for name in ("documents", "counts", "words"))
+    given = CorpusConfig(format="wikipedia-dump", path="x")
+    return {
+        "read_corpus": lambda: write_shard(
+            given, folder / "wiki.xml", 0, documents, folder / "redirects.parquet"
+        ),
+        "count_words": lambda: count_words(documents, text, counts),
+        "merge_counts": lambda: merge_counts([counts], words),
+        "store_tokens": lambda: write_token_store(documents, encoder, text, folder / "tokens"),
+        "extract_links": lambda: extract_links(
+            documents, GraphConfig(), folder / "sources.parquet", folder / "links.parquet"
+        ),
+        "build_groups": lambda: load_objective(options).build_groups(
+            documents, str(words), folder / "tokens", None, options, text, 1, folder / "groups.parquet"
+        ),
+    }
+
+
+def megabytes(name: str) -> float:
+    """A number of the kernel's of this process: VmRSS, what it holds, or VmHWM, the most it held."""
+    found = re.search(rf"^{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+def main(folder: Path, encoder: Path, documents: int) -> None:
+    contracts.ROWS_PER_GROUP = ROWS
+    contracts.Contract.stream.__defaults__ = (None, ROWS)
+    (folder / "warm").mkdir()
+    write_dump(folder / "warm/wiki.xml", 2 * ROWS)
+    for stage in stages(folder / "warm", encoder).values():  # imports and compiled code
+        stage()
+    size = write_dump(folder / "wiki.xml", documents)
+    found: dict[str, float] = {"characters": size / 2**20}
+    for name, stage in stages(folder, encoder).items():
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)  # what earlier stages freed would serve this one unseen
+        Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+        before = megabytes("VmRSS")
+        stage()
+        found[name] = megabytes("VmHWM") - before
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,229 @@
+"""Whatever bytes a file of others holds, its parser returns something or refuses with one message that names the file.
+
+Here are the parsers beside the formats of corpora, topics, judgements, runs and tasks, which are in
+`tests/corpora/test_reader_fuzz.py`, and the directories of models, in `tests/models/test_encoder_fuzz.py`.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from irpretrain.config import load_config
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS, EXPANSIONS
+from irpretrain.corpora import spam_rankings
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.evaluation.folds import read_given_folds
+from irpretrain.evaluation.qrels import read_qrels
+from irpretrain.evaluation.runs import read_run
+from irpretrain.retrieval.expansion import expand_documents
+from irpretrain.text.read_vectors import read_vectors
+from irpretrain.wikipedia.multistream_index import pages_around
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = {"red": 0, "fox": 1}
+TEXT = TextConfig(words="alphanumeric")
+PAGE = "clueweb09-en0000-00-00000"
+
+
+def vectors(path: Path) -> object:
+    return read_vectors(path, NUMBERS, path.with_name("vectors.npy"))
+
+
+def expansion(path: Path) -> object:
+    documents = path.with_name("documents.parquet")
+    row = {"document_id": "d1", "part": 0, "position": 0, "title": "", "url": "", "body": "one"}
+    DOCUMENTS.write(documents, [row])
+    return expand_documents(documents, path, 1, TEXT, path.with_name("expanded.parquet"))
+
+
+def rankings(path: Path) -> object:
+    spam_rankings._read.cache_clear()
+    return spam_rankings.percentile_of(PAGE, path)
+
+
+def letor_folds(path: Path) -> object:
+    """The file is a part of the first of three folds."""
+    sound = {"S1": 1, "S2": 2, "S3": 3}
+    order = [("S1", "S2", "S3"), ("S2", "S3", "S1"), ("S3", "S1", "S2")]
+    for number, parts in enumerate(order, 1):
+        folder = path.parent / "letor" / f"Fold{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, part in zip(("train", "vali", "test"), parts, strict=True):
+            (folder / f"{name}.txt").write_text(f"1 qid:{sound[part]} 25:0.5 #docid = GX1\n")
+    (path.parent / "letor/Fold1/test.txt").write_bytes(path.read_bytes())
+    return read_given_folds(path.parent / "letor")
+
+
+def stream_index(path: Path) -> object:
+    return pages_around(path.with_name("w-multistream.xml.bz2"), 700)
+
+
+def expansion_table() -> bytes:
+    sink = pa.BufferOutputStream()
+    row = {"part": 0, "position": 0, "document_id": "d1", "queries": ["two"]}
+    pa.parquet.write_table(pa.Table.from_pylist([row], EXPANSIONS.schema), sink)
+    return sink.getvalue().to_pybytes()
+
+
+WORDS = b"2 3\nred 1 2 3\nfox 4 5 6e-1\n"
+BINARY = b"2 3\n" + b"".join(word + b" " + np.arange(3, dtype="<f4").tobytes() for word in (b"red", b"fox"))
+PARSERS: dict[str, tuple[Callable[[Path], object], str, bytes]] = {
+    "word2vec text": (vectors, "v.txt", WORDS),
+    "word2vec binary": (vectors, "v.bin", BINARY),
+    "glove": (vectors, "v.txt", WORDS.partition(b"\n")[2]),
+    "expansion lines": (expansion, "e.txt", b'd1\ttwo\n{"id": "d1", "queries": ["three", "four"]}\n'),
+    "expansion table": (expansion, "e.parquet", expansion_table()),
+    "spam rankings": (rankings, "s.txt", f"65 {PAGE}\n3 clueweb09-en0000-00-00001\n".encode()),
+    "folds of json": (read_given_folds, "f.json", b'{"folds": 2, "queries": {"a": 1, "b": 2}}'),
+    "folds of lists": (read_given_folds, "f.json", b'[["a"], ["b", 3]]'),
+    "folds of text": (read_given_folds, "f.tsv", b"a 1\nb 2\n"),
+    "folds of letor": (letor_folds, "f.txt", b"1 qid:3 25:0.5 #docid = GX1\n"),
+    "a run": (read_run, "r.run", b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"),
+    "judgements": (read_qrels, "q.txt", b"q1 0 d1 1\nq2 0 d2 -1\n"),
+    "index of a dump": (stream_index, "w-multistream-index.txt.bz2", b"600:1:A\n600:2:B: C\n900:3:D\n"),
+}
+TOKENS = [
+    *(b"\n", b"\t", b" ", b"\x00", b"\xff", b"\xe2\x80\xa8", b"9" * 5000, b"1e999", b"-1", b"nan"),
+    *(b"{", b"[" * 5000, b'{"a":' * 3000, b'"', b"null", b"\\ud800", b"qid:", "١".encode(), "²".encode()),
+]
+
+
+@st.composite
+def damaged(draw: st.DrawFn, sound: bytes) -> bytes:
+    """Sound bytes with places overwritten, sometimes compressed, sometimes cut off, or noise."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.binary(max_size=300))
+    data = bytearray(sound)
+    for _ in range(draw(st.integers(1, 5))):
+        place = draw(st.integers(0, len(data)))
+        data[place : place + draw(st.integers(0, 8))] = draw(st.binary(max_size=8) | st.sampled_from(TOKENS))
+    packed = draw(st.sampled_from([bytes, bytes, bytes, gzip.compress, bz2.compress, lzma.compress]))(
+        bytes(data)
+    )
+    if packed != data and draw(st.booleans()):
+        place = draw(st.integers(0, len(packed) - 1))
+        packed = packed[:place] + bytes([packed[place] ^ 0x55]) + packed[place + 1 :]
+    return packed[: draw(st.integers(0, len(packed)))] if draw(st.booleans()) else packed
+
+
+def assert_names(error: InputError, folder: Path) -> None:
+    assert folder in error.path.parents
+    str(error).encode()
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_any_bytes(name: str, tmp_path: Path) -> None:
+    parse, file, sound = PARSERS[name]
+    path = tmp_path / file
+    path.write_bytes(sound)
+    parse(path)
+
+    @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(damaged(sound))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        try:
+            parse(path)
+        except InputError as error:
+            assert_names(error, tmp_path)
+
+    check()
+
+
+CONFIG = (ROOT / "config.yaml").read_bytes()
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_an_overlay_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    overlay = tmp_path_factory.mktemp("overlay") / "overlay.yaml"
+    place = data.draw(st.integers(0, len(CONFIG)))
+    overlay.write_bytes(data.draw(damaged(CONFIG[place : place + 400])))
+    refused_or_loaded(overlay)
+
+
+LAUGHS = "".join(f"  - &l{n + 1} [{', '.join([f'*l{n}'] * 10)}]\n" for n in range(12))
+HOSTILE_YAML = [
+    f"report:\n  notes:\n  - &l0 x\n{LAUGHS}seed: *l12",
+    "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]",
+    "seed: !!python/object/apply:os.system ['touch mark']",
+    "seed: !!python/name:os.system",
+    "[" * 5000,
+    "? {a: 1}\n: 2",
+    "1: 2",
+    "seed: 2024-01-01",
+    "seed: 0x" + "f" * 9000,
+    "seed: 1" + "0" * 9000,
+    "seed: .nan",
+    "models: {? [1]: 2}",
+    "models: {null: {label: x}}",
+    "corpora: {true: {path: x}}",
+    "objectives: {1.5: {type: rop}}",
+    "<<: [1]",
+    "a: *a",
+    "a: &a [*a]",
+    "models: &m {prop: *m}",
+    "\x00",
+    "\ufeffseed: 3",
+    "- seed",
+    "",
+]
+
+
+@pytest.mark.parametrize("content", HOSTILE_YAML)
+def test_hostile_overlays(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("overlay.yaml").write_text(content, encoding="utf-8")
+    refused_or_loaded(Path("overlay.yaml"))
+    assert not Path("mark").exists()
+
+
+def refused_or_loaded(overlay: Path) -> None:
+    try:
+        load_config(ROOT / "config.yaml", overlay)
+    except ConfigError as error:
+        message = str(error)
+    else:
+        return
+    assert str(overlay) in message.partition(": ")[0]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_any_value_anywhere_in_the_configuration(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    place: object = yaml.safe_load(CONFIG)
+    overlay: dict[str, object] = {}
+    inner = overlay
+    while isinstance(place, dict) and place:
+        key = data.draw(st.sampled_from(sorted(place)))
+        place = place[key]
+        if not isinstance(place, dict) or not place or data.draw(st.integers(0, 2)) == 0:
+            inner[key] = data.draw(VALUES)
+            break
+        inner[key] = {}
+        inner = inner[key]  # type: ignore[assignment]
+    path = tmp_path_factory.mktemp("value") / "overlay.yaml"
+    path.write_text(json.dumps(overlay), encoding="utf-8")
+    refused_or_loaded(path)

@@ -1,0 +1,103 @@
+"""What the processes of test_distributed.py do; each imports this module by its name."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from irpretrain.errors import InputError
+from irpretrain.training.gradient_sums import GradientSums
+from irpretrain.training.ranks import here
+
+
+def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -> list[Any]:
+    """Call functions one after the other; write, of each batch, its groups, and how many tokens are masked in it."""
+    # Not above: the processes that only fail need none of it, and start sooner.
+    from irpretrain.training import trainer
+    from irpretrain.training.batches import BatchBuilder
+    from irpretrain.training.masking import Masker
+
+    seen: list[dict[str, Any]] = []
+    build, apply = BatchBuilder.build, Masker.apply
+
+    def noting_build(self: BatchBuilder, groups: Any) -> Any:
+        seen.append({"groups": [str(group) for group in groups], "masked": 0})
+        return build(self, groups)
+
+    def noting_apply(self: Masker, *given: Any) -> Any:
+        masked = apply(self, *given)
+        seen[-1]["masked"] = len(masked.labels)
+        return masked
+
+    BatchBuilder.build, Masker.apply = noting_build, noting_apply  # type: ignore[method-assign]
+    # Of a model this small all gradients would fit into one bucket.
+    trainer.GradientSums = functools.partial(GradientSums, bucket_bytes=4096)  # type: ignore[misc, assignment]
+    try:
+        results = [function(**arguments) for function, arguments in calls]
+    finally:
+        BatchBuilder.build, Masker.apply = build, apply  # type: ignore[method-assign]
+        trainer.GradientSums = GradientSums  # type: ignore[misc]
+    notes.mkdir(exist_ok=True)
+    (notes / f"{here().rank}.json").write_text(json.dumps(seen))
+    return results
+
+
+def add_up() -> list[float]:
+    """Gradients of a model whose parts get gradients in different processes, or in none; see the test."""
+    ranks = here()
+    first, second, third = (torch.nn.Parameter(torch.ones(2)) for _ in range(3))
+    sums = GradientSums([first, second, third], ranks, bucket_bytes=8)
+    loss = (first.sum() if ranks.leads else second.sum()) * (ranks.rank + 1)
+    loss.backward()
+    sums.begin_last()
+    (first.sum() * 10).backward()
+    sums.finish()
+    assert third.grad is None
+    found = [float(p.grad[0]) for p in (first, second) if p.grad is not None]
+    check_order([first, second, third], sums)
+    assert ranks.from_first(lambda: found) == found
+    return [*found, ranks.total(ranks.rank + 1), *ranks.sums([0.5, ranks.rank])]
+
+
+def check_order(parameters: list[torch.nn.Parameter], sums: GradientSums) -> None:
+    """What had gradients before is sent while they are computed; what had none, and has one now, is added too; and a
+    resumed training adds in the same order."""
+    first, second, third = parameters
+    for with_third in (False, True):
+        for parameter in parameters:
+            parameter.grad = None
+        sums.begin_last()
+        (first.sum() + second.sum() + (third.sum() if with_third else 0)).backward()
+        assert len(sums._sent) == (3 if with_third else 2)
+        sums.finish()
+        assert first.grad is not None
+        assert first.grad.tolist() == [2, 2]
+        assert (third.grad is not None) is with_third
+        fresh = GradientSums(parameters, here(), bucket_bytes=8)
+        fresh.restore(sums.state())
+        assert [list(map(id, bucket)) for bucket in fresh._buckets] == [
+            list(map(id, bucket)) for bucket in sums._buckets
+        ]
+
+
+def fail(kind: str) -> None:
+    """The second process fails while the first waits for it."""
+    if here().rank == 1:
+        if kind == "input":
+            raise InputError("groups.parquet", "it is broken", remedy="Make it anew.")
+        if kind == "fault":
+            {}["nothing"]
+    here().total(1)
+
+
+def wait(folder: Path) -> None:
+    """Say which process this is, and wait to be ended."""
+    (folder / f"{here().rank}.pid").write_text(str(os.getpid()))
+    time.sleep(600)

@@ -1,0 +1,379 @@
+"""Two processes compute what one does: the same groups, masks and dropout, and losses that differ by rounding only.
+
+Of what depends on all of a step, MLM losses are told best: the two halves of a step have different numbers of masked
+tokens, so that a mean of the halves' means is another number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import psutil
+import pytest
+import rank_work
+from pydantic import ValidationError
+from safetensors.torch import load_file
+from tiny_training import lines, training_options, without_time
+
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.config.training import ComputeConfig, SharedComputeConfig, TaskConfig
+from irpretrain.contracts import GROUPS, TERM_TARGETS
+from irpretrain.errors import TrainingError
+from irpretrain.provenance import sha256
+from irpretrain.stage import stage
+from irpretrain.term_weights.train import train_regressor
+from irpretrain.training.masking import DRAWS, _skip
+from irpretrain.training.pretrain import pretrain
+from irpretrain.training.processes import in_processes
+from irpretrain.training.shares import share_of
+
+TWO = {"device": "cpu", "processes": 2}
+ONE = {"device": "cpu"}
+WITH_DROPOUT = {"dropout": 0.2, "accumulation": 3, "batch_groups": 5, "mlm_head_steps": 2}
+SCENARIOS: dict[str, dict[str, Any]] = {
+    "one micro-batch each, an odd number of groups": {"options": {"batch_groups": 5}},
+    "dropout, three micro-batches": {"options": WITH_DROPOUT},
+    "tasks that leave gradients out": {
+        "tasks": [
+            TaskConfig(objective="rop", weight=2, mlm_weight=0),
+            TaskConfig(objective="rop", weight=0, mlm_weight=0.5),
+        ],
+        "options": {
+            "dropout": 0.1,
+            "accumulation": 2,
+            "optimiser": {"learning_rate": 1e-3, "bias_correction": False, "clip_by": "tensor"},
+        },
+    },
+    "no gradient for the score head": {"tasks": [TaskConfig(objective="rop", weight=0)]},
+    "to be killed": {"options": {"steps": 12, "dropout": 0.1, "accumulation": 2, "snapshots": [4]}},
+}
+PATIENCE = 900
+"""Seconds, on a machine that has other things to do."""
+TOLERANCE = 1e-5
+"""Of losses, relative; float32 sums in another order."""
+
+
+class Runs(NamedTuple):
+    """The scenarios, computed by two processes and by one.
+
+    Attributes:
+        folder: of all results: `<scenario>-<processes>`.
+        notes: of the batches that each process built: its rank → a record a batch.
+        one: the same of one process.
+        sums: what `rank_work.add_up` returned.
+        arguments: of the pre-training in `two-processes`, for other folders.
+    """
+
+    folder: Path
+    notes: dict[int, list[dict[str, Any]]]
+    one: list[dict[str, Any]]
+    sums: list[float]
+    arguments: Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict[str, Any]:
+    """Documents of 2 to 20 words, and ROP groups of them."""
+    from irpretrain.contracts import DOCUMENTS
+    from irpretrain.objectives.groups import Span, group
+    from irpretrain.text.store_tokens import write_token_store
+
+    folder, draw = tmp_path_factory.mktemp("inputs"), np.random.default_rng(4)
+    documents, groups = [], []
+    for number in range(23):
+        words = [f"word{n:02d}" for n in draw.integers(0, 80, 2 + draw.integers(0, 19))]
+        key = f"d{number}"
+        body = " ".join(words)
+        row = {"document_id": key, "part": 0, "position": number, "title": "", "url": "", "body": body}
+        documents.append(row)
+        queries = [" ".join(words[:2]), "word01 word02"]
+        groups.append(group((0, number), queries, [Span(key)]))
+    DOCUMENTS.write(folder / "documents.parquet", documents)
+    text = TextConfig(words="alphanumeric")
+    write_token_store(folder / "documents.parquet", tiny_encoder, text, folder / "store")
+    GROUPS.write(folder / "groups.parquet", groups)
+    return {
+        "encoder": tiny_encoder,
+        "start": None,
+        "tokens": [folder / "store"],
+        "encoder_options": EncoderConfig(path="tiny", label="tiny"),
+        "seed": 1,
+    }
+
+
+@pytest.fixture(scope="module")
+def regression(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict[str, Any]:
+    """Arguments of the training of a token regression on texts of 1 to 8 words, but for `options` and outputs."""
+    path = tmp_path_factory.mktemp("targets") / "targets.parquet"
+    rows = []
+    for n in range(13):
+        words = [f"word{n + m:02d}" for m in range(1 + n % 8)]
+        common = {"part": 0, "position": n, "document_id": f"d{n}", "sample": 0, "judged": 1}
+        rows.append({**common, "text": " ".join(words), "targets": [m / 8 for m in range(len(words))]})
+    TERM_TARGETS.write(path, rows)
+    return {
+        "encoder": tiny_encoder,
+        "targets": path,
+        "encoder_options": EncoderConfig(path="tiny", label="tiny"),
+        "text": TextConfig(words="alphanumeric", fields=["title", "body"], separator=" "),
+        "seed": 1,
+    }
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory, inputs: dict[str, Any], regression: dict[str, Any]
+) -> Runs:
+    """All scenarios, trained by one process, and by two that are started once for all of them."""
+    folder = tmp_path_factory.mktemp("runs")
+
+    def outputs(name: str) -> dict[str, Path]:
+        place = folder / name
+        names = {"output": "model", "metrics": "metrics.jsonl", "checkpoints": "checkpoints"}
+        return {key: place / value for key, value in names.items()}
+
+    def arguments(scenario: str, name: str, compute: dict[str, Any]) -> dict[str, Any]:
+        given = SCENARIOS[scenario]
+        tasks = given.get("tasks", [TaskConfig(objective="rop")])
+        options = training_options(**{"checkpoint_every": 3, **given.get("options", {}), "compute": compute})
+        groups = [inputs["tokens"][0].parent / "groups.parquet"] * len(tasks)
+        return {**inputs, **outputs(name), "groups": groups, "tasks": tasks, "options": options}
+
+    def regressed(name: str, compute: dict[str, Any]) -> dict[str, Any]:
+        training = {"steps": 6, "batch_size": 5, "optimiser": {"learning_rate": 1e-3}, "accumulation": 2}
+        options = TermWeightsConfig(
+            label="tiny", dataset="tiny", max_length=12, training={**training, "compute": compute}
+        )
+        return {**regression, **outputs(name), "options": options}
+
+    def calls(number: int, compute: dict[str, Any]) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
+        trained = [(pretrain, arguments(name, f"{name}-{number}", compute)) for name in SCENARIOS]
+        return [*trained, (train_regressor, regressed(f"regression-{number}", compute))]
+
+    rank_work.noted(calls(1, ONE), folder / "notes-one")
+    given = {"calls": [*calls(2, TWO), (rank_work.add_up, {})], "notes": folder / "notes-two"}
+    counts = in_processes(rank_work.noted, given, SharedComputeConfig(**TWO))
+    *trained, sums = counts
+    assert [found["steps"] for found in trained] == [6, 6, 6, 6, 12, 6]
+    notes = {rank: json.loads((folder / "notes-two" / f"{rank}.json").read_text()) for rank in (0, 1)}
+    one = json.loads((folder / "notes-one" / "0.json").read_text())
+    return Runs(folder, notes, one, sums, arguments)
+
+
+@pytest.mark.parametrize("micro_batches", [1, 2, 3, 5])
+@pytest.mark.parametrize("processes", [1, 2, 3, 4])
+@pytest.mark.parametrize("items", [4, 5, 7, 16])
+def test_shares_are_the_micro_batches_of_one_process_in_their_order(
+    items: int, processes: int, micro_batches: int
+) -> None:
+    alone = share_of(items, max(micro_batches, processes))
+    assert [n for part in alone.slices for n in range(items)[part]] == list(range(items))
+    shares = [share_of(items, micro_batches, rank, processes) for rank in range(processes)]
+    assert [number for share in shares for number in share.numbers] == list(alone.numbers)
+    assert [part for share in shares for part in share.slices] == list(alone.slices)
+    own = [list(range(items)[share.items])[part] for share in shares for part in share.own_slices]
+    assert own == [list(range(items))[part] for part in alone.slices]
+    sizes = [len(share.numbers) for share in shares]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_micro_batches_are_all_of_a_step() -> None:
+    assert [(part.start, part.stop) for part in share_of(7, 3).slices] == [(0, 2), (2, 5), (5, 7)]
+    assert [(part.start, part.stop) for part in share_of(2, 5).slices] == [(0, 1), (1, 2)]
+    with pytest.raises(ValueError, match="3 items cannot be shared out among 4"):
+        share_of(3, 1, 0, 4)
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 7])
+def test_the_draws_of_a_share_are_those_of_its_place_in_the_step(before: int) -> None:
+    def stream() -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(3))
+
+    whole = stream().random((9, DRAWS, 7))
+    later = stream()
+    _skip(later, before * DRAWS * 7)
+    assert np.array_equal(later.random((9 - before, DRAWS, 7)), whole[before:])
+
+
+def test_two_processes_see_the_groups_of_one_in_the_same_order(runs: Runs) -> None:
+    first, second = runs.notes[0], runs.notes[1]
+    assert len(first) == len(second) == len(runs.one)
+    for a, b, both in zip(first, second, runs.one, strict=True):
+        assert a["groups"] + b["groups"] == both["groups"]
+        assert a["masked"] + b["masked"] == both["masked"]
+        assert a["groups"]
+        assert b["groups"]
+    assert any(a["masked"] != b["masked"] for a, b in zip(first, second, strict=True))
+    assert any(len(a["groups"]) != len(b["groups"]) for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("scenario", [*SCENARIOS, "regression"])
+def test_losses_and_weights_are_those_of_one_process(runs: Runs, scenario: str) -> None:
+    two, one = (runs.folder / f"{scenario}-{number}" for number in (2, 1))
+    for ours, theirs in zip(without_time(two), without_time(one), strict=True):
+        assert list(flat(ours)) == list(flat(theirs)), "the same columns"
+        assert flat(ours) == pytest.approx(flat(theirs), rel=TOLERANCE, abs=TOLERANCE)
+        assert ours["tokens"] == theirs["tokens"]
+        assert ours["pair_accuracy"] == theirs["pair_accuracy"]
+    found, expected = (load_file(folder / "model" / "model.safetensors") for folder in (two, one))
+    assert set(found) == set(expected)
+    for name, tensor in expected.items():
+        # Where a gradient is 0 but for rounding, Adam takes a step of the size of the learning rate all the same.
+        assert float((found[name] - tensor).abs().max()) < 1e-3, name
+        assert float((found[name] - tensor).abs().mean()) < 1e-5, name
+    assert {"seconds", "tokens_per_second"} <= set(lines(two)[0])
+    assert not list((two / "checkpoints").iterdir()), "no process left anything"
+
+
+def flat(record: dict[str, Any]) -> dict[str, float]:
+    """A line of metrics without levels; None, what was not computed, is -1."""
+    tasks = record["tasks"].items()
+    inside = {f"{task}/{name}": value for task, values in tasks for name, value in values.items()}
+    outside = {name: value for name, value in record.items() if name != "tasks"}
+    return {name: -1.0 if value is None else value for name, value in {**outside, **inside}.items()}
+
+
+def test_what_no_process_gave_a_gradient_has_none(runs: Runs) -> None:
+    """To three parameters the processes give (1 + 10, -, -) and (10, 2, -); numbers are 1 + 2, 0.5 + 0.5 and 0 + 1."""
+    assert runs.sums == [21, 2, 3, 1, 1]
+
+
+START = """
+import pickle, sys
+from types import SimpleNamespace
+from irpretrain.stage import stage
+from irpretrain.training.pretrain import pretrain
+given = pickle.loads(bytes.fromhex(sys.argv[1]))
+outputs = [str(given["output"])]
+with stage(SimpleNamespace(rule="pretrain", input=[], output=outputs, params={}, log=[sys.argv[2]])) as done:
+    done(pretrain(**given))
+"""
+
+
+def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_same_bytes(
+    runs: Runs, tmp_path: Path
+) -> None:
+    arguments = runs.arguments("to be killed", "killed", TWO)
+    folder, whole = runs.folder / "killed", runs.folder / "to be killed-2"
+    command = [sys.executable, "-c", START, pickle.dumps(arguments).hex(), str(tmp_path / "log")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as job:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and not list(folder.glob("checkpoints/*/step-*.pt")):
+            time.sleep(0.002)
+        ranks = psutil.Process(job.pid).children()
+        assert len(ranks) == 2
+        ranks[1].kill()
+        shown = job.communicate(timeout=PATIENCE)[1]
+    assert job.returncode == 1
+    assert shown.count("ERROR in pretrain: process") == 1
+    assert "of 2 was ended by SIGKILL, and the others with it." in shown
+    assert "Traceback" not in shown + (tmp_path / "log").read_text()
+    assert not any(process.is_running() for process in ranks)
+    assert not (folder / "model").exists()
+    resumed = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stderr.count("resumes after") == 1
+    assert resumed.stderr.count("step 12/12") == 1
+    assert "step 12/12" in (tmp_path / "log").read_text()
+    assert sha256(folder / "model") == sha256(whole / "model")
+    assert without_time(folder) == without_time(whole)
+
+
+@pytest.mark.parametrize("kind", ["input", "fault"])
+def test_the_error_of_one_process_is_told_once(
+    kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    job = SimpleNamespace(rule="some", input=[], output=[], params={}, log=[str(log)])
+    with pytest.raises(SystemExit), stage(job):
+        in_processes(rank_work.fail, {"kind": kind}, SharedComputeConfig(**TWO))
+    shown = capfd.readouterr().err.strip()
+    if kind == "input":
+        assert shown == "ERROR in some: groups.parquet: it is broken\n  Make it anew."
+        assert "Traceback" not in log.read_text()
+    else:
+        assert shown == f"FAULT in some: KeyError: 'nothing'\n  Its traceback is in {log}"
+        assert 'rank_work.py", line' in log.read_text()
+
+
+STARTER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import rank_work
+from irpretrain.config.training import SharedComputeConfig
+from irpretrain.training.processes import in_processes
+in_processes(rank_work.wait, {"folder": Path(sys.argv[2])}, SharedComputeConfig(device="cpu", processes=2))
+"""
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[psutil.Process]]]:
+    """A job, and its two processes, which wait to be ended."""
+    command = [sys.executable, "-c", STARTER, str(Path(__file__).parent), str(tmp_path)]
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path)}) as job:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and len(list(tmp_path.glob("?.pid"))) < 2:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        yield job, [psutil.Process(int(path.read_text())) for path in tmp_path.glob("?.pid")]
+        job.kill()
+
+
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM"])
+def test_the_processes_end_with_the_job(
+    started: tuple[subprocess.Popen[bytes], list[psutil.Process]], number: str, tmp_path: Path
+) -> None:
+    import signal
+
+    job, processes = started
+    assert len(processes) == 2
+    job.send_signal(signal.Signals[number])
+    assert job.wait(PATIENCE) == -signal.Signals[number]
+    assert psutil.wait_procs(processes, timeout=PATIENCE)[1] == []
+    left = list(tmp_path.glob("irpretrain-processes-*"))
+    assert not left or number == "SIGKILL"
+
+
+def test_what_cannot_be_shared_out_is_refused() -> None:
+    with pytest.raises(
+        ValidationError, match="gpus: 2: a job of this stage computes on one GPU; its models, folds"
+    ):
+        ComputeConfig(gpus=2)
+    for given in ({"processes": 2}, {"processes": 2, "gpus": 2, "device": "cpu"}):
+        with pytest.raises(
+            ValidationError, match="set device to cpu and gpus to 0, or for GPUs give gpus alone"
+        ):
+            SharedComputeConfig(**given)
+    with pytest.raises(ValidationError, match="batch_groups 2 is less than the 3 processes"):
+        training_options(batch_groups=2, compute={"gpus": 3})
+    assert SharedComputeConfig(gpus=4).process_count == 4
+
+
+def test_gpus_that_are_not_there_are_refused_before_anything_is_started() -> None:
+    with pytest.raises(Exception, match=r"compute\.gpus: 2 were asked for, but torch finds no GPU"):
+        in_processes(rank_work.add_up, {}, SharedComputeConfig(gpus=2))
+
+
+def test_an_error_that_cannot_be_pickled_is_told_by_its_last_line(tmp_path: Path) -> None:
+    from irpretrain.training.rank_process import Report
+
+    class OfThisTest(Exception):
+        """Not to be found by its name."""
+
+    report = Report.of(OfThisTest("it went wrong"))
+    assert report.pickled is None
+    with pytest.raises(TrainingError, match=r"a process failed: .*OfThisTest: it went wrong"):
+        raise report.error()
