@@ -21,7 +21,7 @@ first steps must agree, or the script fails. What differs:
   scores (and MLM logits) `compute_loss` turns into the same loss. MLM logits are computed at the masked positions
   alone, which BertForMaskedLM would not do; "all positions" does as BertForMaskedLM.
 - "grouped by length" takes the batches that its LengthGroupedSampler makes of 50 batches' groups, those of a turn
-  evenly from the longest to the shortest. It has other batches than ours then, though of the same groups.
+  evenly from the longest to the shortest (one step a turn: the middle one). It has other batches than ours then.
 - CrossEncoderTrainer gets texts and tokenises them in the loss, as all its losses do; sentence-transformers has no
   hinge on pairs and no MLM for cross-encoders, so the hinge is written like its losses, with one forward pass.
 
