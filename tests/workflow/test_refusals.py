@@ -130,9 +130,12 @@ def test_refused_before_any_job_starts(project, changes, expected):
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        ("attributions/case", "no page of attributions; add one under attributions"),
-        ("term_weight_pages/cases", "no page of term weights; add one under term_weight_pages"),
-        ("query_pages/pair", "no page of queries; add one under query_pages"),
+        ("attributions/case", "no page of attributions whose files are there; add one under attributions"),
+        (
+            "term_weight_pages/cases",
+            "no page of term weights whose files are there; add one under term_weight_pages",
+        ),
+        ("query_pages/pair", "no page of queries whose files are there; add one under query_pages"),
         ("weight_distributions/tiny", "no distribution of weights; add one under weight_distributions"),
     ],
 )
