@@ -175,8 +175,16 @@ class PlainLoop(WithTexts):
         super().__init__(work)
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(work.model)
-        network: Any = AutoModelForSequenceClassification.from_pretrained(work.model, dtype=self.dtype)
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(
+            work.model, local_files_only=True, trust_remote_code=False
+        )
+        network: Any = AutoModelForSequenceClassification.from_pretrained(
+            work.model,
+            dtype=self.dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+        )
         self._network = network.to(self.device).eval()
 
     def score(self, pairs: list[tuple[str, str]]) -> np.ndarray:
@@ -230,7 +238,7 @@ def describe(work: Work) -> str:
     pairs = [(plain.texts[q], plain._documents[d]) for q, d in names]
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(work.model)
+    tokenizer = AutoTokenizer.from_pretrained(work.model, local_files_only=True, trust_remote_code=False)
     tokenise(tokenizer, pairs[:32], work.options.max_length)
     start = time.process_time()
     batch = tokenise(tokenizer, pairs, work.options.max_length)
