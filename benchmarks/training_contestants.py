@@ -78,7 +78,9 @@ class HingeAndMlm(nn.Module):
         from transformers.models.bert.modeling_bert import BertPredictionHeadTransform
 
         super().__init__()
-        self.classifier: Any = BertForSequenceClassification.from_pretrained(work.model)
+        self.classifier: Any = BertForSequenceClassification.from_pretrained(
+            work.model, use_safetensors=True, local_files_only=True, trust_remote_code=False
+        )
         self._mlm, self._everywhere = work.mlm, everywhere
         if work.mlm:
             given = load_file(work.model / "mlm_head.safetensors")
@@ -157,7 +159,9 @@ class HuggingFace:
                 losses.append(loss.detach())
                 return loss
 
-        pad = DataCollatorWithPadding(AutoTokenizer.from_pretrained(work.model))
+        pad = DataCollatorWithPadding(
+            AutoTokenizer.from_pretrained(work.model, local_files_only=True, trust_remote_code=False)
+        )
         model = HingeAndMlm(work, self.everywhere)
         arguments = training_arguments(import_module("transformers").TrainingArguments, work)
         self._clock = Clock(arguments.device)
