@@ -86,6 +86,8 @@ rule prepare_dataset:
         "results/logs/datasets/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare_dataset/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_of(judged_datasets()),
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
@@ -96,6 +98,59 @@ rule prepare_dataset:
         seed=CFG.seed,
     script:
         "../scripts/prepare_dataset.py"
+
+
+rule prepare_questions:
+    """Questions whose answers judge what is retrieved for them, so that judgements are made later: judge_by_answers."""
+    input:
+        questions=queries_file,
+        answers=qrels_file,
+        documents=dataset_documents,
+        sound=dataset_soundness,
+    output:
+        queries="results/datasets/{dataset}/queries.parquet",
+        meta="results/datasets/{dataset}/queries.parquet.meta.json",
+    log:
+        "results/logs/prepare_questions/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare_questions/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_of(answered_datasets()),
+    priority: CHEAP_CHECKS
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(60),
+    params:
+        dataset=dataset_options,
+        corpora=expected_of_dataset,
+        seed=CFG.seed,
+    script:
+        "../scripts/prepare_questions.py"
+
+
+rule judge_by_answers:
+    input:
+        answers=qrels_file,
+        queries="results/datasets/{dataset}/queries.parquet",
+        runs=judged_runs,
+        documents=dataset_documents,
+    output:
+        qrels="results/datasets/{dataset}/qrels.txt",
+        meta="results/datasets/{dataset}/qrels.txt.meta.json",
+    log:
+        "results/logs/judge_by_answers/{dataset}.log",
+    benchmark:
+        "results/benchmarks/judge_by_answers/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_of(answered_datasets()),
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(6000),
+        runtime=minutes(120),
+    params:
+        dataset=dataset_options,
+    script:
+        "../scripts/judge_by_answers.py"
 
 
 rule make_folds:

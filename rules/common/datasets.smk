@@ -10,6 +10,22 @@ def dataset_options(wildcards):
     return options | {"label": wildcards.dataset}
 
 
+def answered_datasets():
+    """Data sets whose judgements follow from answers, once first stages have retrieved something."""
+    return [name for name, dataset in CFG.datasets.items() if dataset.by_answers]
+
+
+def judged_datasets():
+    return [name for name, dataset in CFG.datasets.items() if not dataset.by_answers]
+
+
+def judged_runs(wildcards):
+    """What first stages retrieve in the experiments on a data set: these passages are judged."""
+    experiments = [e for e in active_experiments(CFG).values() if e.dataset == wildcards.dataset]
+    stages = [stage for e in experiments for stage in (e.candidates, *e.first_stages)]
+    return [first_stage_run(wildcards.dataset, stage) for stage in sorted({*BUILT_IN_FIRST_STAGES, *stages})]
+
+
 def dataset_soundness(wildcards):
     return sound_entries([CFG.datasets[wildcards.dataset]])
 

@@ -19,6 +19,7 @@ from cbor_writer import dumps
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import (
+    Answers,
     Document,
     Judgement,
     LabelledText,
@@ -33,7 +34,7 @@ from irpretrain.corpora.registry import FORMATS, format_module
 from irpretrain.errors import InputError
 
 EXAMPLES = 60
-RECORDS = (Document, Query, Judgement, Retrieved, SpanQuestion, LabelledText)
+RECORDS = (Document, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText)
 SQUAD = {
     "data": [
         {
@@ -95,6 +96,7 @@ SOUND_OF_KIND = {
     ("topics", "colon"): b"1:one two\n2:three\n",
     ("topics", "car-outlines"): dumps([0, "A", b"enwiki:A", [[0, "B", b"B", [[0, "C", b"C", []]]]]]),
     ("topics", "entity-questions"): b'[{"question": "What?", "answers": ["x"]}]',
+    ("judgements", "entity-questions"): b'[{"question": "What?", "answers": ["x", "y z"]}]',
     ("judgements", "letor"): LETOR,
     ("judgements", "json"): b'{"q1": {"d1": 1, "d2": 0}}',
     ("runs", "letor"): LETOR,

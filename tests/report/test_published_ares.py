@@ -191,7 +191,7 @@ def test_the_overlay_at_the_papers_scale_fills_the_papers_cells(paper) -> None:
         assert predictor.dataset in paper.axioms.predictors.datasets
         assert set(config.collections[predictor.collection]) <= set(paper.axioms.rank_intervals.corpora)
     tested = {one.dataset for one in config.experiments.values() if "ares" in one.papers}
-    assert tested == set(paper.datasets) - {"entity-questions"}
+    assert tested == set(paper.datasets)
     models = {model for one in config.experiments.values() for model in one.models}
     assert {row.models[0] for row in paper.tables["table7"].rows} <= models
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
@@ -45,16 +45,6 @@ class SourceFile(Section):
         return self
 
 
-class Reading(Section):
-    """A file that no section of the configuration reads yet, such as topics on another corpus."""
-
-    kind: Literal["topics"] = Field(description="What its records are.")
-    format: str = Field(description="How it is read; a format of irpretrain.corpora.registry.")
-    path: str = Field(description="A key of `files`.")
-    options: dict[str, Any] = Field(default_factory=dict, description="Options of the format.")
-    expected: int | None = Field(None, ge=1, description="How many records there must be; null: not known.")
-
-
 class Entry(Section):
     """A data set of the catalogue."""
 
@@ -86,9 +76,6 @@ class Entry(Section):
     )
     downstream_tasks: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Entries of `downstream_tasks`, with paths in the data folder."
-    )
-    readings: list[Reading] = Field(
-        default_factory=list, description="Files that no section of the configuration reads yet."
     )
 
     @field_validator("files")

@@ -77,8 +77,6 @@ def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
         for kind in TASK_KINDS:
             for part, files in task.get(kind, {}).items():
                 yield f"downstream_tasks.{name}.{kind}.{part}.path", files.get("path")
-    for reading in entry.readings:
-        yield "readings.path", reading.path
 
 
 def _read_entry(path: Path) -> Entry:

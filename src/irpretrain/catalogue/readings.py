@@ -47,8 +47,6 @@ def readings(entry: Entry) -> Iterator[Reading]:
         for kind in TASK_KINDS:
             for part in task.get(kind, {}).values():
                 yield _reading(kind, part, entry)
-    for other in entry.readings:
-        yield _reading(other.kind, other.model_dump(), entry)
 
 
 def _reading(kind: Kind, section: dict[str, Any], entry: Entry) -> Reading:

@@ -17,7 +17,7 @@ from irpretrain.catalogue.readings import Reading, readings
 from irpretrain.catalogue.states import FileState, status_of
 from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.policy import Tally
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.registry import format_module, gives_answers
 from irpretrain.errors import InputError, IntegrityError
 
 SAMPLE = 100
@@ -122,7 +122,8 @@ def _counted(reading: Reading, data: Path) -> FileState:
     tally = Tally("refuse", "malformed")
     options = module.Options(**placed(reading.options, reading.aids, data))
     number = sum(1 for path in files for _ in tally.sound(path, module.read(path, options)))
-    what = f"{number:,} {reading.kind}"
+    answers = reading.kind == "judgements" and gives_answers(reading.format)
+    what = f"{number:,} {'questions with answers' if answers else reading.kind}"
     if reading.expected is None:
         return FileState("present", what)
     if number != reading.expected:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from irpretrain.config.answer_consistency import answer_faults
 from irpretrain.config.downstream_consistency import downstream_faults
 from irpretrain.config.query_page_consistency import query_page_faults
 from irpretrain.config.ranker_consistency import ranker_faults
@@ -123,6 +124,7 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name, diagnosis in active_diagnoses(config).items():
         yield from _diagnosis(config, name, diagnosis)
     yield from ranker_faults(config)
+    yield from answer_faults(config)
     yield from downstream_faults(config)
 
 

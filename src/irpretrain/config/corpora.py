@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from irpretrain.config.base import Section
-from irpretrain.corpora.registry import Kind, format_module, read_options
+from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
 from irpretrain.errors import ConfigError
 
 ENTRY = "Entry of resources/datasets that it comes from; filled in from there, not given."
@@ -90,7 +90,9 @@ class CorpusConfig(SourceConfig):
 class FileConfig(SourceConfig):
     """Files of topics or judgements."""
 
-    format: str = Field(description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad.")
+    format: str = Field(
+        description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or any in the corpora guide."
+    )
     path: Path | Annotated[list[Path], Field(min_length=1)] = Field(
         description="The file, or several that are read one after the other, or embedded:<asset>."
     )
@@ -181,6 +183,11 @@ class DatasetConfig(Section):
         description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error.",
     )
     entry: str | None = Field(None, description=ENTRY)
+
+    @property
+    def by_answers(self) -> bool:
+        """Whether what is retrieved is judged by the answers that it holds."""
+        return gives_answers(self.qrels.format)
 
     @field_validator("measures", "validation_measure")
     @classmethod

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.records import (
+    Answers,
     Document,
     Judgement,
     LabelledText,
@@ -22,7 +23,9 @@ from irpretrain.corpora.records import (
 from irpretrain.errors import InputError
 
 Policy = Literal["refuse", "skip"]
-Record = TypeVar("Record", Document | Redirect, Query, Judgement, Retrieved, SpanQuestion, LabelledText)
+Record = TypeVar(
+    "Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText
+)
 EXAMPLES = 20
 
 

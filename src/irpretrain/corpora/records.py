@@ -83,6 +83,16 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """What judges passages for one question: any that holds one of the answers is relevant, with a relevance of 1."""
+
+    position: int
+    query_id: str
+    answers: tuple[str, ...]
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
     """One line of a run of others: a document that it retrieved for a query, with what places it there.
 

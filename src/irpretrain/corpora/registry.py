@@ -45,6 +45,7 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "squad": "irpretrain.corpora.qrels.squad",
         "letor": "irpretrain.corpora.qrels.letor",
         "json": "irpretrain.corpora.qrels.json_object",
+        "entity-questions": "irpretrain.corpora.qrels.entity_questions",
     },
     "runs": {
         "trec": "irpretrain.corpora.runs.trec",
@@ -69,6 +70,11 @@ def format_module(kind: Kind, name: str) -> ModuleType:
         hint = f"did you mean {close[0]}? " if close else ""
         raise ValueError(f"{name!r} is no format of {kind}; {hint}allowed are {', '.join(known)}")
     return import_module(known[name])
+
+
+def gives_answers(name: str) -> bool:
+    """Whether a format of judgements holds answers, by which what is retrieved is judged, and no judgements."""
+    return getattr(format_module("judgements", name), "ANSWERS", False)
 
 
 def option_files(kind: Kind, name: str, given: dict[str, Any]) -> list[str]:

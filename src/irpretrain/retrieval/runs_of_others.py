@@ -15,7 +15,7 @@ from irpretrain.corpora.collection import absent_documents
 from irpretrain.corpora.files import given_files
 from irpretrain.corpora.records import Malformed, Retrieved
 from irpretrain.corpora.registry import format_module
-from irpretrain.corpora.testcollection import Sources
+from irpretrain.corpora.topics_and_judgements import Sources
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import rank, write_run
 

@@ -1,0 +1,18 @@
+"""Read a test collection's questions and answers, and check the documents that are searched for them."""
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.corpora.answered_questions import prepare_questions
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        prepare_questions(
+            DatasetConfig(**snakemake.params.dataset),
+            snakemake.input.questions,
+            snakemake.input.answers,
+            list(snakemake.input.documents),
+            snakemake.params.seed,
+            snakemake.output.queries,
+            snakemake.params.corpora,
+        )
+    )

@@ -1,0 +1,37 @@
+"""Which queries of a data set are used, where not all are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.corpora.records import Query
+from irpretrain.errors import ConfigError, InputError
+from irpretrain.randomness import stream_key
+
+
+def sample(usable: list[Query], dataset: DatasetConfig, seed: int, source: str | Path) -> list[Query]:
+    """Return the sample of a data set's queries, in the order of the source.
+
+    Raises:
+        InputError: there are no queries.
+        ConfigError: more queries or folds are asked for than there are queries.
+    """
+    count, where = dataset.sample_queries, f"datasets ({dataset.label})"
+    if not usable:
+        remedy = "Check that topics, judgements and corpus belong together."
+        raise InputError(source, "no query with a relevant document is left", remedy=remedy)
+    if count is not None and count > len(usable):
+        raise ConfigError(
+            f"{where}.sample_queries: {count} queries are asked for, but {source} has {len(usable)} with a relevant "
+            "document; lower it, or give null for all"
+        )
+    names = (query.query_id for query in usable)
+    drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
+    chosen = [query for query in usable if query.query_id in drawn]
+    if dataset.train_on is None and isinstance(dataset.folds, int) and dataset.folds > len(chosen):
+        raise ConfigError(
+            f"{where}.folds: {dataset.folds} folds cannot be made of the {len(chosen)} queries that are left of "
+            f"{source}; lower folds"
+        )
+    return chosen

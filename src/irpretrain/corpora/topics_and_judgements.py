@@ -1,0 +1,98 @@
+"""Files of topics and judgements as the configuration describes them: what is repeated, contradicts, or is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from irpretrain.config.corpora import FileConfig
+from irpretrain.corpora.files import given_files
+from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
+from irpretrain.corpora.registry import Kind, format_module
+from irpretrain.errors import InputError
+
+Judgements = dict[str, dict[str, int]]
+"""Query id → document id → relevance."""
+
+REPEATED_QUERY, REPEATED_JUDGEMENT = "repeated query", "repeated judgement"
+Sources = str | Path | Sequence[str | Path]
+"""A file, or several that are read one after the other."""
+
+
+def source_files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]:
+    """Return the files that are given, those of folders included."""
+    return given_files(sources, getattr(format_module(kind, config.format), "SUFFIXES", None))
+
+
+def check_number(config: FileConfig, files: list[Path], found: int, what: str) -> None:
+    """Raise InputError where files hold another number of records than the configuration expects."""
+    if config.expected not in (None, found):
+        others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
+        raise InputError(
+            files[0],
+            f"there are {found:,} {what} here{others}, expected were {config.expected:,}",
+            remedy="Get the data again; if these are the data you mean, give their section another `expected`.",
+        )
+
+
+def read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Query]:
+    """Read the queries; one that is repeated word for word counts once, one with another text is malformed."""
+    first = dict[str, Query]()
+    for path in files:
+        for query in cast(Any, tally.sound(path, _records("topics", config, path))):
+            earlier = first.setdefault(query.query_id, query)
+            if earlier is query:
+                continue
+            if earlier.text == query.text:
+                tally.skipped[REPEATED_QUERY] += 1
+            else:
+                detail = f"{query.query_id} was {earlier.text[:60]!r} before"
+                tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
+    return list(first.values())
+
+
+def read_judgements(config: FileConfig, files: list[Path], tally: Tally) -> Judgements:
+    """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
+    read = Judgements()
+    for path in files:
+        for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
+            _add(read, entry, path, tally)
+    return read
+
+
+def _add(read: Judgements, entry: Judgement, path: Path, tally: Tally) -> None:
+    pairs = read.setdefault(entry.query_id, {})
+    earlier = pairs.get(entry.document_id)
+    if earlier is None:
+        pairs[entry.document_id] = entry.relevance
+    elif earlier == entry.relevance:
+        tally.skipped[REPEATED_JUDGEMENT] += 1
+    else:
+        detail = f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
+        tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
+
+
+def read_answers(config: FileConfig, files: list[Path], tally: Tally) -> dict[str, tuple[str, ...]]:
+    """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
+    read = dict[str, tuple[str, ...]]()
+    for path in files:
+        for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
+            _add_answers(read, entry, path, tally)
+    return read
+
+
+def _add_answers(read: dict[str, tuple[str, ...]], entry: Answers, path: Path, tally: Tally) -> None:
+    if read.setdefault(entry.query_id, entry.answers) is entry.answers:
+        return
+    if read[entry.query_id] == entry.answers:
+        tally.skipped[REPEATED_JUDGEMENT] += 1
+    else:
+        detail = f"{entry.query_id} had other answers before"
+        tally.report(path, Malformed(entry.position, "answered twice", detail, entry.line))
+
+
+def _records(kind: Kind, config: FileConfig, path: Path) -> Any:
+    reader = format_module(kind, config.format)
+    return reader.read(path, reader.Options(**config.options))

@@ -1,0 +1,220 @@
+"""Judgements that follow from answers: words, files of questions, and what is written for what was retrieved."""
+
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.corpora.answer_words import has_words, spaced
+from irpretrain.corpora.answered_questions import prepare_questions
+from irpretrain.corpora.judge_by_answers import judge_by_answers
+from irpretrain.corpora.qrels import entity_questions
+from irpretrain.corpora.records import Answers
+from irpretrain.errors import InputError
+from irpretrain.evaluation.runs import write_run
+
+
+def holds(passage: str, *answers: str) -> bool:
+    return any(spaced(answer) in spaced(passage) for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("passage", "answer", "found"),
+    [
+        ("He was born in Rome.", "rome", True),
+        ("He was born in Rome.", "Rom", False),
+        ("The Roman Empire", "roman empire", True),
+        ("The Roman, Empire", "roman empire", False),
+        ("the U.S. Army", "U.S.", True),
+        ("the US Army", "U.S.", False),
+        ("in São Paulo", unicodedata.normalize("NFD", "são paulo"), True),
+        ("in Sao Paulo", "São Paulo", False),
+        ("rock-and-roll music", "rock-and-roll", True),
+        ("rock and roll music", "rock-and-roll", False),
+        ("well\tknown\nas  X", "well known as x", True),
+        ("0.5 km", "0.5", True),
+        ("0. 5 km", "0.5", True),
+        ("", "x", False),
+        ("Straße", "STRASSE", False),
+    ],
+)
+def test_a_passage_holds_an_answer_by_its_words(passage, answer, found):
+    assert holds(passage, answer) is found
+
+
+def words_by_category(text: str) -> list[str]:
+    """The definition, character by character."""
+    found, joined = [], False
+    for character in unicodedata.normalize("NFD", text):
+        kind = unicodedata.category(character)[0]
+        if kind in "LNM":
+            if joined:
+                found[-1] += character
+            else:
+                found.append(character)
+        elif kind not in "ZC":
+            found.append(character)
+        joined = kind in "LNM"
+    return [word.lower() for word in found]
+
+
+def holds_side_by_side(passage: str, answer: str) -> bool:
+    text, wanted = words_by_category(passage), words_by_category(answer)
+    return any(wanted == text[i : i + len(wanted)] for i in range(len(text) - len(wanted) + 1))
+
+
+# Assigned characters below the newest blocks: versions of Unicode agree on them.
+TEXTS = st.text(
+    st.one_of(st.sampled_from("aA bB.,-é’\u0301ß\u00a0\u200b٣"), st.characters(max_codepoint=0x24F)),
+    max_size=20,
+)
+
+
+@given(TEXTS, TEXTS)
+def test_words_are_those_of_the_definition(passage, answer):
+    assert spaced(passage).split() == words_by_category(passage)
+    assert has_words(answer) == bool(words_by_category(answer))
+    if has_words(answer):
+        assert holds(passage, answer) == holds_side_by_side(passage, answer)
+        assert holds(f"{passage} {answer} {passage}", answer)
+
+
+def read(path: Path, content: object) -> list:
+    path.write_text(json.dumps(content))
+    return list(entity_questions.read(path, entity_questions.Options()))
+
+
+def test_the_answers_of_a_file(tmp_path):
+    path = tmp_path / "P19.test.json"
+    entries = [
+        {"question": "Where was A born?", "answers": ["Rome", "Roma", "\u200b", ""]},
+        {"question": "Where was B born?", "answers": [" "]},
+        {"question": "Where was C born?", "answers": [3]},
+        {"question": "Where was D born?", "answers": ["Bern"]},
+    ]
+    first, second, third, fourth = read(path, entries)
+    assert first == Answers(0, "P19-0", ("Rome", "Roma"))
+    assert str(second) == "no answer: question P19-1 has no answer with a word"
+    assert str(third) == "no question: question or answers are missing"
+    assert fourth == Answers(3, "P19-3", ("Bern",))
+
+
+PASSAGES = {
+    "1": ("Rome", "The city lies on seven hills"),  # the title counts for nothing
+    "2": ("Italy", "its capital is Rome"),
+    "3": ("A", "A was born in Rome"),
+    "4": ("B", "B was born in Bern"),
+    "5": ("C", "of C nothing is known"),
+}
+QUESTIONS = {
+    "P19.test.json": [
+        {"question": "Where was A born?", "answers": ["Rome", "Roma"]},
+        {"question": "Where was B born?", "answers": ["Bern"]},
+    ],
+    "P50.test.json": [{"question": "Who wrote C?", "answers": ["X Y"]}],
+}
+CONFIG = {
+    "label": "Questions",
+    "corpus": "c",
+    "folds": 3,
+    "queries": {"format": "entity-questions", "path": "x"},
+    "qrels": {"format": "entity-questions", "path": "x"},
+}
+
+
+def shards(folder: Path, number: int) -> list[Path]:
+    """The passages in so many shards, dealt out in turn."""
+    paths = []
+    for shard in range(number):
+        rows = [
+            {"document_id": name, "part": 0, "position": place, "title": title, "url": "", "body": body}
+            for place, (name, (title, body)) in enumerate(PASSAGES.items())
+            if place % number == shard
+        ]
+        paths.append(folder / f"documents-{shard}-of-{number}.parquet")
+        DOCUMENTS.write(paths[-1], rows)
+    return paths
+
+
+@pytest.fixture
+def questions(tmp_path):
+    folder = tmp_path / "test"
+    folder.mkdir()
+    for name, content in QUESTIONS.items():
+        (folder / name).write_text(json.dumps(content))
+    return folder
+
+
+def prepared(tmp_path: Path, questions: Path, **changes: object) -> tuple[list[dict], dict]:
+    dataset = DatasetConfig(**(CONFIG | changes))
+    assert dataset.by_answers
+    counts = prepare_questions(
+        dataset, questions, questions, shards(tmp_path, 2), 1, tmp_path / "queries.parquet"
+    )
+    return QUERIES.read(tmp_path / "queries.parquet").to_pylist(), counts
+
+
+def test_questions_are_kept_whether_or_not_the_corpus_answers_them(tmp_path, questions):
+    rows, counts = prepared(tmp_path, questions)
+    assert [row["query_id"] for row in rows] == ["P19-0", "P19-1", "P50-0"]
+    assert rows[2]["text"] == "Who wrote C?"
+    assert (counts["queries_written"], counts["queries_without_answer"], counts["documents"]) == (3, 0, 5)
+    with pytest.raises(InputError, match=r"there are 3 questions with answers here .*, expected were 4"):
+        prepared(tmp_path, questions, qrels=CONFIG["qrels"] | {"expected": 4})
+
+
+def test_a_question_without_an_answer(tmp_path, questions):
+    (questions / "P50.test.json").write_text(json.dumps([{"question": "Who wrote C?", "answers": []}]))
+    with pytest.raises(InputError, match=r"no answer: question P50-0 .*\n.*qrels\.malformed: skip"):
+        prepared(tmp_path, questions)
+    skipping = {"qrels": CONFIG["qrels"] | {"malformed": "skip"}, "folds": [["P19-0"], ["P19-1"], ["P50-0"]]}
+    rows, counts = prepared(tmp_path, questions, **skipping)
+    assert [row["query_id"] for row in rows] == ["P19-0", "P19-1"]
+    assert (counts["queries_without_answer"], counts["answers"]["malformed"]) == (1, {"no answer": 1})
+    with pytest.raises(InputError, match="1 questions have no answer, such as P50-0"):
+        prepared(tmp_path, questions, unjudged_queries="refuse", **skipping)
+
+
+def judged(tmp_path: Path, questions: Path, number: int = 2, second: str = "2") -> tuple[str, dict]:
+    prepared(tmp_path, questions)
+    runs = [tmp_path / name for name in ("bm25.run.gz", "ql.run.gz")]
+    write_run(runs[0], {"P19-0": [("3", 2.0), ("1", 1.0)], "P19-1": [("3", 2.0), ("4", 1.0)]}, "bm25")
+    write_run(runs[1], {"P19-0": [("3", 2.0), (second, 1.0)]}, "ql")
+    files = questions, tmp_path / "queries.parquet", runs, shards(tmp_path, number), tmp_path / "qrels.txt"
+    counts = judge_by_answers(DatasetConfig(**CONFIG), *files)
+    return (tmp_path / "qrels.txt").read_text(), counts
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5])
+def test_what_was_retrieved_is_judged_the_same_for_any_number_of_shards(tmp_path, questions, number):
+    qrels, counts = judged(tmp_path, questions, number)
+    assert qrels == "P19-0 0 1 0\nP19-0 0 2 1\nP19-0 0 3 1\nP19-1 0 3 0\nP19-1 0 4 1\nP50-0 0 1 0\n"
+    assert counts == {
+        "questions": 3,
+        "questions_without_candidates": 1,
+        "questions_without_relevant_candidate": 1,
+        "judgements_written": 6,
+        "relevant": 3,
+    }
+
+
+def test_runs_must_belong_to_questions_and_corpus(tmp_path, questions):
+    with pytest.raises(
+        InputError, match=r"1 retrieved passages are not in the corpus, such as '9' \(question"
+    ):
+        judged(tmp_path, questions, second="9")
+    write_run(tmp_path / "other.run.gz", {"q1": [("1", 1.0)]}, "bm25")
+    with pytest.raises(InputError, match="question 'q1' is none of the data set"):
+        judge_by_answers(
+            DatasetConfig(**CONFIG),
+            questions,
+            tmp_path / "queries.parquet",
+            [tmp_path / "other.run.gz"],
+            shards(tmp_path, 1),
+            tmp_path / "qrels.txt",
+        )
