@@ -16,6 +16,7 @@ from irpretrain.config.usage import (
     most_shots,
     shown_predictors,
     trained_on,
+    training_candidates,
     used_first_stages,
     used_models,
     wanted_models,

@@ -62,7 +62,7 @@ rule finetune:
         queries=training_file("queries.parquet"),
         qrels=training_file("qrels.txt"),
         folds=training_file("folds.json"),
-        candidates=training_candidates,
+        candidates=training_run,
         test_documents=test_documents,
         test_queries=test_queries,
         test_candidates=test_candidates,

@@ -84,8 +84,10 @@ def training_file(name):
     return lambda wildcards: f"results/datasets/{trained_on(CFG, wildcards.dataset)}/{name}"
 
 
-def training_candidates(wildcards):
-    return first_stage_run(trained_on(CFG, wildcards.dataset), wildcards.candidates)
+def training_run(wildcards):
+    """Candidates of the queries that train; those of another first stage where others' run is of the tested ones alone."""
+    candidates = training_candidates(CFG, wildcards.dataset, wildcards.candidates)
+    return first_stage_run(trained_on(CFG, wildcards.dataset), candidates)
 
 
 def tested_whole(wildcards):

@@ -53,7 +53,7 @@ def amounts(config: Config, rule: str, **wildcards: str) -> list[tuple[str, floa
         ("search", {"dataset": "robust04", "candidates": "bm25"}, ("search", 249)),
         # 300,000 steps of 128 pairs of two sequences of 512 word pieces
         ("pretrain", {"model": "prop-msmarco", "seed": "1"}, ("pretrain with MLM", 300_000 * 128 * 2 * 512)),
-        ("pretrain", {"model": "prop-rop", "seed": "1"}, ("pretrain without MLM", 300_000 * 128 * 2 * 512)),
+        ("pretrain", {"model": "prop-rop", "seed": "1"}, ("pretrain without MLM", 250_000 * 128 * 2 * 512)),
         ("pretrain", {"model": "prop-further", "seed": "1"}, ("pretrain with MLM", 30_000 * 128 * 2 * 512)),
         ("rerank", ROBUST, ("rerank", 249 * 200 * LENGTH)),
         ("rerank_snapshot", {**ROBUST, "step": "25000"}, ("rerank", 249 * 200 * LENGTH)),

@@ -1,6 +1,4 @@
-"""A look-alike of EntityQuestions through the real workflow: passages as Dense Passage Retrieval's, questions, judgements
-of what was retrieved, scores.
-"""
+"""A look-alike of EntityQuestions through the real workflow: passages, questions, judgements of what was retrieved."""
 
 from __future__ import annotations
 

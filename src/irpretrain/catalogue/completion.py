@@ -31,6 +31,7 @@ REFERENCES = (
     ("predictors", "dataset", "datasets"),
     ("term_weights", "dataset", "datasets"),
     ("first_stages", "tuned_on", "datasets"),
+    ("first_stages", "training_candidates", "first_stages"),
     ("experiments", "dataset", "datasets"),
     ("experiments", "candidates", "first_stages"),
     ("experiments", "first_stages", "first_stages"),

@@ -24,6 +24,7 @@ from irpretrain.config.usage import (
     largest_shots,
     reranked_depth,
     trained_on,
+    training_candidates,
     used_first_stages,
     used_models,
     used_predictors,
@@ -345,10 +346,17 @@ def _first_stage(config: Config, name: str, stage: FirstStageConfig) -> Iterator
         yield f"{where}: {name} {taken}; call the first stage something else"
     if stage.runs:
         yield from _unknown(f"{where}.runs", stage.runs, config.datasets, "datasets")
-        searching = _changed(stage, ("label", "runs"))
+        known = first_stage_names(config)
+        if stage.training_candidates is not None:
+            yield from _unknown(
+                f"{where}.training_candidates", [stage.training_candidates], known, "first_stages"
+            )
+        searching = _changed(stage, ("label", "runs", "training_candidates"))
         if searching:
             yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(searching)}"
         return
+    if stage.training_candidates is not None:
+        yield f"{where}.training_candidates: is for runs of others; what is searched has candidates of its own"
     if stage.sweep is not None and stage.tuned_on is None:
         yield f"{where}.sweep: has no use without tuned_on"
     if stage.model == "indri":
@@ -474,8 +482,13 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
         )
     if experiment.dataset not in config.datasets:
         return
-    fine_tuned = [trained_on(config, experiment.dataset)] if set(experiment.regimes) - {"zero-shot"} else []
-    yield from _runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset, *fine_tuned])
+    yield from _runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset])
+    if (
+        set(experiment.regimes) - {"zero-shot"}
+        and trained_on(config, experiment.dataset) != experiment.dataset
+    ):
+        training = training_candidates(config, experiment.dataset, experiment.candidates)
+        yield from _runs(config, f"{where}.candidates", training, [trained_on(config, experiment.dataset)])
     for stage in experiment.first_stages:
         yield from _runs(config, f"{where}.first_stages", stage, [experiment.dataset])
     source = trained_on(config, experiment.dataset)

@@ -184,7 +184,12 @@ class FirstStageConfig(Section):
     runs: dict[str, RunConfig] = Field(
         default_factory=dict,
         description="Runs of others in place of a search, by the key of the data set that they are for; then no other "
-        "key but `label` has a use.",
+        "key but `label` and `training_candidates` has a use.",
+    )
+    training_candidates: str | None = Field(
+        None,
+        description="Of runs of others: the first stage whose candidates fine-tune models, where the data set that "
+        "trains them has no run: bm25, ql, or a key of `first_stages`. null: it must have one.",
     )
 
 

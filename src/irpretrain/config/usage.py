@@ -47,6 +47,14 @@ def trained_on(config: Config, dataset: str) -> str:
     return config.datasets[dataset].train_on or dataset
 
 
+def training_candidates(config: Config, dataset: str, candidates: str) -> str:
+    """Return the first stage whose candidates fine-tune models that re-rank those of `candidates` on `dataset`."""
+    stage = config.first_stages.get(candidates)
+    if stage is None or not stage.runs or trained_on(config, dataset) in stage.runs:
+        return candidates
+    return stage.training_candidates or candidates
+
+
 def most_shots(config: Config, dataset: str) -> tuple[int, int]:
     """Return the largest n of the few-shot-<n> regimes that train on a data set: where its own folds are tested, and
     where another data set is; 0 where there is none."""
@@ -183,6 +191,8 @@ def used_first_stages(config: Config) -> list[str]:
     found = dict.fromkeys(BUILT_IN_FIRST_STAGES)
     for experiment in active_experiments(config).values():
         found |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
+        if set(experiment.regimes) - {"zero-shot"}:
+            found[training_candidates(config, experiment.dataset, experiment.candidates)] = None
     selections = (config.models[name].select_on for name in used_models(config))
     found |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
     return list(found)

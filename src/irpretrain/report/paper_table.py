@@ -156,7 +156,7 @@ class _PaperTable:
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
         """Regimes that fill at least one row, in the order of the columns and then of the rows' own lists."""
-        models = {self._model(row) for row in self.table.rows}
+        models = {self._model(row, dataset) for row in self.table.rows}
         run = {
             n.regime
             for n in self.scores.names()
@@ -189,18 +189,20 @@ class _PaperTable:
                 self._with_tallies(self._cell(row, plan) for plan in plans[row.key]),
             )
             for row in self.table.rows
-            if row.values or self._model(row) is not None
+            if row.values or self._model(row, pair[0]) is not None
         ]
         return Panel(f"This configuration: {label}", columns, tuple(rows))
 
     # Cells
 
     def _model(self, row: PublishedRow, dataset: str = "") -> str | None:
-        """What fills a row: the first of its models that there is. A first stage of one data set alone, as one whose
-        queries are weighed by a model of that data set, is called after it: <model>-<dataset>."""
+        """What fills a row: the first of its models (or of those on this data set) that there is. A first stage of one
+        data set alone, as one whose queries are weighed by a model of that data set, is called after it:
+        <model>-<dataset>."""
         stages = first_stage_labels(self.config)
-        own = (f"{model}-{dataset}" for model in row.models)
-        known = (model for model in row.models if model in self.config.models or model in stages)
+        models = row.on.get(dataset, row.models)
+        own = (f"{model}-{dataset}" for model in models)
+        known = (model for model in models if model in self.config.models or model in stages)
         return next((model for model in own if model in stages), None) or next(known, None)
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
@@ -334,5 +336,6 @@ class _PaperTable:
         if row.stands_for:
             stands = " and ".join(self.table.row(key).label for key in row.stands_for)
             return f"ours, in place of {stands}; encoder {encoder_label(self.config)}"
-        model = self._model(row)
-        return model_label(self.config, model) if model else ""
+        datasets = ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.on else ("",)
+        found = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
+        return " or ".join(model_label(self.config, model) for model in found if model)
