@@ -74,10 +74,12 @@ def dump(section):
 
 
 def memory(megabytes, processes=None):
-    """Memory request that grows with each attempt: of one process, of which a job may have several."""
+    """Memory request that grows with each attempt: of one process, of which a job may have several. `megabytes` is a
+    number, or says it of the wildcards."""
 
     def request(wildcards, attempt):
-        return megabytes * attempt * (processes(wildcards) if processes else 1)
+        number = megabytes(wildcards) if callable(megabytes) else megabytes
+        return number * attempt * (processes(wildcards) if processes else 1)
 
     return request
 

@@ -79,7 +79,7 @@ rule finetune:
     priority: training_priority
     threads: CFG.finetuning.compute.threads
     resources:
-        mem_mb=memory(6000),
+        mem_mb=memory(finetuning_memory),
         runtime=minutes(1440),
         gpu=CFG.finetuning.compute.gpus,
     params:

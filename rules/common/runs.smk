@@ -37,6 +37,24 @@ def finetuning_options(wildcards):
     return CFG.finetuning_of(wildcards.model).model_dump(mode="json", exclude={"recipe"})
 
 
+PIECE_MB = 0.65
+"""Of a word piece in a step of fine-tuning on a CPU, with what the gradient needs: the peaks of the embedded encoder (8.4 GB
+for 12,288 pieces of passages, 3.4 GB for 4,096). A larger encoder has its memory at a later attempt."""
+
+
+def finetuning_memory(wildcards):
+    """Megabytes of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
+    options = CFG.finetuning_of(wildcards.model)
+    if options.compute.gpus or is_neural(wildcards.model):
+        return 6000
+    batches = options.batch_sizes if wildcards.regime == "full" else options.few_shot_batch_sizes
+    passages = CFG.reranking_of(wildcards.model).passages
+    sequences = max(batches) * (1 + options.negatives)
+    if passages is not None:
+        sequences *= passages.most_in_training or passages.most or 30
+    return max(6000, round(2000 + PIECE_MB * sequences * options.max_length))
+
+
 def reranking_options(wildcards):
     return dump(CFG.reranking_of(wildcards.model))
 

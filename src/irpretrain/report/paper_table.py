@@ -200,7 +200,7 @@ class _PaperTable:
         data set alone, as one whose queries are weighed by a model of that data set, is called after it:
         <model>-<dataset>."""
         stages = first_stage_labels(self.config)
-        models = row.on.get(dataset, row.models)
+        models = row.by_dataset.get(dataset, row.models)
         own = (f"{model}-{dataset}" for model in models)
         known = (model for model in models if model in self.config.models or model in stages)
         return next((model for model in own if model in stages), None) or next(known, None)
@@ -336,6 +336,8 @@ class _PaperTable:
         if row.stands_for:
             stands = " and ".join(self.table.row(key).label for key in row.stands_for)
             return f"ours, in place of {stands}; encoder {encoder_label(self.config)}"
-        datasets = ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.on else ("",)
+        datasets = (
+            ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
+        )
         found = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
         return " or ".join(model_label(self.config, model) for model in found if model)

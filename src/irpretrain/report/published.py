@@ -111,15 +111,15 @@ class PublishedOutcomes(_Strict):
 class PublishedRow(_Strict):
     """A row: its label and values as printed, and the model of ours that fills it.
 
-    `models` are keys of our configuration (or first stages), of which the first one present is taken; `on` has others
-    for single data sets. `regimes` begins with the one that the paper reports. A row without values stands for others
-    on other data. `outcomes` are printed wins, ties and losses, one for each column whose values have them.
+    `models` are keys of our configuration (or first stages), of which the first one present is taken; `by_dataset` has
+    others for single data sets. `regimes` begins with the one that the paper reports. A row without values stands for
+    others on other data. `outcomes` are printed wins, ties and losses, one for each column whose values have them.
     """
 
     key: str
     label: str
     models: list[str]
-    on: dict[str, list[str]] = Field(default_factory=dict)
+    by_dataset: dict[str, list[str]] = Field(default_factory=dict)
     regimes: list[str] = Field(default_factory=lambda: ["full"], min_length=1)
     absent: str
     values: list[str] = Field(default_factory=list)
@@ -129,7 +129,7 @@ class PublishedRow(_Strict):
     @property
     def all_models(self) -> list[str]:
         """What may fill the row on some data set."""
-        return [*self.models, *(model for models in self.on.values() for model in models)]
+        return [*self.models, *(model for models in self.by_dataset.values() for model in models)]
 
     @property
     def is_first_stage(self) -> bool:
@@ -170,8 +170,10 @@ class PublishedTable(_Strict):
             raise ValueError(f"no row has the key {', '.join(sorted(unknown - set(keys)))}")
         known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
         for row in self.rows:
-            if strange := set(row.on) - {column.dataset for column in self.columns}:
-                raise ValueError(f"row {row.key}: on names {min(strange)}, of which there is no column")
+            if strange := set(row.by_dataset) - {column.dataset for column in self.columns}:
+                raise ValueError(
+                    f"row {row.key}: by_dataset names {min(strange)}, of which there is no column"
+                )
             self._check_row(row, known_marks)
             self._check_outcomes(row)
         return self
