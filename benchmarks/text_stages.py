@@ -1,0 +1,137 @@
+"""What stages beside objectives cost a document: word stores, postings, pseudo-queries, indexes, TextRank, frequencies.
+
+    python benchmarks/text_stages.py
+
+The articles are those of benchmarks/objectives.py: generated, 1,000 words each, in one shard. Options by default, but
+pseudo-queries from the whole collection's words, as configs/ares-paper.yaml draws them. Processor time of all threads
+and of the processes that a stage starts (Java's start is in its stages); the median of rounds. A small collection goes
+through everything first, so that no import and no compiling is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics as middle
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
+from irpretrain.objectives.merge import merge_groups
+from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.retrieval.lucene import index
+from irpretrain.retrieval.positions import build_positions
+from irpretrain.retrieval.textrank import weigh_by_textrank
+from irpretrain.retrieval.weighted_index import index_weights
+from irpretrain.term_weights.known_weights import write_frequencies
+from irpretrain.text.pseudo_queries import sample_pseudo_queries
+from irpretrain.text.terms import read_terms
+from irpretrain.text.word_store import WordStore, write_word_store
+from objectives import TEXT, Collection
+
+AXIOMS, RETRIEVAL = AxiomsConfig(), RetrievalConfig(threads=1)
+PSEUDO_QUERIES = PseudoQueriesConfig(support="collection", temperature=0.1)
+
+
+class Stages:
+    """The stages on one collection, each in a round's own folder; each rests on those before it."""
+
+    def __init__(self, folder: Path, articles: int) -> None:
+        self._collection = Collection(folder, articles)
+        made = self._collection.stages()
+        for name in ("word pieces", "counts of words", "rop"):
+            made[name]()
+        self._at, self.articles = folder, articles
+        self._documents, self._counts = folder / "documents", folder / "counts"
+
+    def run(self, out: Path) -> dict[str, tuple[int, Callable[[], Any]]]:
+        """Stage → how many units it makes, and the stage."""
+        out.mkdir()
+        queries = self.articles * PSEUDO_QUERIES.per_document
+        stages: dict[str, tuple[int, Callable[[], Any]]] = {
+            "store_words": (
+                self.articles,
+                lambda: write_word_store(self._documents, self._counts, TEXT, out / "words"),
+            ),
+            "build_postings": (self.articles, lambda: self._postings(out)),
+            "sample_pseudo_queries": (
+                queries,
+                lambda: sample_pseudo_queries(
+                    out / "words", self._counts, PSEUDO_QUERIES, 1, out / "queries"
+                ),
+            ),
+            "merge_groups rop": (
+                self.articles,
+                lambda: merge_groups([self._at / "rop"], out / "merged"),
+            ),
+            "index_corpus": (
+                self.articles,
+                lambda: index([self._documents], RETRIEVAL, TEXT, out / "index"),
+            ),
+            "build_positions": (
+                self.articles,
+                lambda: build_positions([self._documents], RETRIEVAL, TEXT, out / "positions"),
+            ),
+            "weigh_textrank": (
+                self.articles,
+                lambda: weigh_by_textrank(
+                    self._documents, TextRankConfig(type="textrank"), RETRIEVAL, TEXT, out / "textrank"
+                ),
+            ),
+            "count_term_frequencies": (
+                self.articles,
+                lambda: write_frequencies(self._documents, TEXT, out / "frequencies"),
+            ),
+            "index_weights": (
+                self.articles,
+                lambda: index_weights([out / "textrank"], "lucene", RETRIEVAL, out / "weighted"),
+            ),
+        }
+        return stages
+
+    def _postings(self, out: Path) -> None:
+        terms = read_terms(self._counts, stemming=AXIOMS.stemming, stop_list=AXIOMS.stop_list)
+        bounds = {**AXIOMS.bm25.model_dump(), "lengths": AXIOMS.rank_lengths}
+        stores = [[WordStore.open(out / "words")]]
+        write_postings(
+            stores, terms.term_of, len(terms.names), out / "postings", memory_mb=AXIOMS.memory_mb, **bounds
+        )
+
+
+def processor_seconds() -> float:
+    """Of this process and of those that it has started and that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--articles", type=int, default=3_000, help="articles of the collection")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts")
+    parser.add_argument("--folder", type=Path, help="where to work; by default a temporary folder")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(dir=given.folder) as temporary:
+        folder = Path(temporary)
+        for _, stage in Stages(folder / "small", 64).run(folder / "small-out").values():
+            stage()
+        stages, times = Stages(folder / "measured", given.articles), dict[str, list[float]]()
+        units: dict[str, int] = {}
+        for number in range(given.rounds):
+            for name, (amount, stage) in stages.run(folder / f"out-{number}").items():
+                before = processor_seconds()
+                stage()
+                times.setdefault(name, []).append(processor_seconds() - before)
+                units[name] = amount
+    print("| stage | a second of one core | processor seconds |\n|---|---:|---:|")
+    for name, measured in times.items():
+        seconds = middle.median(measured)
+        print(f"| {name} | {units[name] / seconds:,.0f} | {seconds:.1f} |")
+
+
+if __name__ == "__main__":
+    main()
