@@ -12,6 +12,7 @@ from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
     active_query_pages,
+    depth_of,
     first_stage_names,
     most_shots,
     shown_predictors,

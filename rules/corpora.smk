@@ -145,7 +145,7 @@ rule judge_by_answers:
         dataset=names_of(answered_datasets()),
     priority: PREPARATION
     resources:
-        mem_mb=memory(6000),
+        mem_mb=memory(judging_memory),
         runtime=minutes(120),
     params:
         dataset=dataset_options,

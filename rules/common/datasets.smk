@@ -26,6 +26,13 @@ def judged_runs(wildcards):
     return [first_stage_run(wildcards.dataset, stage) for stage in sorted({*BUILT_IN_FIRST_STAGES, *stages})]
 
 
+def judging_memory(wildcards):
+    """Megabytes: every retrieved passage of every question is held by its name, a third of a kB each, of some 22,000
+    questions in EntityQuestions."""
+    candidates = sum(depth_of(CFG, Path(path).parent.name) for path in judged_runs(wildcards))
+    return 2000 + 20 * candidates
+
+
 def dataset_soundness(wildcards):
     return sound_entries([CFG.datasets[wildcards.dataset]])
 

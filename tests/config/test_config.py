@@ -10,7 +10,13 @@ from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.load import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
-from irpretrain.config.usage import given_models, used_corpora, used_datasets, used_runs
+from irpretrain.config.usage import (
+    given_models,
+    training_candidates,
+    used_corpora,
+    used_datasets,
+    used_runs,
+)
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -614,3 +620,10 @@ def test_first_stages_that_take_runs_of_others(given):
     fine_tuned = {"experiments": {"fine-tuned": {"candidates": "theirs"}}}
     expected = "experiments.fine-tuned.candidates: theirs has no run for squad-train; add it as "
     assert expected + "first_stages.theirs.runs.squad-train" in message(deep_merge(taken, fine_tuned))
+    others = deep_merge(taken, {"first_stages": {"theirs": {"training_candidates": "ql"}}} | fine_tuned)
+    assert training_candidates(parse_config(others), "squad", "theirs") == "ql"
+    assert training_candidates(parse_config(given), "squad", "bm25") == "bm25"
+    others["first_stages"]["theirs"]["training_candidates"] = "pl"
+    assert "first_stages.theirs.training_candidates: 'pl' is not in first_stages" in message(others)
+    others["first_stages"]["theirs"] = {"label": "Ours", "training_candidates": "ql"}
+    assert "first_stages.theirs.training_candidates: is for runs of others" in message(others)

@@ -196,7 +196,7 @@ def test_every_bar_is_drawn_in_both_regimes():
 def names_in_paper(published: Published) -> str:
     """A pattern of all names of models that a paper's tables and figures look for."""
     names = {
-        model for table in published.tables.values() for row in table.rows for model in row.models
+        model for table in published.tables.values() for row in table.rows for model in row.all_models
     } - set(FIRST_STAGES)
     for figure in published.figures.values():
         for kind, models in figure.models.items():

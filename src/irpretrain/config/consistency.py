@@ -487,8 +487,8 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
         set(experiment.regimes) - {"zero-shot"}
         and trained_on(config, experiment.dataset) != experiment.dataset
     ):
-        training = training_candidates(config, experiment.dataset, experiment.candidates)
-        yield from _runs(config, f"{where}.candidates", training, [trained_on(config, experiment.dataset)])
+        stage = training_candidates(config, experiment.dataset, experiment.candidates)
+        yield from _runs(config, f"{where}.candidates", stage, [trained_on(config, experiment.dataset)])
     for stage in experiment.first_stages:
         yield from _runs(config, f"{where}.first_stages", stage, [experiment.dataset])
     source = trained_on(config, experiment.dataset)

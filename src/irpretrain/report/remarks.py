@@ -50,7 +50,7 @@ def table_notes(
     """
     tolerance = published.verdict.tolerance
     datasets, measures = list(datasets), list(measures)
-    rows = {model for row in table.rows for model in row.models}
+    rows = {model for row in table.rows for model in row.all_models}
     interval = f"mean [{config.evaluation.confidence:.0%} interval]"
     worse = " (or worse)" if any(mark.direction == "worse" for mark in table.marks) else ""
     return [
