@@ -56,20 +56,19 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     if experiment.dataset not in config.datasets:
         return
     yield from missing_runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset])
-    if set(experiment.regimes) - {"zero-shot"}:
-        stage = training_candidates(config, experiment.dataset, experiment.candidates)
-        fine_tuned = trained_on(config, experiment.dataset)
-        yield from missing_runs(config, f"{where}.candidates", stage, [fine_tuned])
+    source = trained_on(config, experiment.dataset)
+    if set(experiment.regimes) - {"zero-shot"} and source != experiment.dataset:
+        training = training_candidates(config, experiment.dataset, experiment.candidates)
+        yield from missing_runs(config, f"{where}.candidates", training, [source])
     for stage in experiment.first_stages:
         yield from missing_runs(config, f"{where}.first_stages", stage, [experiment.dataset])
-    source = trained_on(config, experiment.dataset)
     dataset, shots = config.datasets.get(source), largest_shots(experiment.regimes)
     if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
         held_out = 2 if source == experiment.dataset else 1
-        training = _training_queries(dataset.sample_queries, dataset.folds, held_out)
-        if shots > training:
+        left = _training_queries(dataset.sample_queries, dataset.folds, held_out)
+        if shots > left:
             yield (
-                f"{where}.regimes: few-shot-{shots} asks for more than the {training} training queries that "
+                f"{where}.regimes: few-shot-{shots} asks for more than the {left} training queries that "
                 f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
                 f"datasets.{source}.sample_queries"
             )
