@@ -256,7 +256,8 @@ class _PaperTable:
             return row.absent
         if run in self._known_runs:
             return f"{measure} is not among the measures of {dataset}"
-        return self._other_candidates(dataset, theirs) or (
+        same = (dataset, candidates) in self._pairs
+        return (not same and self._other_candidates(dataset, theirs)) or (
             f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
         )
 
