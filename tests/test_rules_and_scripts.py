@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import snakemake.api  # before its parts, which import one another
 from snakemake.scheduling.job_scheduler import JobScheduler
-from snakemake.workflow import Workflow
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
@@ -245,4 +245,4 @@ def test_snakemake_has_the_limit_of_jobs_a_second_that_the_start_of_a_run_takes_
     """An attribute that nobody reads can be set all the same."""
     assert "workflow.scheduler.job_rate_limiter = None" in (ROOT / "Snakefile").read_text()
     assert "if self.job_rate_limiter is not None:" in inspect.getsource(JobScheduler.schedule)
-    assert "self.scheduler = JobScheduler(" in inspect.getsource(Workflow.execute)
+    assert "self.scheduler = JobScheduler(" in inspect.getsource(snakemake.api.Workflow.execute)
