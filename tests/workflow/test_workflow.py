@@ -24,6 +24,7 @@ from tiny import (
     DOCUMENTS,
     QUERIES,
     ROOT,
+    copy_project,
     environment,
     overlay_config,
     readme_command,
@@ -359,11 +360,7 @@ def test_a_malformed_document_stops_with_its_line_and_nothing_half_written(finis
 
 def test_a_moved_project_trains_nothing_again(finished, tmp_path):
     folder, _ = finished
-    moved = tmp_path / "moved"
-    for name in ("rules", "scripts", "resources", "src"):
-        shutil.copytree(ROOT / name, moved / name)
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy2(ROOT / name, moved / name)
+    moved = copy_project(tmp_path / "moved")
     here = {str(ROOT / "Snakefile"): str(moved / "Snakefile")}
     command = [here.get(word, word) for word in snakemake_command(folder, "--dry-run")]
     planned = run_command(command)
