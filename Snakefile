@@ -86,6 +86,13 @@ include: "rules/export.smk"
 print_costs_at_the_end()
 
 
+onstart:
+    # The limit of jobs a second, 100 unless the user says otherwise, sets a timer after each selection of jobs, and each
+    # timer ends in another selection: once a second for every job so far, for as long as any job waits (Snakemake 9.27).
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 onsuccess:
     from irpretrain.report.headline import print_headlines
 

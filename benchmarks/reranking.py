@@ -20,10 +20,10 @@ queries in every round, and all cut the document alone; the scores must agree, o
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -47,13 +47,14 @@ from irpretrain.text.word_pieces import load_tokenizer
 from side_by_side import (
     Stopwatch,
     Turn,
-    describe_machine,
-    device_name,
     head,
+    heading,
     installed,
+    options,
     play,
     playing,
     quiet,
+    read_options,
     rows,
 )
 
@@ -122,8 +123,8 @@ class Ours(Scorer):
         return watch.turn(pairs, scores={(q, d): s for q, some in ranked.items() for d, s in some})
 
 
-class WithTexts(Scorer):
-    """A contestant that gets pairs of texts."""
+class Texts(Scorer):
+    """The pairs of each turn as texts."""
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)
@@ -132,18 +133,28 @@ class WithTexts(Scorer):
             for names, texts in stream_texts(work.documents, work.text, 512)
             for name, text in zip(names, texts, strict=True)
         }
+
+    def pairs(self, number: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """Return identifiers and texts of a turn's queries and documents."""
+        names = [(query, document) for query, some in self.chosen(number).items() for document, _ in some]
+        return names, [(self.texts[query], self._documents[document]) for query, document in names]
+
+
+class WithTexts(Texts, ABC):
+    """A contestant that gets pairs of texts."""
+
+    def __init__(self, work: Work) -> None:
+        super().__init__(work)
         self.dtype = torch.bfloat16 if work.options.compute.precision == "bf16" else torch.float32
         self.device = work.options.compute.device
 
+    @abstractmethod
     def score(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         """Return the scores of pairs of texts."""
-        raise NotImplementedError
 
     def turn(self, number: int) -> Turn:
         """See `Contestant`."""
-        chosen = self.chosen(number)
-        names = [(query, document) for query, some in chosen.items() for document, _ in some]
-        pairs = [(self.texts[query], self._documents[document]) for query, document in names]
+        names, pairs = self.pairs(number)
         watch = Stopwatch()
         scores = self.score(pairs)
         return watch.turn(len(pairs), scores=dict(zip(names, scores.tolist(), strict=True)))
@@ -232,10 +243,7 @@ def contestants(there: set[str]) -> dict[str, Callable[[Work], Any]]:
 
 def describe(work: Work) -> str:
     """Return lengths, and what tokenising a turn's pairs takes."""
-    plain = WithTexts(work)
-    run = plain.chosen(1)
-    names = [(q, d) for q, some in run.items() for d, _ in some]
-    pairs = [(plain.texts[q], plain._documents[d]) for q, d in names]
+    _, pairs = Texts(work).pairs(1)
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(work.model, local_files_only=True, trust_remote_code=False)
@@ -251,38 +259,25 @@ def describe(work: Work) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser = options(__doc__, models=True)
     parser.add_argument("--lengths", nargs="+", choices=["default", "long"])
-    parser.add_argument("--encoder", help="minilm (default on CPU), base (on a GPU), or a directory")
-    parser.add_argument("--precision", choices=["fp32", "bf16"])
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
         "--queries", type=int, help="of the data set (default: the configuration's; GPU 2000)"
     )
     parser.add_argument("--queries-in-turn", type=int, help="of a round (default 10; on a GPU 300)")
-    parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's files, for a trial")
-    parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
-    given = parser.parse_args(arguments)
-    gpu = given.device == "cuda"
-    given.precision = given.precision or ("bf16" if gpu else "fp32")
+    given = read_options(parser, arguments)
     there = installed(PACKAGES, "compared with a plain loop alone", INSTALL)
-    print(describe_machine(["torch", "transformers", *PACKAGES.values()]))
-    print(f"{device_name(given.device)}, {given.threads} threads, {given.precision}, {given.rounds} rounds")
+    print(heading(given, ["torch", "transformers", *PACKAGES.values()], ""))
     print(head("lengths", "pairs"), flush=True)
     lines = []
     with tempfile.TemporaryDirectory() as temporary:
-        shape = given.encoder or ("base" if gpu else "minilm")
-        queries = given.queries or (2000 if gpu else None)
-        shop = Workshop(given.folder or Path(temporary), shape, given.articles, queries)
+        queries = given.queries or (2000 if given.gpu else None)
+        shop = Workshop(given.folder or Path(temporary), given.encoder, given.articles, queries)
         config = shop.config
         with quiet():
             dataset, model = shop.dataset("squad"), shop.model()
             store, documents = shop.tokens(dataset.corpus), shop.documents(dataset.corpus)
-        for mix in given.lengths or (["long"] if gpu else ["default", "long"]):
+        for mix in given.lengths or (["long"] if given.gpu else ["default", "long"]):
             own = config.reranking
             longest, query = LENGTHS.get(mix, (own.max_length, own.query_length))
             compute = ComputeConfig(threads=given.threads, precision=given.precision, device=given.device)
@@ -294,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 dataset,
                 own.model_copy(update=changes),
                 config.text,
-                given.queries_in_turn or (300 if gpu else 10),
+                given.queries_in_turn or (300 if given.gpu else 10),
             )
             with playing(contestants(there), work, ["torch", "transformers", "embedded_work"]) as players:
                 turns = play(players, given.rounds)

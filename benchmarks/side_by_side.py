@@ -7,6 +7,7 @@ the rounds; a ratio is the median of the rounds' ratios, with the smallest and t
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import multiprocessing
 import os
@@ -219,6 +220,38 @@ HEAD = """\
 def head(first: str, amount: str) -> str:
     """Return the head of the table of `rows`; `first` names its first cells."""
     return HEAD.format(first=first, amount=amount, lines="---|" * (first.count("|") + 1))
+
+
+def options(description: str | None, *, models: bool) -> argparse.ArgumentParser:
+    """Return a parser of the options that all comparisons have; with `models` also those of what a model computes."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    if models:
+        parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument("--encoder", help="minilm (default on CPU), base (on a GPU), or a directory")
+        parser.add_argument("--precision", choices=["fp32", "bf16"], help="default: fp32; on a GPU bf16")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's files, for a trial")
+    parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
+    return parser
+
+
+def read_options(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return what is given; of a model also `gpu`, and encoder and precision as the device suits them."""
+    given = parser.parse_args(arguments)
+    if "device" in given:
+        given.gpu = given.device == "cuda"
+        given.encoder = given.encoder or ("base" if given.gpu else "minilm")
+        given.precision = given.precision or ("bf16" if given.gpu else "fp32")
+    return given
+
+
+def heading(given: argparse.Namespace, distributions: Sequence[str], work: str) -> str:
+    """Return the lines that say where, with which versions and how something is compared; `work`: what a round has."""
+    first = f"{device_name(given.device)}, {given.precision}, " if "device" in given else ""
+    return f"{describe_machine(distributions)}\n{first}{given.threads} threads, {given.rounds} rounds{work}"
 
 
 def installed(packages: Mapping[str, str], without: str, install: str) -> set[str]:

@@ -50,14 +50,15 @@ from irpretrain.config.training import TrainingComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from side_by_side import (
     Turn,
-    describe_machine,
-    device_name,
     head,
+    heading,
     installed,
+    options,
     play,
     playing,
     quiet,
     rate,
+    read_options,
     rows,
 )
 from training_contestants import (
@@ -166,40 +167,24 @@ def compare(kind: str, mix: Any, shop: Workshop, given: argparse.Namespace, ther
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser = options(__doc__, models=True)
     parser.add_argument("--kinds", nargs="+", default=["pre-training", "fine-tuning"])
     parser.add_argument("--lengths", nargs="+", choices=["default", "long", "full"])
-    parser.add_argument("--encoder", help="minilm (default on CPU), base (on a GPU), or a directory")
-    parser.add_argument("--precision", choices=["fp32", "bf16"])
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, help="optimiser steps a turn (default 2; on a GPU 30)")
     parser.add_argument(
         "--batch-groups", type=int, help="pairs a step (default: the configuration's; GPU 64)"
     )
     parser.add_argument("--queries", type=int, help="of fine-tuning (default: the configuration's)")
-    parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's files, for a trial")
-    parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
-    given = parser.parse_args(arguments)
-    gpu = given.device == "cuda"
-    given.precision = given.precision or ("bf16" if gpu else "fp32")
-    given.steps = given.steps or (30 if gpu else 2)
-    given.batch_groups = given.batch_groups or (64 if gpu else None)
-    lengths = given.lengths or (["long", "full"] if gpu else ["default", "long"])
+    given = read_options(parser, arguments)
+    given.steps = given.steps or (30 if given.gpu else 2)
+    given.batch_groups = given.batch_groups or (64 if given.gpu else None)
+    lengths = given.lengths or (["long", "full"] if given.gpu else ["default", "long"])
     there = installed(PACKAGES, "compared with less", INSTALL)
-    print(describe_machine(["torch", "transformers", *PACKAGES.values()]))
-    print(
-        f"{device_name(given.device)}, {given.threads} threads, {given.precision}, {given.rounds} rounds of "
-        f"{given.steps} steps"
-    )
+    print(heading(given, ["torch", "transformers", *PACKAGES.values()], f" of {given.steps} steps"))
     print(head("work", "word pieces"), flush=True)
     lines: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        shop = Workshop(folder, given.encoder or ("base" if gpu else "minilm"), given.articles, given.queries)
+        shop = Workshop(given.folder or Path(temporary), given.encoder, given.articles, given.queries)
         for kind in given.kinds:
             for mix in lengths:
                 if kind == "fine-tuning" and mix == "full":

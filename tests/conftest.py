@@ -21,6 +21,35 @@ settings.register_profile(
 )
 settings.load_profile("project")
 
+SHARED_RUN = ("tests/workflow/test_readme.py", "tests/workflow/test_workflow.py")
+"""Files of tests on the run of `finished`, which takes minutes to make."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Each of several processes takes one core."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Each file goes to one process, for what its tests share; files on one run are as one file."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class WholeFiles(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "the shared run" if file in SHARED_RUN else file
+
+    config.option.loadscopereorder = False  # the order of `pytest_collection_modifyitems`
+    return WholeFiles(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Several processes begin with the workflow, of which a single file can take ten minutes."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:

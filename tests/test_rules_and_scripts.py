@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import itertools
 import re
 import textwrap
@@ -12,6 +13,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import snakemake.api  # before its parts, which import one another
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
@@ -236,3 +239,10 @@ def test_the_library_knows_nothing_of_snakemake():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not any(name.partition(".")[0] == "snakemake" for name in names), path
+
+
+def test_snakemake_has_the_limit_of_jobs_a_second_that_the_start_of_a_run_takes_away():
+    """An attribute that nobody reads can be set all the same."""
+    assert "workflow.scheduler.job_rate_limiter = None" in (ROOT / "Snakefile").read_text()
+    assert "if self.job_rate_limiter is not None:" in inspect.getsource(JobScheduler.schedule)
+    assert "self.scheduler = JobScheduler(" in inspect.getsource(snakemake.api.Workflow.execute)

@@ -1,9 +1,6 @@
 """Whatever bytes a file holds, every reader yields records or InputError, and records that tables can hold."""
 
-import bz2
-import gzip
 import json
-import lzma
 import sys
 from pathlib import Path
 
@@ -11,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
+from damage import PACKINGS, damaged
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import (
@@ -107,25 +104,6 @@ SOUND_OF_KIND = {
 ALL = [(kind, name) for kind, names in FORMATS.items() for name in names]
 
 
-@st.composite
-def mutated(draw, sound):
-    """Sound bytes with a few places overwritten, removed, repeated or cut off, sometimes compressed, or noise."""
-    if draw(st.integers(0, 9)) == 0:
-        return draw(st.binary(max_size=300))
-    data = bytearray(sound)
-    for _ in range(draw(st.integers(1, 6))):
-        place = draw(st.integers(0, len(data)))
-        length = draw(st.integers(0, 8))
-        data[place : place + length] = draw(st.one_of(st.binary(max_size=8), st.sampled_from(TOKENS)))
-    packed = draw(st.sampled_from([bytes] * 4 + [gzip.compress, bz2.compress, lzma.compress, zstandard]))(
-        bytes(data)
-    )
-    if packed != data and draw(st.booleans()):
-        place = draw(st.integers(0, len(packed) - 1))
-        packed = packed[:place] + bytes([packed[place] ^ 0x55]) + packed[place + 1 :]
-    return packed[: draw(st.integers(0, len(packed)))] if draw(st.booleans()) else packed
-
-
 TOKENS = [
     *(b"\n", b"\t", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8"),
     *(b"{", b'"', b"null", b"1e999", b"-1", b"\\ud800"),
@@ -142,7 +120,7 @@ def test_any_bytes(kind, name, tmp_path_factory):
     sound = SOUND_OF_KIND.get((kind, name), SOUND.get(name))
 
     @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-    @given(mutated(sound))
+    @given(damaged(sound, TOKENS, [*PACKINGS, zstandard]))
     def check(data):
         path.write_bytes(data)
         _read_all(reader, path, options)

@@ -13,6 +13,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from damage import damaged
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import IRPretrainError
 from irpretrain.models.cross_encoder import CrossEncoder
@@ -37,6 +38,7 @@ VALUES = st.recursive(
     ),
     max_leaves=4,
 )
+TOKENS = [b"[" * 3000, b"null", b"-1", b"9" * 5000, b'"']
 fuzz = settings(
     max_examples=40,
     deadline=None,
@@ -45,18 +47,9 @@ fuzz = settings(
 )
 
 
-@st.composite
-def damaged_bytes(draw: st.DrawFn, sound: bytes) -> bytes:
-    """Sound bytes with places overwritten or cut off, or noise."""
-    if draw(st.integers(0, 7)) == 0:
-        return draw(st.binary(max_size=200))
-    data = bytearray(sound)
-    for _ in range(draw(st.integers(1, 4))):
-        place = draw(st.integers(0, len(data)))
-        data[place : place + draw(st.integers(0, 8))] = draw(
-            st.binary(max_size=8) | st.sampled_from([b"[" * 3000, b"null", b"-1", b"9" * 5000, b'"'])
-        )
-    return bytes(data[: draw(st.integers(0, len(data)))]) if draw(st.booleans()) else bytes(data)
+def damaged_bytes(sound: bytes) -> st.SearchStrategy[bytes]:
+    """Sound bytes of a file that is never compressed, with damage."""
+    return damaged(sound, TOKENS, [bytes])
 
 
 @st.composite
@@ -95,12 +88,12 @@ def refused_or_loaded(load: Callable[[], object]) -> None:
 def test_what_is_checked_before_any_job(tiny_encoder: Path, tmp_path: Path, name: str) -> None:
     folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
     sound = (folder / name).read_bytes()
-    damaged = damaged_json(json.loads(sound)) if name.endswith(".json") else damaged_bytes(sound)
+    contents = damaged_json(json.loads(sound)) if name.endswith(".json") else damaged_bytes(sound)
     if name == "vocab.txt":
         (folder / "tokenizer.json").unlink()
 
     @fuzz
-    @given(damaged)
+    @given(contents)
     def check(content: bytes) -> None:
         (folder / name).write_bytes(content)
         refused_or_loaded(lambda: check_encoder_files(folder, OPTIONS, {"x": 64}))
@@ -148,11 +141,11 @@ def write_model(tmp_path: Path) -> Callable[[str], Path]:
 def test_what_is_loaded(write_model: Callable[[str], Path], kind: str, name: str) -> None:
     folder = write_model(kind)
     sound = (folder / name).read_bytes()
-    damaged = damaged_json(json.loads(sound)) if name.endswith(".json") else damaged_bytes(sound)
+    contents = damaged_json(json.loads(sound)) if name.endswith(".json") else damaged_bytes(sound)
     LOADERS[kind](folder)
 
     @settings(parent=fuzz, max_examples=15)
-    @given(damaged)
+    @given(contents)
     def check(content: bytes) -> None:
         (folder / name).write_bytes(content)
         refused_or_loaded(lambda: LOADERS[kind](folder))

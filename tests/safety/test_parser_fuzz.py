@@ -6,10 +6,7 @@ Here are the parsers beside the formats of corpora, topics, judgements, runs and
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
-import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +17,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from damage import damaged
 from irpretrain.config import load_config
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS
@@ -101,24 +99,6 @@ TOKENS = [
 ]
 
 
-@st.composite
-def damaged(draw: st.DrawFn, sound: bytes) -> bytes:
-    """Sound bytes with places overwritten, sometimes compressed, sometimes cut off, or noise."""
-    if draw(st.integers(0, 9)) == 0:
-        return draw(st.binary(max_size=300))
-    data = bytearray(sound)
-    for _ in range(draw(st.integers(1, 5))):
-        place = draw(st.integers(0, len(data)))
-        data[place : place + draw(st.integers(0, 8))] = draw(st.binary(max_size=8) | st.sampled_from(TOKENS))
-    packed = draw(st.sampled_from([bytes, bytes, bytes, gzip.compress, bz2.compress, lzma.compress]))(
-        bytes(data)
-    )
-    if packed != data and draw(st.booleans()):
-        place = draw(st.integers(0, len(packed) - 1))
-        packed = packed[:place] + bytes([packed[place] ^ 0x55]) + packed[place + 1 :]
-    return packed[: draw(st.integers(0, len(packed)))] if draw(st.booleans()) else packed
-
-
 def assert_names(error: InputError, folder: Path) -> None:
     assert folder in error.path.parents
     str(error).encode()
@@ -132,7 +112,7 @@ def test_any_bytes(name: str, tmp_path: Path) -> None:
     parse(path)
 
     @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-    @given(damaged(sound))
+    @given(damaged(sound, TOKENS))
     def check(content: bytes) -> None:
         path.write_bytes(content)
         try:
@@ -151,7 +131,7 @@ CONFIG = (ROOT / "config.yaml").read_bytes()
 def test_an_overlay_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     overlay = tmp_path_factory.mktemp("overlay") / "overlay.yaml"
     place = data.draw(st.integers(0, len(CONFIG)))
-    overlay.write_bytes(data.draw(damaged(CONFIG[place : place + 400])))
+    overlay.write_bytes(data.draw(damaged(CONFIG[place : place + 400], TOKENS)))
     refused_or_loaded(overlay)
 
 

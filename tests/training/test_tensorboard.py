@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,7 +96,10 @@ def test_a_broken_line_is_named(results: Path) -> None:
     assert not (results / "tensorboard/pretrained/prop/seed-1" / FILE).exists()
 
 
-def test_tensorboard_reads_it(results: Path) -> None:
+def test_tensorboard_reads_it(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment variable TENSORBOARD may name a folder that holds it and what it imports."""
+    if folder := os.environ.get("TENSORBOARD"):
+        monkeypatch.setattr(sys, "path", [*sys.path, folder])
     reader = pytest.importorskip(
         "tensorboard.backend.event_processing.event_accumulator", reason="TensorBoard is not installed"
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import ROOT, environment, make_project, overlay_config
+from tiny import ROOT, copy_project, environment, make_project, overlay_config
 
 from irpretrain.evaluation.runs import read_run
 
@@ -34,10 +33,7 @@ def block(language: str, number: int = 0) -> str:
 @pytest.fixture
 def copy(tmp_path):
     """The project with the tutorial's one file in it, and beside it the tiny project with the tutorial's overlay."""
-    project = tmp_path / "project"
-    for name in ("src", "rules", "scripts", "resources", "Snakefile", "config.yaml"):
-        source = ROOT / name
-        shutil.copytree(source, project / name) if source.is_dir() else shutil.copy(source, project / name)
+    project = copy_project(tmp_path / "project")
     before = {path.relative_to(project) for path in project.rglob("*")}
     (project / "resources/datasets/planets.yaml").write_text(block("yaml"))
     added = {path.relative_to(project) for path in project.rglob("*")} - before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import DOCUMENTS, ROOT, make_project, overlay_config
+from tiny import DOCUMENTS, ROOT, copy_project, make_project, overlay_config
 
 from irpretrain.objectives.groups import Span
 
@@ -30,10 +29,7 @@ def block(language: str, number: int = 0) -> str:
 @pytest.fixture
 def copy(tmp_path):
     """The project with the tutorial's file and line in it, and beside it the tiny project with its overlay."""
-    project = tmp_path / "project"
-    for name in ("src", "rules", "scripts", "resources", "Snakefile", "config.yaml"):
-        source = ROOT / name
-        shutil.copytree(source, project / name) if source.is_dir() else shutil.copy(source, project / name)
+    project = copy_project(tmp_path / "project")
     (project / "src/irpretrain/objectives/lead.py").write_text(block("python"))
     registry = project / "src/irpretrain/objectives/registry.py"
     head = "OBJECTIVES = {\n"

@@ -24,6 +24,7 @@ from tiny import (
     DOCUMENTS,
     QUERIES,
     ROOT,
+    copy_project,
     environment,
     overlay_config,
     readme_command,
@@ -221,10 +222,10 @@ def test_a_second_call_does_nothing(finished):
 
 
 def test_other_shards_and_cores_and_kills_at_random_moments_give_the_same_bytes(finished, tmp_path):
-    """Four shards on two cores, killed five times and resumed, against one shard on one core."""
+    """Three shards on two cores, killed five times and resumed, against one shard on one core."""
     folder, _ = finished
     shutil.copytree(folder / "data", tmp_path / "data")
-    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay_config(shards=4)))
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay_config(shards=3)))
     moments = random.Random(20261120)
     for command in ["make run", *["make resume"] * 4]:
         kill_after(readme_command(command, tmp_path), tmp_path, moments.uniform(4, 30))
@@ -359,11 +360,7 @@ def test_a_malformed_document_stops_with_its_line_and_nothing_half_written(finis
 
 def test_a_moved_project_trains_nothing_again(finished, tmp_path):
     folder, _ = finished
-    moved = tmp_path / "moved"
-    for name in ("rules", "scripts", "resources", "src"):
-        shutil.copytree(ROOT / name, moved / name)
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy2(ROOT / name, moved / name)
+    moved = copy_project(tmp_path / "moved")
     here = {str(ROOT / "Snakefile"): str(moved / "Snakefile")}
     command = [here.get(word, word) for word in snakemake_command(folder, "--dry-run")]
     planned = run_command(command)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,15 @@ def make_project(folder: Path, **overrides: Any) -> Path:
     overlay = folder / "tiny.yaml"
     overlay.write_text(yaml.safe_dump(overlay_config(**overrides)))
     return overlay
+
+
+def copy_project(folder: Path) -> Path:
+    """Copy what runs the workflow into `folder`, but for what Python compiles: other tests may be writing that."""
+    for name in ("src", "rules", "scripts", "resources"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy2(ROOT / name, folder / name)
+    return folder
 
 
 def make_encoder(folder: Path) -> None:

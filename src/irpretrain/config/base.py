@@ -9,3 +9,9 @@ class Section(BaseModel):
     """Base of every section of the configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, protected_namespaces=())
+
+
+def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:
+    """Return the keys of a section, but for `others`, that have another value than their default."""
+    fields = ((key, field) for key, field in type(section).model_fields.items() if key not in others)
+    return [k for k, field in fields if getattr(section, k) != field.get_default(call_default_factory=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from irpretrain.config.unknown_names import unknown_names
+from irpretrain.config.names import unknown_names
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from irpretrain.config.names import unknown_names
 from irpretrain.config.ranker_consistency import neural_models
-from irpretrain.config.unknown_names import unknown_names
 from irpretrain.config.usage import first_stage_names
 
 if TYPE_CHECKING:

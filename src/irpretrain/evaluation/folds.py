@@ -203,7 +203,8 @@ def _read_text(path: str | Path) -> dict[str, int]:
         query, printed = columns
         if query in folds:
             raise InputError(path, f"query {query!r} is listed twice", line)
-        folds[query] = _fold(int(printed) if printed.isdecimal() else printed, path, query, line)
+        number = int(printed) if printed.isdecimal() and len(printed) < 10 else printed
+        folds[query] = _fold(number, path, query, line)
     return folds
 
 

@@ -7,7 +7,7 @@ that loads such a model gives the same scores; the MLM head lies beside it in `m
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from safetensors import SafetensorError
@@ -23,10 +23,11 @@ from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.models.parameters import (
+    WEIGHTS_REMEDY,
     copy_tokenizer,
     initialise,
+    load_network,
     open_weights,
-    own_memory,
     quiet,
     refuse_missing,
 )
@@ -116,7 +117,13 @@ class CrossEncoder(nn.Module):
                     f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
                 )
             config.num_hidden_layers = layers
-        classifier, missing = _load_classifier(directory, config)
+        classifier, missing = load_network(
+            BertForSequenceClassification,
+            directory,
+            WEIGHTS_REMEDY,
+            config=config,
+            attn_implementation="sdpa",
+        )
         fresh = {name for name in missing if name.startswith("classifier.")} | {
             "classifier.weight",
             "classifier.bias",
@@ -158,7 +165,13 @@ class CrossEncoder(nn.Module):
         config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
-        classifier, missing = _load_classifier(directory, config)
+        classifier, missing = load_network(
+            BertForSequenceClassification,
+            directory,
+            WEIGHTS_REMEDY,
+            config=config,
+            attn_implementation="sdpa",
+        )
         refuse_missing(directory, missing)
         mlm_head = MaskedLanguageModelHead(config)
         path = directory / MLM_HEAD_FILE
@@ -262,28 +275,6 @@ def _read_config(directory: Path, dropout: float | None, attention_dropout: floa
     if attention_dropout is not None:
         config.attention_probs_dropout_prob = attention_dropout
     return config
-
-
-def _load_classifier(directory: Path, config: BertConfig) -> tuple[BertForSequenceClassification, set[str]]:
-    """Return the classifier in single precision and the names of the parameters the directory lacks."""
-    remedy = "The directory must hold model.safetensors; other formats must be converted first."
-    refused = refusing(directory, "the weights cannot be read", remedy)
-    with refused, quiet(), torch.random.fork_rng(devices=[]):
-        loaded: Any = BertForSequenceClassification.from_pretrained(
-            directory,
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            attn_implementation="sdpa",
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,
-        )
-    classifier, information = loaded
-    own_memory(classifier)
-    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    return classifier, set(information["missing_keys"]) | mismatched
 
 
 def _initialise_mlm_head(head: MaskedLanguageModelHead, deviation: float, seed: int) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-import torch
 from torch import Tensor, nn
 from transformers import (
     BertConfig,
@@ -23,10 +22,11 @@ from irpretrain.errors import ConfigError, refusing
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import (
+    WEIGHTS_REMEDY,
     copy_tokenizer,
     initialise,
+    load_network,
     open_weights,
-    own_memory,
     quiet,
     refuse_missing,
 )
@@ -91,7 +91,9 @@ class OutputLayerModel(nn.Module):
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
             config.classifier_dropout = dropout
-        network, missing = _load(cls.architecture, directory, config)
+        network, missing = load_network(
+            cls.architecture, directory, WEIGHTS_REMEDY, config=config, attn_implementation="sdpa"
+        )
         fresh = {name for name, _ in network.named_parameters() if name.startswith(cls.layer)}
         refuse_missing(directory, missing - fresh)
         initialise(network, fresh, config.initializer_range, seed)
@@ -145,24 +147,3 @@ class SentenceClassifier(OutputLayerModel):
             input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask
         ).logits
         return logits
-
-
-def _load(architecture: Any, directory: Path, config: BertConfig) -> tuple[Any, set[str]]:
-    """Return the network in single precision and the names of the parameters that the directory lacks."""
-    remedy = "The directory must hold model.safetensors; other formats must be converted first."
-    refused = refusing(directory, "the weights cannot be read", remedy)
-    with refused, quiet(), torch.random.fork_rng(devices=[]):
-        network, information = architecture.from_pretrained(
-            directory,
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            attn_implementation="sdpa",
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,
-        )
-    own_memory(network)
-    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    return network, set(information["missing_keys"]) | mismatched

@@ -12,9 +12,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, refusing
 from irpretrain.randomness import generator
 
+WEIGHTS_REMEDY = "The directory must hold model.safetensors; other formats must be converted first."
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -23,6 +24,38 @@ TOKENIZER_FILES = (
     "merges.txt",
     "special_tokens_map.json",
 )
+
+
+def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:
+    """Load a Hugging Face model as it lies in a directory: in single precision, safetensors only, none of its code run.
+
+    Args:
+        architecture: transformers' class, such as `AutoModelForSequenceClassification`.
+        directory: config.json, and the weights.
+        remedy: what to do about a directory that cannot be loaded.
+        options: others of `from_pretrained`, such as `config`.
+
+    Returns:
+        The model, and the names of the parameters that the directory lacks or has in another shape: those are random.
+
+    Raises:
+        InputError: it cannot be loaded.
+    """
+    refused = refusing(directory, "the model cannot be loaded", remedy)
+    with refused, quiet(), torch.random.fork_rng(devices=[]):
+        network, information = architecture.from_pretrained(
+            directory,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            **options,
+        )
+    own_memory(network)
+    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
+    return network, set(information["missing_keys"]) | mismatched
 
 
 def own_memory(module: nn.Module) -> None:
@@ -36,7 +69,7 @@ def own_memory(module: nn.Module) -> None:
 
 
 def refuse_missing(directory: Path, missing: set[str]) -> None:
-    """Raise InputError where parameters are missing: transformers would fill them with random numbers."""
+    """Raise InputError where parameters are missing: transformers has filled them with random numbers."""
     if missing:
         some = ", ".join(sorted(missing)[:3])
         raise InputError(

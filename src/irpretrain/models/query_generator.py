@@ -17,7 +17,7 @@ from torch import Tensor
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import GENERATOR_REMEDY
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
+from irpretrain.models.parameters import load_network, positions, refuse_missing
 from irpretrain.text.encoder_pieces import EncoderPieces
 
 
@@ -35,10 +35,11 @@ class QueryGenerator:
         Raises:
             InputError: it holds no such model, parts of it are missing, or it names no token to begin or end with.
         """
+        from transformers import AutoModelForSeq2SeqLM
+
         directory = Path(directory)
-        network, missing = _load(directory)
+        network, missing = load_network(AutoModelForSeq2SeqLM, directory, GENERATOR_REMEDY)
         refuse_missing(directory, missing)
-        own_memory(network)
         use_fast_linear(network)
         self.network: Any = network.to(device).eval()
         self.tokenizer = EncoderPieces(directory)
@@ -148,26 +149,6 @@ def choose(logits: Tensor, uniform: np.ndarray, top_k: int) -> np.ndarray:
     rank = (sums <= uniform[:, None] * sums[:, -1:]).sum(1)
     chosen: np.ndarray = places.cpu().numpy()[np.arange(len(rank)), np.minimum(rank, values.shape[1] - 1)]
     return chosen
-
-
-def _load(directory: Path) -> tuple[Any, set[str]]:
-    """Return the model in single precision and the names of the parameters the directory lacks."""
-    from transformers import AutoModelForSeq2SeqLM
-
-    refused = refusing(directory, "the model cannot be loaded", GENERATOR_REMEDY)
-    with refused, quiet(), torch.random.fork_rng(devices=[]):
-        loaded: Any = AutoModelForSeq2SeqLM.from_pretrained(
-            directory,
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,
-        )
-    network, information = loaded
-    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    return network, set(information["missing_keys"]) | mismatched
 
 
 def _special_ids(directory: Path, network: Any) -> tuple[int, np.ndarray, int]:

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from transformers import BertForSequenceClassification, BertModel
 
 from irpretrain.config.training import Packing
-from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.parameters import own_memory, positions, quiet, refuse_missing
+from irpretrain.models.parameters import load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
 
@@ -99,17 +99,18 @@ def load_reranker(directory: str | Path) -> Reranker:
     Raises:
         InputError: the directory holds no such model, parts of it are missing, or it has more than two labels.
     """
+    from transformers import AutoModelForSequenceClassification
+
     directory = Path(directory)
     if not (directory / "config.json").is_file():
         raise InputError(directory, "there is no config.json", remedy=REMEDY)
-    network, missing = _load_network(directory)
+    network, missing = load_network(AutoModelForSequenceClassification, directory, REMEDY)
     refuse_missing(directory, missing)
     if network.config.num_labels not in (1, 2):
         raise InputError(
             directory,
             f"a re-ranker has one label, or two (not relevant, relevant), this model has {network.config.num_labels}",
         )
-    own_memory(network)
     tokenizer = PairTokenizer(directory)
     rows = network.get_input_embeddings().weight.shape[0]
     if tokenizer.size > rows:
@@ -117,26 +118,3 @@ def load_reranker(directory: str | Path) -> Reranker:
             directory, f"the tokenizer has {tokenizer.size:,} entries but the model only {rows:,} embeddings"
         )
     return Reranker(network, tokenizer).eval()
-
-
-def _load_network(directory: Path) -> tuple[Any, set[str]]:
-    """Return the classifier, and the names of the parameters the directory lacks."""
-    from transformers import AutoModelForSequenceClassification
-
-    with (
-        refusing(directory, "the model cannot be loaded", REMEDY),
-        quiet(),
-        torch.random.fork_rng(devices=[]),
-    ):
-        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
-            directory,
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,
-        )
-    network, information = loaded
-    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    return network, set(information["missing_keys"]) | mismatched

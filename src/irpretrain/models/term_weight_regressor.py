@@ -27,8 +27,8 @@ from irpretrain.models.packed_encoder import attention_of, encode_packed, unpack
 from irpretrain.models.parameters import (
     copy_tokenizer,
     initialise,
+    load_network,
     open_weights,
-    own_memory,
     positions,
     quiet,
     refuse_missing,
@@ -36,6 +36,7 @@ from irpretrain.models.parameters import (
 
 HEAD = "classifier."
 """Where a token classifier keeps its output layer, in every architecture that has one so called."""
+REMEDY = "Give an encoder that can be a token classifier: config.json, model.safetensors and tokenizer.json."
 DEVIATION = 0.02
 """Standard deviation of a fresh output layer's weights, where the encoder names none."""
 
@@ -80,7 +81,7 @@ class TermWeightRegressor(nn.Module):
                     f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
                 )
             config.num_hidden_layers = layers
-        classifier, missing = _load(directory, config)
+        classifier, missing = load_network(AutoModelForTokenClassification, directory, REMEDY, config=config)
         fresh = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD)}
         if not fresh:
             raise InputError(
@@ -100,7 +101,8 @@ class TermWeightRegressor(nn.Module):
             InputError: the directory holds no such model, or parts of it are missing.
         """
         directory = Path(directory)
-        classifier, missing = _load(directory, _read_config(directory))
+        config = _read_config(directory)
+        classifier, missing = load_network(AutoModelForTokenClassification, directory, REMEDY, config=config)
         refuse_missing(directory, missing)
         return cls(classifier, directory)
 
@@ -156,30 +158,8 @@ class TermWeightRegressor(nn.Module):
 
 
 def _read_config(directory: Path) -> Any:
-    remedy = "Give a directory with config.json, model.safetensors and tokenizer.json."
-    with refusing(directory, "this is no Hugging Face encoder", remedy):
+    with refusing(directory, "this is no Hugging Face encoder", REMEDY):
         config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     config.num_labels = 1
     config.name_or_path = ""  # what names the directory has no place in results
     return config
-
-
-def _load(directory: Path, config: Any) -> tuple[PreTrainedModel, set[str]]:
-    """Return the token classifier in single precision and the names of the parameters the directory lacks."""
-    remedy = "The directory must hold model.safetensors of an encoder that can be a token classifier."
-    refused = refusing(directory, "the weights cannot be read", remedy)
-    with refused, quiet(), torch.random.fork_rng(devices=[]):
-        loaded: Any = AutoModelForTokenClassification.from_pretrained(
-            directory,
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,
-        )
-    classifier, information = loaded
-    own_memory(classifier)
-    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    return classifier, set(information["missing_keys"]) | mismatched

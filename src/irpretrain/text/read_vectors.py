@@ -24,6 +24,8 @@ from irpretrain.errors import InputError
 from irpretrain.mapped_array import create_mapped
 from irpretrain.progress import progress
 
+LONGEST_COUNT = 16
+"""Digits of a count that no file can have."""
 FORMATS = "Give a file in word2vec's text or binary format, or in GloVe's."
 LONGEST_WORD = 4096
 """Bytes; a longer run without a blank is no word of a binary file."""
@@ -88,10 +90,11 @@ def _entries(
     first = handle.readline()
     fields = first.split()
     if len(fields) == 2 and all(field.isdigit() for field in fields):
-        count, dimensions = map(int, fields)
+        # Python reads no integers of thousands of digits.
+        count, dimensions = (int(field) if len(field) < LONGEST_COUNT else 0 for field in fields)
         if dimensions < 1 or count < 1:
             raise InputError(
-                path, f"its first line promises {count} vectors of {dimensions} numbers", 1, FORMATS
+                path, "its first line promises no possible number of vectors and of their numbers", 1, FORMATS
             )
         start = handle.readline() if _is_text(handle, dimensions) else None
         if start is None:

@@ -1,0 +1,79 @@
+"""Faults of experiments that span sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from irpretrain.config.first_stage_consistency import missing_runs
+from irpretrain.config.names import unknown_names
+from irpretrain.config.usage import (
+    REGIME,
+    depth_of,
+    first_stage_names,
+    largest_shots,
+    reranked_depth,
+    trained_on,
+)
+
+if TYPE_CHECKING:
+    from irpretrain.config.experiments import ExperimentConfig
+    from irpretrain.config.root import Config
+
+
+def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
+    """Yield the faults of an experiment that the report has."""
+    where = f"experiments.{name}"
+    yield from unknown_names(f"{where}.dataset", [experiment.dataset], config.datasets, "datasets")
+    yield from unknown_names(f"{where}.models", experiment.models, config.models, "models")
+    stages = [experiment.candidates, *experiment.first_stages]
+    yield from unknown_names(f"{where}: first stages", stages, first_stage_names(config), "first_stages")
+    deepest = (reranked_depth if experiment.models else depth_of)(config, experiment.candidates)
+    known = experiment.candidates in first_stage_names(config)
+    if known and max(experiment.depths, default=0) > deepest:
+        yield (
+            f"{where}.depths: {max(experiment.depths)} is more than the {deepest} candidates a query that there are; "
+            f"lower it, or raise first_stages.{experiment.candidates}.depth or reranking.depth"
+        )
+    if not experiment.models and not experiment.first_stages:
+        yield f"{where}: compares nothing; name models, or first_stages"
+    if bool(experiment.models) != bool(experiment.regimes):
+        missing = "regimes" if experiment.models else "models"
+        yield f"{where}.{missing}: is empty; models and regimes need each other"
+    for regime in experiment.regimes:
+        if not REGIME.fullmatch(regime):
+            yield (
+                f"{where}.regimes: {regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>, such as "
+                "few-shot-50"
+            )
+    given = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
+    if given and set(experiment.regimes) != {"zero-shot"}:
+        yield (
+            f"{where}.regimes: {', '.join(given)} has cross_encoder and is not fine-tuned here; list it in an "
+            "experiment whose only regime is zero-shot"
+        )
+    if experiment.dataset not in config.datasets:
+        return
+    fine_tuned = [trained_on(config, experiment.dataset)] if set(experiment.regimes) - {"zero-shot"} else []
+    yield from missing_runs(
+        config, f"{where}.candidates", experiment.candidates, [experiment.dataset, *fine_tuned]
+    )
+    for stage in experiment.first_stages:
+        yield from missing_runs(config, f"{where}.first_stages", stage, [experiment.dataset])
+    source = trained_on(config, experiment.dataset)
+    dataset, shots = config.datasets.get(source), largest_shots(experiment.regimes)
+    if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
+        held_out = 2 if source == experiment.dataset else 1
+        training = _training_queries(dataset.sample_queries, dataset.folds, held_out)
+        if shots > training:
+            yield (
+                f"{where}.regimes: few-shot-{shots} asks for more than the {training} training queries that "
+                f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
+                f"datasets.{source}.sample_queries"
+            )
+
+
+def _training_queries(queries: int, folds: int, held_out: int) -> int:
+    """Queries outside the folds held out (validation, and test under cross-validation), where these are the largest."""
+    size, larger = divmod(queries, folds)
+    return queries - held_out * size - min(larger, held_out)

@@ -1,0 +1,136 @@
+"""Faults of weights of words, and of the first stages that search them, that span sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from irpretrain.config.base import changed_keys
+from irpretrain.config.names import unknown_names
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
+from irpretrain.config.term_weights import TRAINED
+from irpretrain.config.usage import active_experiments, index_names
+
+if TYPE_CHECKING:
+    from irpretrain.config.retrieval import FirstStageConfig
+    from irpretrain.config.root import Config
+    from irpretrain.config.term_weights import TermWeightsConfig
+
+RESERVED = ("encoder", *BUILT_IN_FIRST_STAGES)
+"""What neither a model nor a first stage may be called: these have meanings of their own."""
+
+
+def weighting_name_faults(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    """Yield the faults of what a weighting of words is called, and of the one that it takes over."""
+    where = f"term_weights.{name}"
+    if weighting.kind == "passages" and name in (TF_INDEX, *config.indexes):
+        taken = "is an index" if name in config.indexes else "means the index of term frequencies"
+        yield f"{where}: {name} {taken}, so no first stage can search these weights; call the weighting something else"
+    if weighting.same_as is not None:
+        yield from unknown_names(f"{where}.same_as", [weighting.same_as], config.term_weights, "term_weights")
+        other = config.term_weights.get(weighting.same_as)
+        if other is not None and (
+            other.same_as is not None or other.model == "tf" or other.kind == "queries"
+        ):
+            yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
+
+
+def weighting_faults(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
+    """Yield the faults of a weighting in use: what it learns from."""
+    where = f"term_weights.{name}"
+    if weighting.dataset is not None:
+        yield from unknown_names(f"{where}.dataset", [weighting.dataset], config.datasets, "datasets")
+    if weighting.collection is not None:
+        yield from unknown_names(
+            f"{where}.collection", [weighting.collection], config.collections, "collections"
+        )
+
+
+def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    """Yield the faults of a first stage by itself, used or not."""
+    where = f"first_stages.{name}"
+    if name in (*RESERVED, *config.models):
+        taken = "is a model" if name in config.models else "has a meaning of its own"
+        yield f"{where}: {name} {taken}; call the first stage something else"
+    if stage.runs:
+        yield from unknown_names(f"{where}.runs", stage.runs, config.datasets, "datasets")
+        searching = changed_keys(stage, ("label", "runs"))
+        if searching:
+            yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(searching)}"
+        return
+    if stage.sweep is not None and stage.tuned_on is None:
+        yield f"{where}.sweep: has no use without tuned_on"
+    if stage.model == "indri":
+        if stage.index != TF_INDEX or stage.tuned_on is not None:
+            yield f"{where}: indri has index {TF_INDEX} and parameters that are given; leave index and tuned_on out"
+    elif stage.query_weights is not None or stage.dependence is not None:
+        yield f"{where}: query_weights and dependence need model indri"
+    parameters = MODEL_PARAMETERS[stage.model]
+    for parameter in stage.parameters.given():
+        if parameter not in parameters:
+            has = " and ".join(parameters)
+            yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
+        elif stage.tuned_on is not None:
+            yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
+
+
+def named_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    """Yield the faults of a first stage in use: what it names."""
+    where = f"first_stages.{name}"
+    yield from unknown_names(f"{where}.index", [stage.index], index_names(config), "indexes")
+    if stage.query_weights is not None:
+        known = [other for other, weighting in config.term_weights.items() if weighting.kind == "queries"]
+        yield from unknown_names(
+            f"{where}.query_weights", [stage.query_weights], known, "term_weights of kind queries"
+        )
+    if stage.tuned_on is not None:
+        yield from unknown_names(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")
+        for other, tested in _shown_on(config, name):
+            if stage.tuned_on == tested:
+                yield (
+                    f"{where}.tuned_on: experiments.{other} tests on {stage.tuned_on}; test queries must not choose "
+                    "parameters, so name a data set with other queries"
+                )
+
+
+def taught_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
+    """Yield the faults of a first stage whose weights were learned from queries that test it.
+
+    What weighs a data set's own queries was trained on its other folds.
+    """
+    for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
+        weighting = config.term_weights.get(weights or "")
+        if weighting is not None and weighting.same_as is not None:
+            weighting = config.term_weights.get(weighting.same_as)
+        if weighting is None or weighting.model not in TRAINED or weighting.dataset not in config.datasets:
+            continue
+        for other, tested in _shown_on(config, name):
+            folds = role == "query_weights" and tested == weighting.dataset
+            if not folds and _same_queries(config, tested, weighting.dataset):
+                yield (
+                    f"first_stages.{name}.{role}: experiments.{other} tests it on {tested}, whose queries taught "
+                    f"{weights}; test queries must not teach, so let it learn from a data set with other queries"
+                )
+
+
+def _shown_on(config: Config, first_stage: str) -> Iterator[tuple[str, str]]:
+    """Yield the experiments that show a first stage, and the data sets that they test on."""
+    for name, experiment in active_experiments(config).items():
+        if first_stage in (experiment.candidates, *experiment.first_stages):
+            yield name, experiment.dataset
+
+
+def _same_queries(config: Config, one: str, other: str) -> bool:
+    """Whether two data sets read the same queries; samples of them may still differ."""
+    if one not in config.datasets:
+        return False
+    first, second = config.datasets[one].queries, config.datasets[other].queries
+    return (first.path, first.options) == (second.path, second.options)
+
+
+def missing_runs(config: Config, where: str, stage: str, datasets: list[str]) -> Iterator[str]:
+    """Yield the faults of a first stage that takes runs of others and has none for a data set."""
+    runs = config.first_stages[stage].runs if stage in config.first_stages else {}
+    for dataset in dict.fromkeys(datasets) if runs else ():
+        if dataset not in runs:
+            yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}"
