@@ -11,7 +11,6 @@ processor time.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from typing import Any
 
 from embedded_work import TrainingWork, Workshop, training_work
 from irpretrain.config.training import TrainingComputeConfig
-from side_by_side import Turn, describe_machine, device_name, head, play, playing, quiet, rows
+from side_by_side import Turn, head, heading, options, play, playing, quiet, read_options, rows
 from training_contestants import Ours
 
 
@@ -50,33 +49,17 @@ def compare(work: TrainingWork, mix: str, rounds: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser = options(__doc__, models=True)
     parser.add_argument("--lengths", nargs="+", choices=["default", "long", "full"], default=["default"])
-    parser.add_argument("--encoder", help="minilm (default on CPU), base (on a GPU), or a directory")
-    parser.add_argument("--precision", choices=["fp32", "bf16"])
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=8, help="optimiser steps a turn")
     parser.add_argument("--batch-groups", type=int, help="pairs a step (default: the configuration's)")
-    parser.add_argument("--articles", type=int, help="only so many articles of SQuAD's files")
-    parser.add_argument("--folder", type=Path, help="where to work, kept; by default a temporary folder")
-    given = parser.parse_args(arguments)
-    gpu = given.device == "cuda"
-    precision = given.precision or ("bf16" if gpu else "fp32")
-    compute = TrainingComputeConfig(threads=given.threads, precision=precision, device=given.device)
-    print(describe_machine(["torch", "transformers"]))
-    print(
-        f"{device_name(given.device)}, {given.threads} threads, {precision}, {given.rounds} rounds of "
-        f"{given.steps} steps"
-    )
+    given = read_options(parser, arguments)
+    compute = TrainingComputeConfig(threads=given.threads, precision=given.precision, device=given.device)
+    print(heading(given, ["torch", "transformers"], f" of {given.steps} steps"))
     print(head("work", "word pieces"), flush=True)
     lines = []
     with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        shop = Workshop(folder, given.encoder or ("base" if gpu else "minilm"), given.articles)
+        shop = Workshop(given.folder or Path(temporary), given.encoder, given.articles)
         for mix in given.lengths:
             with quiet():
                 work = training_work(shop, "pre-training", mix, given.batch_groups, given.steps, compute)
