@@ -16,7 +16,7 @@ from irpretrain.atomic import atomic_directory
 from irpretrain.config.load import load_config
 from irpretrain.config.root import Config
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.training import TrainingComputeConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.testcollection import prepare
@@ -235,7 +235,7 @@ class TrainingWork:
     seed: int
     mlm: bool
     steps_in_turn: int
-    compute: ComputeConfig
+    compute: TrainingComputeConfig
     text: TextConfig
 
     def source(self) -> TrainingSource:
@@ -294,7 +294,7 @@ def _judged(work: TrainingWork, store: TokenStore) -> GroupSource:
 
 
 def training_work(
-    shop: Workshop, kind: str, mix: Mix, batch_groups: int | None, steps: int, compute: ComputeConfig
+    shop: Workshop, kind: str, mix: Mix, batch_groups: int | None, steps: int, compute: TrainingComputeConfig
 ) -> TrainingWork:
     """Return the default's pre-training ("pre-training") or fine-tuning ("fine-tuning") with a mix of lengths."""
     config = shop.config

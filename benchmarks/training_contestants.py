@@ -17,12 +17,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from embedded_work import TrainingSource, TrainingWork
-from irpretrain.config.training import OptimiserConfig
+from irpretrain.config.training import OptimiserConfig, Prefetch
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.text.compose import stream_texts
 from irpretrain.training.batches import Group
 from irpretrain.training.compute import reproducible
-from irpretrain.training.trainer import Task, Trainer
+from irpretrain.training.group_task import Task
+from irpretrain.training.metrics import waited_share
+from irpretrain.training.trainer import Trainer
 from side_by_side import Stopwatch, Turn
 
 CHECKED = 3
@@ -48,25 +50,25 @@ def finish(device: torch.device) -> None:
 class Ours:
     """Our trainer; batches are made of the token store and masked in every step."""
 
-    def __init__(self, work: TrainingWork) -> None:
+    def __init__(self, work: TrainingWork, prefetch: Prefetch = "auto") -> None:
         self._work, source = work, work.source()
+        compute = work.compute.model_copy(update={"prefetch": prefetch})
         self._setting = contextlib.ExitStack()  # kept, or the threads would be given back at once
-        self._device = self._setting.enter_context(reproducible(work.compute))
+        self._device = self._setting.enter_context(reproducible(compute))
         masker, mlm = source.masker, 1.0 if work.mlm else 0.0
         self._task = Task("rop", source.groups, source.builder, "hinge", mlm_weight=mlm, masker=masker)
         model = CrossEncoder.load(work.model)
         # The schedule is constant, so its length does not matter.
-        self._trainer = Trainer(model, OPTIONS, work.compute, self._device, work.seed, 1 << 30)
+        self._trainer = Trainer(model, OPTIONS, compute, self._device, work.seed, 1 << 30)
 
     def turn(self, number: int) -> Turn:
         """See `Contestant`."""
-        losses, tokens, watch = [], 0, Stopwatch()
-        for step in steps_of(self._work, number):
-            measured = self._trainer.step(step, [self._task])
-            losses.append(measured.loss)
-            tokens += measured.tokens
+        steps, watch = steps_of(self._work, number), Stopwatch()
+        with self._trainer.reading_ahead(lambda step: ([self._task], step), steps):
+            measured = [self._trainer.step(step, [self._task]) for step in steps]
         finish(self._device)
-        return watch.turn(tokens, losses=losses)
+        losses, waited = [step.loss for step in measured], waited_share(measured)
+        return watch.turn(sum(step.tokens for step in measured), losses=losses, waited=waited)
 
 
 class HingeAndMlm(nn.Module):

@@ -107,6 +107,13 @@ def test_training(make_encoder):
     assert len(re.findall(r"losses of the first 3 steps", printed)) == 2
 
 
+def test_prefetch(make_encoder):
+    encoder = str(make_encoder(max_position_embeddings=512))
+    printed, rows = run("prefetch.py", *TINY, encoder, "--steps", "2", "--batch-groups", "2")
+    assert [row[:2] for row in rows] == [["pre-training, long", "on"], ["pre-training, long", "off"]]
+    assert re.search(r"long: waited for batches \S+% with batches read ahead, \S+% without", printed)
+
+
 def test_reranking(make_encoder):
     encoder = str(make_encoder(max_position_embeddings=512))
     printed, rows = run("reranking.py", *TINY, encoder, "--queries", "12", "--queries-in-turn", "3")

@@ -68,8 +68,10 @@ def test_it_learns_where_the_answer_stands(finetune, pretrained, questions):
 
 
 def test_equal_runs_write_equal_files(finetune):
+    """Also where batches are read ahead."""
     options = answering(dropout=0.1)
-    one, other = finetune("one", options), finetune("other", options)
+    ahead = options.model_copy(update={"compute": options.compute.model_copy(update={"prefetch": "on"})})
+    one, other = finetune("one", options), finetune("other", ahead)
     for name in ("predictions.json", "metrics.json", "model"):
         assert sha256(one / name) == sha256(other / name)
     assert sha256(finetune("third", options, seed=2) / "model") != sha256(one / "model")

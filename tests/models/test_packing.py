@@ -293,7 +293,9 @@ def test_the_kernel_takes_what_it_is_given() -> None:
         query, key, value = (
             torch.empty(n, 2, 32, dtype=torch.bfloat16, requires_grad=True) for n in (4, 10, 10)
         )
-        asking, asked = (Bounds(torch.empty(4, dtype=torch.int32), 9) for _ in range(2))
+        asking, asked = (
+            Bounds(torch.empty(4, dtype=torch.int32), 9, torch.empty(3, dtype=torch.int64)) for _ in range(2)
+        )
         found = by_kernel(query, key, value, asking, asked, 0.0)
         assert (found.shape, found.dtype) == (query.shape, torch.bfloat16)
         found.float().sum().backward()

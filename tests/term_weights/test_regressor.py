@@ -20,7 +20,7 @@ from irpretrain.term_weights.regression import TokenRegression
 from irpretrain.term_weights.sequences import TrainingSequences
 from irpretrain.term_weights.train import train_regressor
 from irpretrain.text.encoder_pieces import EncoderPieces
-from irpretrain.training.steps import Setting
+from irpretrain.training.steps import Setting, add_measured
 from irpretrain.training.trainer import Trainer
 
 SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
@@ -68,8 +68,10 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
     wanted = [1, 0, 0.5, 0.25, 0]
     errors = [(p - t) ** 2 for row in predicted for p, t in zip(row[[1, 2, 3, 6, 7]], wanted, strict=True)]
     for reduction, expected in (("mean", np.mean(errors)), ("sum", np.sum(errors))):
-        part = TokenRegression(sequences, 4, reduction, 1).part(model, SETTING, 0, 0)
-        loss = sum(float(one.detach()) for one in part.losses)
+        part = TokenRegression(sequences, 4, reduction, 1).read(SETTING, 0, 0)(model)
+        micro_batches = list(part.losses)
+        loss = sum(float(micro.loss.detach()) for micro in micro_batches)
+        add_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))
         assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
         assert part.metrics.counted == 20
         assert_allclose(part.metrics.record()["mean_squared_error"], np.mean(errors), rtol=1e-5)
@@ -79,14 +81,19 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
 def test_micro_batches_change_rounding_only(targets, tiny_encoder, reduction):
     sequences = sequences_of(targets, tiny_encoder)
     gradients = []
-    for accumulation in (1, 3):
+    for accumulation, budget in ((1, None), (3, None), (1, 20)):
         model = TermWeightRegressor.from_encoder(tiny_encoder)
         model.set_dropout(0, 0)
-        setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), accumulation)
-        for loss in TokenRegression(sequences, 6, reduction, 1).part(model, setting, 0, 0).losses:
-            loss.backward()
+        setting = Setting(
+            torch.device("cpu"), ComputeConfig(device="cpu"), accumulation, micro_batch_tokens=budget
+        )
+        losses = list(TokenRegression(sequences, 6, reduction, 1).read(setting, 0, 0)(model).losses)
+        assert len(losses) == (3 if budget else accumulation)
+        for micro in losses:
+            micro.loss.backward()
         gradients.append(model.classifier.classifier.weight.grad.numpy())
-    assert_allclose(*gradients, rtol=1e-4, atol=1e-7)
+    for other in gradients[1:]:
+        assert_allclose(gradients[0], other, rtol=1e-4, atol=1e-7)
 
 
 def test_every_sequence_is_seen_once_an_epoch(targets, tiny_encoder):

@@ -55,6 +55,10 @@ SCENARIOS: dict[str, dict[str, Any]] = {
             "optimiser": {"learning_rate": 1e-3, "bias_correction": False, "clip_by": "tensor"},
         },
     },
+    "micro-batches of so many word pieces, read ahead": {
+        "options": {"dropout": 0.2, "batch_groups": 5},
+        "compute": {"micro_batch_tokens": 60, "prefetch": "on"},
+    },
     "no gradient for the score head": {"tasks": [TaskConfig(objective="rop", weight=0)]},
     "to be killed": {"options": {"steps": 12, "dropout": 0.1, "accumulation": 2, "snapshots": [4]}},
 }
@@ -146,6 +150,7 @@ def runs(
     def arguments(scenario: str, name: str, compute: dict[str, Any]) -> dict[str, Any]:
         given = SCENARIOS[scenario]
         tasks = given.get("tasks", [TaskConfig(objective="rop")])
+        compute = {**compute, **given.get("compute", {})}
         options = training_options(**{"checkpoint_every": 3, **given.get("options", {}), "compute": compute})
         groups = [inputs["tokens"][0].parent / "groups.parquet"] * len(tasks)
         return {**inputs, **outputs(name), "groups": groups, "tasks": tasks, "options": options}
@@ -165,7 +170,7 @@ def runs(
     given = {"calls": [*calls(2, TWO), (rank_work.add_up, {})], "notes": folder / "notes-two"}
     counts = in_processes(rank_work.noted, given, SharedComputeConfig(**TWO))
     *trained, sums = counts
-    assert [found["steps"] for found in trained] == [6, 6, 6, 6, 12, 6]
+    assert [found["steps"] for found in trained] == [6, 6, 6, 6, 6, 12, 6]
     notes = {rank: json.loads((folder / "notes-two" / f"{rank}.json").read_text()) for rank in (0, 1)}
     one = json.loads((folder / "notes-one" / "0.json").read_text())
     return Runs(folder, notes, one, sums, arguments)

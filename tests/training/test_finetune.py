@@ -179,6 +179,24 @@ def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPat
         assert sha256(resumed / name) == sha256(whole / name)
 
 
+def test_batches_that_are_read_ahead_are_the_same(
+    run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where patience ends a grid point before its last step; nothing is read beyond that."""
+    original, read = JudgedGroups.groups, dict[str, list[int]]()
+    folders = []
+    for prefetch in ("on", "off"):
+        seen = read.setdefault(prefetch, [])
+        monkeypatch.setattr(
+            JudgedGroups, "groups", lambda self, step, seen=seen: seen.append(step) or original(self, step)
+        )
+        options = tuning_options(patience=1, compute={"device": "cpu", "prefetch": prefetch})
+        folders.append(run_finetuning(prefetch, options=options)[0])
+    for name in ("fold.run.gz", "fold.json"):
+        assert sha256(folders[0] / name) == sha256(folders[1] / name)
+    assert read["on"] == read["off"]
+
+
 def test_test_queries_choose_nothing(
     run_finetuning: Finetune, collection: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -82,9 +82,9 @@ def test_a_cpu_has_no_share(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("peak", "operations", "shown"),
     [
-        (1e12, 25 * 10**10, "300 tokens/s, MFU 12.5%, 0 s left"),
-        (None, 10**11, "300 tokens/s, 0 s left"),
-        (1e12, 0, "300 tokens/s, 0 s left"),
+        (1e12, 25 * 10**10, "300 tokens/s, MFU 12.5%, waited for batches 25.0%, 0 s left"),
+        (None, 10**11, "300 tokens/s, waited for batches 25.0%, 0 s left"),
+        (1e12, 0, "300 tokens/s, waited for batches 25.0%, 0 s left"),
     ],
 )
 def test_the_line_of_two_steps(
@@ -92,7 +92,7 @@ def test_the_line_of_two_steps(
 ) -> None:
     """300 tokens and so many operations in one second, then as many of the one and none of the other in the next."""
     status = StatusLine("t", 2, 2, peak)
-    status.add(StepMetrics(1, 0.5, tokens=300, seconds=1.0, operations=operations))
+    status.add(StepMetrics(1, 0.5, tokens=300, seconds=1.0, operations=operations, waited=0.5))
     status.add(StepMetrics(2, 0.5, tokens=300, seconds=1.0))
     assert capfd.readouterr().err.strip() == f"[t] step 2/2, loss 0.5000, {shown}"
 

@@ -14,8 +14,9 @@ from tiny_training import Stop, crash_at, lines, training_options, without_time
 from irpretrain.config.training import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
+from irpretrain.training.group_task import Task
 from irpretrain.training.mixing import Mixing
-from irpretrain.training.trainer import Task, Trainer
+from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]
 

@@ -53,7 +53,7 @@ def test_what_is_written(run_pretraining: Run, tiny_encoder: Path, capfd: pytest
     line = lines(folder)[0]
     assert set(line) == {
         *("step", "loss", "pair_accuracy", "learning_rate", "gradient_norm"),
-        *("tokens", "tokens_per_second", "seconds", "tasks"),
+        *("tokens", "tokens_per_second", "seconds", "waited_seconds", "tasks"),
     }
     task = line["tasks"]["rop"]
     assert line["loss"] == pytest.approx(task["ranking_loss"] + task["mlm_loss"])
@@ -306,6 +306,7 @@ def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
         {"seed": 2},
         {"options": training_options(steps=1, mlm_head_steps=1)},
         {"options": training_options(steps=1, compute={"device": "cpu", "threads": 2})},
+        {"options": training_options(steps=1, compute={"device": "cpu", "micro_batch_tokens": 40})},
     ]
     for number, change in enumerate(changes):
         run_pretraining(f"run-{number}", **{"options": options, **change})

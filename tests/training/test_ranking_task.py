@@ -11,17 +11,18 @@ import pytest
 import torch
 
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
-from irpretrain.config.training import ComputeConfig, OptimiserConfig
+from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.passages import combine_scores
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, Group, Span
+from irpretrain.training.group_task import Task
 from irpretrain.training.judged import JudgedGroups, JudgedQuery
 from irpretrain.training.ranking_task import PassageReader, RankingTask, combine
-from irpretrain.training.steps import Setting
-from irpretrain.training.trainer import Task, Trainer
+from irpretrain.training.steps import Setting, add_measured
+from irpretrain.training.trainer import Trainer
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
@@ -67,13 +68,15 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     for accumulation in (1, 3):
         model = CrossEncoder.from_encoder(tiny_encoder)
         task = RankingTask("judged", groups, reader, "listwise")
-        part = task.part(model, Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0, 0)
-        losses = list(part.losses)
-        assert len(losses) == accumulation
-        sum(losses).backward()
+        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0, 0)(model)
+        micro_batches = list(part.losses)
+        assert len(micro_batches) == accumulation
+        whole = sum(micro.loss for micro in micro_batches)
+        whole.backward()
         gradients.append(model.classifier.classifier.weight.grad.clone())
+        add_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))
         assert part.metrics.pairs == 10
-        assert part.metrics.ranking_loss == pytest.approx(float(sum(losses).detach()))
+        assert part.metrics.ranking_loss == pytest.approx(float(whole.detach()))
     torch.testing.assert_close(*gradients)
 
 
@@ -99,7 +102,7 @@ def test_a_document_in_one_passage_is_learned_as_a_sequence_is(
     ):
         model = CrossEncoder.from_encoder(tiny_encoder)
         options = OptimiserConfig(learning_rate=1e-3)
-        trainer = Trainer(model, options, ComputeConfig(device="cpu"), CPU, 1, 4)
+        trainer = Trainer(model, options, TrainingComputeConfig(device="cpu"), CPU, 1, 4)
         task = make(JudgedGroups(judged(reader), 2, 8, 1))
         losses.append([trainer.step(step, [task]).loss for step in range(4)])
     assert losses[0] == losses[1]
@@ -112,7 +115,7 @@ def test_it_learns_by_the_best_passages(reader: PassageReader, tiny_encoder: Pat
     model = CrossEncoder.from_encoder(tiny_encoder)
     task = RankingTask("judged", groups, reader, "listwise")
     options = OptimiserConfig(learning_rate=3e-3, warmup=0.0)
-    trainer = Trainer(model, options, ComputeConfig(device="cpu"), CPU, 1, 120)
+    trainer = Trainer(model, options, TrainingComputeConfig(device="cpu"), CPU, 1, 120)
     losses = [trainer.step(step, [task]).loss for step in range(120)]
     assert np.mean(losses[-6:]) < np.mean(losses[:6]) / 2
     names = reader.builder.store.document_ids.to_pylist()

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from irpretrain.config.base import Section
 from irpretrain.config.corpora import ENTRY, FileConfig
 from irpretrain.config.experiments import Paper
-from irpretrain.config.training import ComputeConfig, OptimiserConfig
+from irpretrain.config.training import OptimiserConfig, TrainingComputeConfig
 from irpretrain.corpora.registry import Kind
 
 
@@ -138,7 +138,9 @@ class DownstreamTrainingConfig(Section):
     optimiser: OptimiserConfig = Field(
         default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
     )
-    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+    compute: TrainingComputeConfig = Field(
+        default_factory=TrainingComputeConfig, description="Threads, precision, device, batches."
+    )
     prediction_batch: int = Field(
         32, ge=1, description="Sequences predicted at once.", json_schema_extra={"unit": "sequences"}
     )
@@ -154,11 +156,13 @@ class DownstreamTrainingConfig(Section):
     keep_models: bool = Field(False, description="Keep the fine-tuned models, not only their predictions.")
 
     @model_validator(mode="after")
-    def _check_decay(self) -> Self:
+    def _check_training(self) -> Self:
         if self.optimiser.decay == "step":
             raise ValueError(
                 "optimiser.decay: step has one later_rate, but several learning_rates are tried; give linear or none"
             )
+        if fault := self.compute.split_twice(self.accumulation):
+            raise ValueError(fault)
         return self
 
 

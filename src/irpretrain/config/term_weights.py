@@ -112,8 +112,12 @@ class TermTrainingConfig(Section):
             raise ValueError(
                 f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
             )
-        if fault := self.compute.too_few(self.batch_size, "batch_size"):
-            raise ValueError(fault)
+        for fault in (
+            self.compute.too_few(self.batch_size, "batch_size"),
+            self.compute.split_twice(self.accumulation),
+        ):
+            if fault:
+                raise ValueError(fault)
         return self
 
 

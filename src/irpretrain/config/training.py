@@ -12,6 +12,7 @@ from irpretrain.config.base import Section
 Positive = Annotated[int, Field(ge=1)]
 Loss = Literal["hinge", "pair-softmax", "listwise"]
 Packing = Literal["auto", "on", "off"]
+Prefetch = Literal["auto", "on", "off"]
 LOSS_TEXT = (
     "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences; pair-softmax: the released "
     "PROP's softmax over the scores, then a margin of 1, i.e. 2(1 - p+); listwise: cross-entropy of the first "
@@ -153,7 +154,38 @@ class ComputeConfig(Section):
         return self
 
 
-class SharedComputeConfig(ComputeConfig):
+class TrainingComputeConfig(ComputeConfig):
+    """How a training computes."""
+
+    micro_batch_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Split a step into micro-batches that take ranking groups, or sequences, in their order as long as "
+        "they have no more word pieces than this, special tokens with them and padding left out; a group with more is "
+        "one by itself. In place of `accumulation`, which then must be 1.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    prefetch: Prefetch = Field(
+        "auto",
+        description="Read the batches of the next three steps in a thread of their own while a step is computed. auto: "
+        "where a GPU computes; on a processor the thread takes time of a core beside `threads`. Changes no result.",
+    )
+
+    def reads_ahead(self, device: str) -> bool:
+        """Whether batches are read ahead by a training on this kind of device."""
+        return self.prefetch == "on" or (self.prefetch == "auto" and device == "cuda")
+
+    def split_twice(self, accumulation: int) -> str | None:
+        """Return why steps cannot be split into so many micro-batches too, or None."""
+        if accumulation == 1 or self.micro_batch_tokens is None:
+            return None
+        return (
+            f"accumulation {accumulation} and compute.micro_batch_tokens {self.micro_batch_tokens} both split a step; "
+            "set accumulation to 1, or compute.micro_batch_tokens to null"
+        )
+
+
+class SharedComputeConfig(TrainingComputeConfig):
     """How a training computes whose steps several processes can share."""
 
     gpus: int = Field(
@@ -348,8 +380,12 @@ class PretrainingConfig(SequenceConfig):
 
     @model_validator(mode="after")
     def _check_processes(self) -> Self:
-        if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
-            raise ValueError(fault)
+        for fault in (
+            self.compute.too_few(self.batch_groups, "batch_groups"),
+            self.compute.split_twice(self.accumulation),
+        ):
+            if fault:
+                raise ValueError(fault)
         return self
 
     @model_validator(mode="after")
@@ -448,7 +484,9 @@ class FinetuningConfig(SequenceConfig):
     optimiser: OptimiserConfig = Field(
         default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
     )
-    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+    compute: TrainingComputeConfig = Field(
+        default_factory=TrainingComputeConfig, description="Threads, precision, device, batches."
+    )
 
     @model_validator(mode="after")
     def _check_decay(self) -> Self:

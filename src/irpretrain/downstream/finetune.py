@@ -42,7 +42,7 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "checkpoint_every": True,
     "log_every": True,
     "learning_rates": True,  # each has a job of its own
-    "compute": {"gpus"},
+    "compute": {"gpus", "prefetch"},
 }
 """Options that change no prediction of one learning rate, so a run may be resumed with others."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.downstream.answer_measures import score_answers
@@ -27,7 +27,7 @@ from irpretrain.downstream.windows import (
 from irpretrain.models.output_layers import SpanReader
 from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.training.shares import Share
-from irpretrain.training.steps import Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
 
 LENGTH_KEY = "question_answering.max_length"
 
@@ -47,17 +47,22 @@ class SpanTask:
     order: EpochOrder
     name: str = "question answering"
 
-    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
-        """Return the task's losses at a step; see `irpretrain.training.trainer.StepTask`."""
+    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+        """Read the windows of a step; see `irpretrain.training.steps.StepTask`."""
         batch = self.sequences.batch([self.windows[place] for place in self.order.places(number)])
-        metrics = OutputMetrics(1.0, 0.0, sequences=len(batch.starts))
-        share = setting.share(metrics.sequences)
-        losses = self._losses(model, setting, batch, share, metrics)
-        return StepPart(metrics, int(batch.attention_mask.sum()), share, losses)
+        lengths = batch.attention_mask.sum(1)
+        share = setting.share(len(lengths), lambda: lengths)
+        tokens = int(lengths.sum())
+
+        def losses_of(model: nn.Module) -> StepPart:
+            metrics = OutputMetrics(1.0, 0.0, sequences=len(lengths))
+            return StepPart(metrics, tokens, share, self._losses(model, setting, batch, share))
+
+        return losses_of
 
     def _losses(
-        self, model: nn.Module, setting: Setting, batch: WindowBatch, share: Share, metrics: OutputMetrics
-    ) -> Iterator[Tensor]:
+        self, model: nn.Module, setting: Setting, batch: WindowBatch, share: Share
+    ) -> Iterator[MicroBatchLoss]:
         for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
             ids, types, attention = (
@@ -67,11 +72,10 @@ class SpanTask:
             starts, ends = setting.tensor(batch.starts[rows]), setting.tensor(batch.ends[rows])
             with setting.autocast():
                 start_logits, end_logits = model(ids, types, attention)
-            loss = span_losses(start_logits, end_logits, attention, starts, ends).sum() / metrics.sequences
-            metrics.loss += float(loss.detach())
+            losses = span_losses(start_logits, end_logits, attention, starts, ends)
+            loss = losses.sum() / len(batch.starts)
             right = (start_logits.argmax(1) == starts) & (end_logits.argmax(1) == ends)
-            metrics.right += int(right.sum())
-            yield loss
+            yield MicroBatchLoss(loss, {"loss": loss.detach(), "right": right.sum()})
 
 
 class QuestionAnswering:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from irpretrain.config.downstream import SentenceTasksConfig
 from irpretrain.contracts import LABELLED_SENTENCES
@@ -21,7 +21,7 @@ from irpretrain.downstream.order import EpochOrder
 from irpretrain.models.output_layers import SentenceClassifier
 from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.training.shares import Share
-from irpretrain.training.steps import Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
 
 LENGTH_KEY = "sentence_tasks.max_length"
 ROWS_AT_ONCE = 1024
@@ -110,34 +110,36 @@ class LabelTask:
     order: EpochOrder
     name: str = "labels"
 
-    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
-        """Return the task's losses at a step; see `irpretrain.training.trainer.StepTask`."""
+    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+        """Read the examples of a step; see `irpretrain.training.steps.StepTask`."""
         places = self.order.places(number)
-        batch = self.sequences.batch([self.examples[place] for place in places])
-        metrics = OutputMetrics(1.0, 0.0, sequences=len(places))
-        share = setting.share(len(places))
-        losses = self._losses(model, setting, batch, self.targets[places], share, metrics)
-        return StepPart(metrics, int(batch.attention_mask.sum()), share, losses)
+        batch, targets = (
+            self.sequences.batch([self.examples[place] for place in places]),
+            self.targets[places],
+        )
+        lengths = batch.attention_mask.sum(1)
+        share = setting.share(len(lengths), lambda: lengths)
+        tokens = int(lengths.sum())
+
+        def losses_of(model: nn.Module) -> StepPart:
+            metrics = OutputMetrics(1.0, 0.0, sequences=len(lengths))
+            return StepPart(metrics, tokens, share, self._losses(model, setting, batch, targets, share))
+
+        return losses_of
 
     def _losses(
-        self,
-        model: nn.Module,
-        setting: Setting,
-        batch: SentenceBatch,
-        targets: np.ndarray,
-        share: Share,
-        metrics: OutputMetrics,
-    ) -> Iterator[Tensor]:
+        self, model: nn.Module, setting: Setting, batch: SentenceBatch, targets: np.ndarray, share: Share
+    ) -> Iterator[MicroBatchLoss]:
         for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
             wanted = setting.tensor(targets[rows])
             with setting.autocast():
                 logits = model(*(setting.tensor(array[rows, :length]) for array in batch))
-            loss = label_losses(logits, wanted).sum() / metrics.sequences
-            metrics.loss += float(loss.detach())
+            loss = label_losses(logits, wanted).sum() / len(targets)
+            measured = {"loss": loss.detach()}
             if not wanted.is_floating_point():
-                metrics.right += int((logits.argmax(1) == wanted).sum())
-            yield loss
+                measured["right"] = (logits.argmax(1) == wanted).sum()
+            yield MicroBatchLoss(loss, measured)
 
 
 class SentenceLabels:

@@ -14,6 +14,7 @@ from transformers.masking_utils import create_bidirectional_mask
 
 from irpretrain.config.training import Packing
 from irpretrain.models.packed_encoder import attention_of, encode_packed
+from irpretrain.models.to_device import to_device
 
 
 def encode_read(
@@ -28,27 +29,29 @@ def encode_read(
 
     Args:
         bert: the encoder.
-        input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; [CLS] comes first.
+        input_ids, token_type_ids: int64 [sequences, positions]; [CLS] comes first.
+        attention_mask: int64 [sequences, positions]; on the host, with `masked`, a GPU need not be waited for.
         masked: bool [sequences, positions], none of it padding; None for none.
         packing: whether padding is left out.
 
     Returns:
         float [sequences, hidden size], and float [masked positions, hidden size] in row-major order.
     """
-    sequences, positions = input_ids.shape
+    (sequences, positions), device = input_ids.shape, input_ids.device
     attend = attention_of(bert, packing)
     if attend is None:
-        rows = torch.arange(sequences, device=input_ids.device) * positions
+        rows = torch.arange(sequences, device=attention_mask.device) * positions
         if masked is not None:
             rows = torch.cat([rows, masked.reshape(-1).nonzero().squeeze(-1)])
-        states = encode_rows(bert, input_ids, token_type_ids, attention_mask, rows)
+        mask, rows = (to_device(tensor, device) for tensor in (attention_mask, rows))
+        states = encode_rows(bert, input_ids, token_type_ids, mask, rows)
         return states[:sequences], states[sequences:]
     read = torch.zeros_like(attention_mask, dtype=torch.bool) if masked is None else masked.clone()
     read[:, 0] = True
     states = encode_packed(bert, input_ids, token_type_ids, attention_mask, attend, read)
     counts = read.sum(1)
-    chosen = states[:0] if masked is None else states[masked[read].nonzero().squeeze(1)]
-    return states[counts.cumsum(0) - counts], chosen
+    chosen = states[:0] if masked is None else states[to_device(masked[read].nonzero().squeeze(1), device)]
+    return states[to_device(counts.cumsum(0) - counts, device)], chosen
 
 
 def encode_rows(

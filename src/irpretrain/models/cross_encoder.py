@@ -216,7 +216,9 @@ class CrossEncoder(nn.Module):
         """Score sequences and, where asked, predict masked word pieces.
 
         Args:
-            input_ids, token_type_ids, attention_mask: int64 [sequences, positions].
+            input_ids, token_type_ids: int64 [sequences, positions].
+            attention_mask: int64 [sequences, positions]; with `masked` on the host, so that a GPU need not be asked
+                how many positions there are, or on the device.
             masked: bool [sequences, positions]; which positions to predict. None for none.
             mlm_trains_encoder: whether gradients of the MLM logits reach the encoder, or only the MLM head.
 

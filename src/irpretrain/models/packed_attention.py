@@ -6,7 +6,6 @@ call of torch's attention a sequence, anywhere.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -14,6 +13,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from irpretrain.models.to_device import to_device
 
 OLDEST = (8, 0)
 """First compute capability with the kernel (Ampere)."""
@@ -26,22 +27,25 @@ class Bounds:
     """Where each of some sequences, laid end to end, begins and ends.
 
     Attributes:
-        ends: int32 [sequences + 1]; the first is 0, the others are where a sequence ends.
+        ends: int32 [sequences + 1], on the device that attends; the first is 0, the others are where a sequence ends.
         longest: no sequence is longer; in positions.
+        given: int64 [sequences]; the lengths, where they were counted.
     """
 
     ends: Tensor
     longest: int
+    given: Tensor
 
     @classmethod
-    def of(cls, lengths: Tensor, longest: int) -> Bounds:
-        """Return the bounds of sequences of the given lengths, int64 [sequences]."""
-        return cls(functional.pad(lengths.cumsum(0), (1, 0)).to(torch.int32), longest)
+    def of(cls, lengths: Tensor, longest: int, device: torch.device | None = None) -> Bounds:
+        """Return the bounds of sequences of the given lengths, int64 [sequences], for a device; None for theirs."""
+        ends = functional.pad(lengths.cumsum(0), (1, 0)).to(torch.int32)
+        return cls(ends if device is None else to_device(ends, device), longest, lengths)
 
     @cached_property
     def lengths(self) -> list[int]:
         """Of each sequence, on the host."""
-        return [last - first for first, last in itertools.pairwise(self.ends.tolist())]
+        return list(self.given.tolist())
 
 
 class PackedAttention(Protocol):

@@ -15,6 +15,7 @@ from transformers import BertModel
 
 from irpretrain.config.training import Packing
 from irpretrain.models.packed_attention import Bounds, PackedAttention, by_kernel, by_sequence, no_kernel
+from irpretrain.models.to_device import to_device
 
 
 def encode_packed(
@@ -29,7 +30,9 @@ def encode_packed(
 
     Args:
         bert: the encoder.
-        input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; no types: 0 everywhere.
+        input_ids, token_type_ids: int64 [sequences, positions]; no types: 0 everywhere.
+        attention_mask: int64 [sequences, positions]; on the host, with `read`, or on the device. From the host it is
+            known at once how many positions there are; on a GPU that has to be asked for, and everything waits.
         attend: the attention.
         read: bool [sequences, positions], none of it padding; None for all positions.
 
@@ -39,18 +42,20 @@ def encode_packed(
     width = attention_mask.shape[1]
     real = attention_mask.bool()
     rows = real.flatten().nonzero().squeeze(1)
-    asked = Bounds.of(real.sum(1), width)
-    types = None if token_type_ids is None else token_type_ids.flatten()[rows][None]
+    device = input_ids.device
+    places = to_device(rows, device)
+    asked = Bounds.of(real.sum(1), width, device)
+    types = None if token_type_ids is None else token_type_ids.flatten()[places][None]
     hidden = bert.embeddings(
-        input_ids=input_ids.flatten()[rows][None], token_type_ids=types, position_ids=(rows % width)[None]
+        input_ids=input_ids.flatten()[places][None], token_type_ids=types, position_ids=(places % width)[None]
     )[0]
     *before, last = bert.encoder.layer
     for layer in before:
         hidden = _layer(layer, hidden, hidden, asked, asked, attend)
     if read is None:
         return _layer(last, hidden, hidden, asked, asked, attend)
-    asking = hidden[read.flatten()[rows].nonzero().squeeze(1)]
-    return _layer(last, asking, hidden, Bounds.of(read.sum(1), width), asked, attend)
+    asking = hidden[to_device(read.flatten()[rows].nonzero().squeeze(1), device)]
+    return _layer(last, asking, hidden, Bounds.of(read.sum(1), width, device), asked, attend)
 
 
 def _layer(

@@ -14,7 +14,7 @@ from irpretrain.models.arithmetic import Work
 from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.shares import Share
-from irpretrain.training.steps import Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
 
 
 @dataclass
@@ -60,20 +60,26 @@ class TokenRegression:
     seed: int
     name: str = "term weights"
 
-    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
-        """Return the task's losses at a step; see `StepTask`."""
+    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+        """Read the sequences of a step; see `StepTask`."""
         batch = self.sequences.batch(number, self.batch_size, self.seed)
-        metrics = RegressionMetrics(1.0, 0.0, counted=int(np.isfinite(batch.targets).sum()))
-        share = setting.share(len(batch.targets))
-        losses = self._losses(model, setting, batch, share, metrics)
-        lengths = batch.attention_mask[share.items].sum(1)
-        tokens = int(lengths.sum())
-        return StepPart(metrics, tokens, share, losses, Work(lengths, lengths, weighed=tokens))
+        counted = int(np.isfinite(batch.targets).sum())
+        lengths = batch.attention_mask.sum(1)
+        share = setting.share(len(lengths), lambda: lengths)
+        own = lengths[share.items]
+        tokens = int(own.sum())
+
+        def losses_of(model: nn.Module) -> StepPart:
+            metrics = RegressionMetrics(1.0, 0.0, counted=counted)
+            losses = self._losses(model, setting, batch, share, counted)
+            return StepPart(metrics, tokens, share, losses, Work(own, own, weighed=tokens))
+
+        return losses_of
 
     def _losses(
-        self, model: nn.Module, setting: Setting, batch: TokenBatch, share: Share, metrics: RegressionMetrics
-    ) -> Iterator[Tensor]:
-        weight = 1.0 if self.reduction == "sum" else 1.0 / max(metrics.counted, 1)
+        self, model: nn.Module, setting: Setting, batch: TokenBatch, share: Share, counted: int
+    ) -> Iterator[MicroBatchLoss]:
+        weight = 1.0 if self.reduction == "sum" else 1.0 / max(counted, 1)
         for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
             ids, attention, targets = (
@@ -83,10 +89,8 @@ class TokenRegression:
             with setting.autocast():
                 weights = model(ids, attention)
             errors = squared_errors(weights.float(), targets)
-            metrics.squared_error += float(errors.detach())
             loss = errors * weight
-            metrics.loss += float(loss.detach())
-            yield loss
+            yield MicroBatchLoss(loss, {"squared_error": errors.detach(), "loss": loss.detach()})
 
 
 def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:

@@ -27,7 +27,11 @@ from irpretrain.training.trainer import Trainer
 TRAINING_KEYS = {"training", "max_length", "windows"}
 """What of a weighting decides the weights of its model, beside targets, encoder and seed."""
 WITHOUT_EFFECT: dict[str, Any] = {
-    "training": {"checkpoint_every": True, "log_every": True, "compute": {"gpus": True, "processes": True}},
+    "training": {
+        "checkpoint_every": True,
+        "log_every": True,
+        "compute": {"gpus": True, "processes": True, "prefetch": True},
+    },
     "windows": {"merge": True},
 }
 """Options among them that do not, so a run may be resumed with others."""

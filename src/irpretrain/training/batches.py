@@ -133,6 +133,16 @@ class BatchBuilder:
 
     def build(self, groups: Sequence[Group]) -> Batch:
         """Return the batch of `groups`, in their order."""
+        return self._pad(self._cut(groups), np.array([len(group) for group in groups], dtype=np.int64))
+
+    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+        """Return how many word pieces and special tokens each group has in a batch, int64 [groups]."""
+        lengths = [part.length for part in self._cut(groups)]
+        firsts = np.cumsum([0, *(len(group) for group in groups[:-1])])
+        return np.add.reduceat(np.array(lengths, np.int64), firsts)
+
+    def _cut(self, groups: Sequence[Group]) -> list[_Parts]:
+        """Return all sequences of `groups`, cut to their lengths."""
         sequences = [sequence for group in groups for sequence in group.sequences()]
         literal = self._tokenise([query for query, _, _ in sequences if isinstance(query, str)])
         parts = []
@@ -144,7 +154,7 @@ class BatchBuilder:
             room = self._max_length - SPECIAL_POSITIONS - len(pieces)
             document, begins = self._pieces(span)
             parts.append(_Parts(pieces, linking, document[:room], begins[:room]))
-        return self._pad(parts, np.array([len(group) for group in groups], dtype=np.int64))
+        return parts
 
     def _tokenise(self, texts: list[str]) -> dict[str, np.ndarray]:
         """Tokenise each different text once."""
@@ -165,7 +175,7 @@ class BatchBuilder:
 
     def _pad(self, parts: Sequence[_Parts], sizes: np.ndarray) -> Batch:
         tokenizer = self.tokenizer
-        shape = (len(parts), max(len(p.query) + len(p.document) for p in parts) + SPECIAL_POSITIONS)
+        shape = (len(parts), max(part.length for part in parts))
 
         ids = np.full(shape, tokenizer.pad_token_id, dtype=np.int64)
         types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
@@ -198,3 +208,8 @@ class _Parts(NamedTuple):
     anchor: slice
     document: np.ndarray
     begins: np.ndarray
+
+    @property
+    def length(self) -> int:
+        """Positions of the sequence, special tokens included."""
+        return len(self.query) + len(self.document) + SPECIAL_POSITIONS

@@ -55,7 +55,8 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
             raise
         raise TrainingError(
             f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens, in training raise "
-            "accumulation (either changes results by rounding only); or lower the batch or max_length."
+            "accumulation or lower compute.micro_batch_tokens (results change by rounding, and those of training with "
+            "dropout by what is dropped); or lower the batch or max_length."
         ) from None
     finally:
         torch.set_num_threads(before[0])

@@ -29,12 +29,12 @@ from irpretrain.retrieval.rerank import TAG, read_queries
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
-from irpretrain.training.metrics import StepMetrics
+from irpretrain.training.metrics import BatchWaits, StepMetrics, waited_share
 from irpretrain.training.rankers import Ranker, ranker_of
 from irpretrain.training.steps import StepTask
 from irpretrain.training.trainer import Trainer
 
-WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "recipe": True, "compute": {"gpus"}}
+WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "recipe": True, "compute": {"gpus", "prefetch"}}
 """Options that change no score, so a run may be resumed with others."""
 
 
@@ -238,7 +238,7 @@ class _Search:
 
     def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress]:
         """Try the grid; return the model with the best weights."""
-        progress, weights = Progress(), dict[str, torch.Tensor]()
+        progress, weights, waits = Progress(), dict[str, torch.Tensor](), BatchWaits(title)
         state = folder.load()
         if state is not None:
             progress, weights = Progress(**state["progress"]), state["best_model"]
@@ -250,7 +250,7 @@ class _Search:
             if progress.epochs == 0:
                 progress.history.append([])
             while True:
-                record = self._epoch(trainer, task, groups, progress, title)
+                record = self._epoch(trainer, task, groups, progress, title, waits)
                 if not progress.best or record["validation"] > progress.best["validation"]:
                     progress.best = {**record, "point": progress.point}
                     weights = {
@@ -276,17 +276,26 @@ class _Search:
         return Trainer(model, optimiser, options.compute, device, self._seed, steps), task, groups
 
     def _epoch(
-        self, trainer: Trainer[Any], task: StepTask, groups: JudgedGroups, progress: Progress, title: str
+        self,
+        trainer: Trainer[Any],
+        task: StepTask,
+        groups: JudgedGroups,
+        progress: Progress,
+        title: str,
+        waits: BatchWaits,
     ) -> dict[str, Any]:
         """Train one epoch and score the validation fold; add the record to the history."""
         first = progress.epochs * groups.steps_per_epoch
-        measured = [trainer.step(step, [task]) for step in range(first, first + groups.steps_per_epoch)]
+        steps = range(first, first + groups.steps_per_epoch)
+        with trainer.reading_ahead(lambda step: ([task], step), steps):
+            measured = [trainer.step(step, [task]) for step in steps]
         progress.epochs += 1
         ranked = self.rank(trainer.model, self._collection, self._validation)
         value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
         record = {"epoch": progress.epochs, "validation": value, **_summary(measured)}
         progress.history[-1].append(record)
         print(self._line(title, progress, record, measured), file=sys.stderr, flush=True)
+        waits.check(measured)
         return record
 
     def _finished(self, progress: Progress) -> bool:
@@ -344,7 +353,8 @@ class _Search:
             f"[{title}] batch {point.batch_size}, rate {point.learning_rate:g} "
             f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: "
             f"loss {record['loss']:.4f}, pair accuracy {record['pair_accuracy']:.3f}, "
-            f"validation {self._measure} {record['validation']:.4f}, {speed:,.0f} tokens/s"
+            f"validation {self._measure} {record['validation']:.4f}, {speed:,.0f} tokens/s, "
+            f"waited for batches {waited_share(measured):.1%}"
         )
 
 

@@ -54,16 +54,18 @@ def run_steps(
     if leads:
         log.truncate(done)
     status = StatusLine(title, trainer.steps, options.log_every, trainer.peak)
-    for step in range(done, trainer.steps):
-        measured = trainer.step(step, *tasks_of(step))
-        tokens += measured.tokens
-        done = measured.step
-        if not leads:
-            continue
-        log.append(measured.record())
-        status.add(measured)
-        after(done)
-        if done % options.checkpoint_every == 0 or done == trainer.steps:
-            log.flush()
-            checkpoints.save(done, {**trainer.state(), "tokens": tokens})
+    coming = range(done, trainer.steps)
+    with trainer.reading_ahead(tasks_of, coming):
+        for step in coming:
+            measured = trainer.step(step, *tasks_of(step))
+            tokens += measured.tokens
+            done = measured.step
+            if not leads:
+                continue
+            log.append(measured.record())
+            status.add(measured)
+            after(done)
+            if done % options.checkpoint_every == 0 or done == trainer.steps:
+                log.flush()
+                checkpoints.save(done, {**trainer.state(), "tokens": tokens})
     return tokens

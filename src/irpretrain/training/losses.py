@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from irpretrain.config.training import Loss
+from irpretrain.models.to_device import to_device
 
 
 def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0) -> Tensor:
@@ -26,7 +27,7 @@ def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0)
     Args:
         kind: which loss.
         scores: float [sequences], raw, group after group.
-        sizes: int64 [groups], on any device; add up to the number of scores.
+        sizes: int64 [groups], best on the host; add up to the number of scores.
         margin: of the hinge.
 
     Returns:
@@ -46,11 +47,11 @@ def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0)
     return (losses * others).sum(dim=1) / others.sum(dim=1).clamp(min=1)
 
 
-def count_correct_pairs(scores: Tensor, sizes: Tensor) -> tuple[int, int]:
-    """Return how many (first, other) pairs are ordered rightly, and how many there are. A tie is not right."""
+def count_correct_pairs(scores: Tensor, sizes: Tensor) -> tuple[Tensor, int]:
+    """Return how many (first, other) pairs are ordered rightly, which is known on the device, and how many there are. A
+    tie is not right."""
     table, present = _by_group(scores.detach().float(), sizes)
-    others = present[:, 1:]
-    return int(((table[:, :1] > table[:, 1:]) & others).sum()), int(others.sum())
+    return ((table[:, :1] > table[:, 1:]) & present[:, 1:]).sum(), int(sizes.sum()) - len(sizes)
 
 
 def mlm_loss_sum(logits: Tensor, labels: Tensor) -> Tensor:
@@ -61,10 +62,10 @@ def mlm_loss_sum(logits: Tensor, labels: Tensor) -> Tensor:
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
     """Return the scores as [groups, largest size], zeros at the end, and where there are scores."""
-    sizes = sizes.to(scores.device)
-    largest = int(sizes.max())
+    largest, smallest = int(sizes.max()), int(sizes.min())
+    sizes = to_device(sizes, scores.device)
     present = torch.arange(largest, device=scores.device) < sizes[:, None]
-    if bool(present.all()):
+    if smallest == largest:
         return scores.view(-1, largest), present
     firsts = torch.cumsum(sizes, 0) - sizes
     places = firsts[:, None] + torch.arange(largest, device=scores.device)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
+
+STARVING = 0.1
+"""Share of the time waited for batches from which on a training says so loudly."""
 
 
 @dataclass
@@ -66,6 +69,7 @@ class StepMetrics:
         tokens: word pieces and special tokens without padding.
         seconds: wall time.
         operations: floating-point operations of matrix products (`models.arithmetic`); 0 where they are not counted.
+        waited: of `seconds`, those in which nothing could be computed because the batch was not read yet.
     """
 
     step: int
@@ -76,6 +80,7 @@ class StepMetrics:
     tokens: int = 0
     seconds: float = 0.0
     operations: int = 0
+    waited: float = 0.0
 
     @property
     def pair_accuracy(self) -> float | None:
@@ -94,6 +99,7 @@ class StepMetrics:
             "tokens": self.tokens,
             "tokens_per_second": round(self.tokens / max(self.seconds, 1e-9), 1),
             "seconds": round(self.seconds, 4),
+            "waited_seconds": round(self.waited, 4),
             "tasks": {name: task.record() for name, task in self.tasks.items()},
         }
 
@@ -140,6 +146,31 @@ class MetricsLog:
         return found
 
 
+def waited_share(measured: Sequence[StepMetrics]) -> float:
+    """Return the share of the steps' time in which nothing was computed because a batch was not read yet."""
+    return sum(m.waited for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
+
+
+class BatchWaits:
+    """Says once, loudly, that a training waits for its batches."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._steps, self._said = title, 0, False
+
+    def check(self, measured: Sequence[StepMetrics]) -> None:
+        """Look at some steps. The first of all does not count: nothing could be read before it."""
+        share = waited_share(measured[1:] if self._steps == 0 else measured)
+        self._steps += len(measured)
+        if share > STARVING and not self._said:
+            self._said = True
+            print(
+                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; set compute.prefetch to on "
+                "where it is off and there is a core to spare, or put results on a faster disk",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
 class StatusLine:
     """Prints step, losses, pair accuracy, tokens/s and time left every so many steps, and at the last.
 
@@ -150,12 +181,14 @@ class StatusLine:
     def __init__(self, title: str, steps: int, every: int, peak: float | None = None) -> None:
         self._title, self._steps, self._every, self._peak = title, steps, every, peak
         self._waiting: list[StepMetrics] = []
+        self._batches = BatchWaits(title)
 
     def add(self, metrics: StepMetrics) -> None:
         """Take note of a step, and print if it is time."""
         self._waiting.append(metrics)
         if metrics.step % self._every == 0 or metrics.step == self._steps:
             print(self._line(), file=sys.stderr, flush=True)
+            self._batches.check(self._waiting)
             self._waiting = []
 
     def _line(self) -> str:
@@ -173,6 +206,7 @@ class StatusLine:
         operations = sum(m.operations for m in recent)
         if self._peak and operations:
             parts.append(f"MFU {operations / seconds / self._peak:.1%}")
+        parts.append(f"waited for batches {waited_share(recent):.1%}")
         parts.append(f"{_duration((self._steps - last.step) * seconds / len(recent))} left")
         return f"[{self._title}] " + ", ".join(parts)
 

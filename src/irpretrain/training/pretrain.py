@@ -23,6 +23,7 @@ from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.group_table import GroupTable
+from irpretrain.training.group_task import Task
 from irpretrain.training.length import resolve_length
 from irpretrain.training.loop import run_steps
 from irpretrain.training.masking import Masker
@@ -31,12 +32,12 @@ from irpretrain.training.mixing import Mixing
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
-from irpretrain.training.trainer import Task, Trainer
+from irpretrain.training.trainer import Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {
     "checkpoint_every": True,
     "log_every": True,
-    "compute": {"gpus", "processes"},
+    "compute": {"gpus", "processes", "prefetch"},
 }
 """Options that change no weight, so a run may be resumed with others; how many processes they make is named apart."""
 

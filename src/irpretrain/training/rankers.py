@@ -19,9 +19,9 @@ from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_documents import WordDocuments
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, GroupSource
+from irpretrain.training.group_task import Task
 from irpretrain.training.ranking_task import PassageReader, RankingTask, WordReader
 from irpretrain.training.steps import StepTask
-from irpretrain.training.trainer import Task
 from irpretrain.training.word_batches import WordBatchBuilder
 
 NAME = "judged"

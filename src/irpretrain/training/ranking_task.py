@@ -17,7 +17,7 @@ from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, Group, GroupSource, Span
 from irpretrain.training.losses import count_correct_pairs, ranking_loss
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.steps import Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
 from irpretrain.training.word_batches import WordBatchBuilder
 
 
@@ -44,6 +44,9 @@ class GroupReader(Protocol):
     def read(self, groups: Sequence[Group]) -> ReadGroups:
         """Return the groups, ready to be scored."""
 
+    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+        """Return how many word pieces or words of each group are read, int64 [groups]."""
+
 
 @dataclass
 class RankingTask:
@@ -62,14 +65,19 @@ class RankingTask:
     loss: Loss
     margin: float = 1.0
 
-    def part(self, model: nn.Module, setting: Setting, step: int, number: int) -> StepPart:
-        """Return the task's losses at a step; see `StepTask`."""
+    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+        """Read the groups of a step; see `StepTask`."""
         groups = self.source.groups(number)
-        share = setting.share(len(groups))
+        share = setting.share(len(groups), lambda: self.reader.tokens(groups))
         parts = [self.reader.read(groups[some]) for some in share.slices]
-        metrics = TaskMetrics(1.0, 0.0)
-        losses = self._losses(model, setting, parts, len(groups), metrics)
-        return StepPart(metrics, sum(part.tokens for part in parts), share, losses, _work(parts))
+        tokens, work = sum(part.tokens for part in parts), _work(parts)
+
+        def losses_of(model: nn.Module) -> StepPart:
+            metrics = TaskMetrics(1.0, 0.0)
+            losses = self._losses(model, setting, parts, len(groups), metrics)
+            return StepPart(metrics, tokens, share, losses, work)
+
+        return losses_of
 
     def _losses(
         self,
@@ -78,17 +86,15 @@ class RankingTask:
         parts: Sequence[ReadGroups],
         groups: int,
         metrics: TaskMetrics,
-    ) -> Iterator[Tensor]:
+    ) -> Iterator[MicroBatchLoss]:
         for part in parts:
             with setting.autocast():
                 scores = part.score(model, setting)
                 sizes = torch.from_numpy(part.sizes)
                 loss = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
-            metrics.ranking_loss += float(loss.detach())
             right, pairs = count_correct_pairs(scores, sizes)
-            metrics.correct_pairs += right
             metrics.pairs += pairs
-            yield loss
+            yield MicroBatchLoss(loss, {"ranking_loss": loss.detach(), "correct_pairs": right})
 
 
 def _work(parts: Sequence[ReadGroups]) -> Work | None:
@@ -116,6 +122,10 @@ class WordReader:
 
         return ReadGroups(batch.sizes, batch.tokens, score)
 
+    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+        """Return how many words of each group are read."""
+        return self.builder.tokens(groups)
+
 
 @dataclass(frozen=True)
 class PassageReader:
@@ -129,18 +139,25 @@ class PassageReader:
 
     def read(self, groups: Sequence[Group]) -> ReadGroups:
         """Return the groups, ready to be scored."""
-        cut = [self._passages(document) for group in groups for _, document, _ in group.sequences()]
-        queries = [query for group in groups for query, _, _ in group.sequences()]
-        passages = [Group((query,), tuple(some)) for query, some in zip(queries, cut, strict=True)]
-        batch = self.builder.build(passages)
+        batch = self.builder.build(self._as_groups(groups))
 
         def score(model: nn.Module, setting: Setting) -> Tensor:
-            inputs = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
-            scores, _ = model(*(setting.tensor(array) for array in inputs))
+            inputs = (setting.tensor(array) for array in (batch.input_ids, batch.token_type_ids))
+            scores, _ = model(*inputs, setting.on_host(batch.attention_mask))
             return combine(scores, batch.sizes, self.options)
 
         sizes = np.array([len(group) for group in groups], np.int64)
         return ReadGroups(sizes, batch.tokens, score, batch.attention_mask.sum(1))
+
+    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+        """Return how many word pieces of each group are read."""
+        documents = self.builder.tokens(self._as_groups(groups))
+        return np.add.reduceat(documents, np.cumsum([0, *(len(group) for group in groups[:-1])]))
+
+    def _as_groups(self, groups: Sequence[Group]) -> list[Group]:
+        """Return a group of passages for each document of `groups`."""
+        sequences = [sequence for group in groups for sequence in group.sequences()]
+        return [Group((query,), tuple(self._passages(document))) for query, document, _ in sequences]
 
     def _passages(self, document: Span) -> list[Span]:
         bounds = piece_bounds(

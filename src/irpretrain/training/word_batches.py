@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,14 +68,21 @@ class WordBatchBuilder:
 
     def build(self, groups: Sequence[Group]) -> WordBatch:
         """Return the batch of `groups`, in their order."""
-        queries, documents = [], []
-        for group in groups:
-            for query, span, _ in group.sequences():
-                if not isinstance(query, str) or span.start or span.end >= 0:
-                    raise ValueError("a ranker over words reads literal queries and whole documents")
-                queries.append(self.query(query))
-                documents.append(self.document(span.row))
-        return WordBatch(pad(queries), pad(documents), np.array([len(group) for group in groups], np.int64))
+        pairs = [pair for group in groups for pair in self._pairs(group)]
+        sizes = np.array([len(group) for group in groups], np.int64)
+        return WordBatch(pad([query for query, _ in pairs]), pad([document for _, document in pairs]), sizes)
+
+    def tokens(self, groups: Sequence[Group]) -> np.ndarray:
+        """Return how many words each group has in a batch, int64 [groups]."""
+        counts = [sum(len(query) + len(document) for query, document in self._pairs(g)) for g in groups]
+        return np.array(counts, np.int64)
+
+    def _pairs(self, group: Group) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the ids of query and document of each pair of a group."""
+        for query, span, _ in group.sequences():
+            if not isinstance(query, str) or span.start or span.end >= 0:
+                raise ValueError("a ranker over words reads literal queries and whole documents")
+            yield self.query(query), self.document(span.row)
 
 
 def pad(texts: Sequence[np.ndarray]) -> np.ndarray:

@@ -1,0 +1,141 @@
+"""An objective on ranking groups in the training of a cross-encoder: its ranking loss and its MLM loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from irpretrain.config.training import Loss
+from irpretrain.training.batches import Batch, BatchBuilder, GroupSource
+from irpretrain.training.group_work import group_work
+from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
+from irpretrain.training.masking import Masked, Masker
+from irpretrain.training.metrics import TaskMetrics
+from irpretrain.training.shares import Share
+from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
+
+
+@dataclass
+class Task:
+    """One objective on ranking groups in the training of a cross-encoder.
+
+    Attributes:
+        name: as in the configuration.
+        source: the groups of each step.
+        builder: makes batches of them.
+        loss, margin: the ranking loss.
+        weight: of the ranking loss; with 0 it is not computed.
+        mlm_weight: of the MLM loss; with 0 nothing is masked.
+        masker: needed where mlm_weight is not 0.
+        mlm_head_steps: in the first so many steps the MLM loss trains only the MLM head.
+    """
+
+    name: str
+    source: GroupSource
+    builder: BatchBuilder
+    loss: Loss
+    margin: float = 1.0
+    weight: float = 1.0
+    mlm_weight: float = 0.0
+    masker: Masker | None = None
+    mlm_head_steps: int = 0
+
+    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+        """Read the groups of a step and mask them; see `StepTask`."""
+        groups = self.source.groups(number)
+        share = setting.share(len(groups), lambda: self.builder.tokens(groups))
+        batch = self.builder.build(groups[share.items])
+        masked = None
+        if self.masker and self.mlm_weight > 0:
+            before = sum(len(group) for group in groups[: share.items.start])
+            masked = self.masker.apply(batch, step, before)
+        work = group_work(batch, masked, self.weight > 0, step >= self.mlm_head_steps)
+        part = _Part(len(groups), share, batch, masked)
+
+        def losses_of(model: nn.Module) -> StepPart:
+            metrics = TaskMetrics(self.weight, self.mlm_weight if masked else 0.0)
+            losses = self._losses(model, setting, step, part, metrics)
+            return StepPart(metrics, batch.tokens, share, losses, work)
+
+        return losses_of
+
+    def _losses(
+        self,
+        model: nn.Module,
+        setting: Setting,
+        step: int,
+        part: _Part,
+        metrics: TaskMetrics,
+    ) -> Iterator[MicroBatchLoss]:
+        positions = max(setting.ranks.total(len(part.masked.labels)), 1) if part.masked else 1
+        for micro in self._micro_batches(setting, part):
+            measured: dict[str, Tensor] = {}
+            with setting.autocast():
+                scores, logits = model(
+                    micro.input_ids,
+                    micro.token_type_ids,
+                    micro.attention_mask,
+                    micro.chosen,
+                    mlm_trains_encoder=step >= self.mlm_head_steps,
+                )
+                loss = scores.new_zeros((), dtype=torch.float32)
+                if self.weight > 0:
+                    ranking = (
+                        ranking_loss(self.loss, scores, micro.sizes, self.margin).sum() / part.step_groups
+                    )
+                    loss = loss + self.weight * ranking
+                    right, pairs = count_correct_pairs(scores, micro.sizes)
+                    measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
+                    metrics.pairs += pairs
+                if logits is not None and micro.labels is not None and len(micro.labels):
+                    mlm = mlm_loss_sum(logits, micro.labels) / positions
+                    measured["mlm_loss"] = mlm.detach()
+                    loss = loss + self.mlm_weight * mlm
+            yield MicroBatchLoss(loss, measured)
+
+    def _micro_batches(self, setting: Setting, part: _Part) -> Iterator[_MicroBatch]:
+        """Split by groups; each micro-batch is cut to its own longest sequence."""
+        batch, masked = part.batch, part.masked
+        used = 0
+        for groups in part.share.own_slices:
+            rows, length = batch.groups(groups.start, groups.stop)
+            cut = (rows, slice(0, length))
+            chosen = labels = None
+            if masked is not None:
+                chosen = masked.chosen[cut]
+                count = int(chosen.sum())
+                labels = setting.tensor(masked.labels[used : used + count])
+                used += count
+            yield _MicroBatch(
+                setting.tensor((masked or batch).input_ids[cut]),
+                setting.tensor(batch.token_type_ids[cut]),
+                setting.on_host(batch.attention_mask[cut]),
+                setting.on_host(batch.sizes[groups]),
+                setting.on_host(chosen) if chosen is not None else None,
+                labels,
+            )
+
+
+@dataclass
+class _Part:
+    """A share of a step's groups, read and masked, and how many groups the whole step has."""
+
+    step_groups: int
+    share: Share
+    batch: Batch
+    masked: Masked | None
+
+
+@dataclass
+class _MicroBatch:
+    """Attention, sizes and chosen positions lie on the host."""
+
+    input_ids: Tensor
+    token_type_ids: Tensor
+    attention_mask: Tensor
+    sizes: Tensor
+    chosen: Tensor | None
+    labels: Tensor | None
