@@ -162,6 +162,28 @@ def test_bootstrap_is_deterministic_and_needs_two_queries() -> None:
     assert math.isnan(one.low)
 
 
+def test_a_bootstrap_over_queries_and_seeds() -> None:
+    """Against plain loops; seeds that agree add nothing, queries that agree leave the seeds' own spread."""
+    rng = np.random.default_rng(1)
+    sample = rng.random((3, 30))
+    found = bootstrap_interval(sample, 4000, 0.9, 1, "x")
+    plain = [
+        np.mean([sample[s, q] for s in rng.integers(0, 3, 3) for q in queries])
+        for queries in (rng.integers(0, 30, 30) for _ in range(4000))
+    ]
+    assert found.mean == pytest.approx(sample.mean())
+    assert (found.low, found.high) == pytest.approx(np.quantile(plain, [0.05, 0.95]), abs=0.01)
+    one = bootstrap_interval(sample[0], 500, 0.95, 1, "x")
+    assert bootstrap_interval(sample[:1], 500, 0.95, 1, "x") == one
+    assert bootstrap_interval(np.repeat(sample[:1], 3, 0), 500, 0.95, 1, "x") == pytest.approx(one)
+    seeds = np.repeat([[0.0], [3.0], [6.0]], 5, axis=1)
+    assert bootstrap_interval(seeds, 5000, 0.98, 1, "x") == (
+        3.0,
+        0.0,
+        6.0,
+    )  # one in 27 draws a seed three times
+
+
 def test_seed_interval_is_student_s() -> None:
     sample = [0.41, 0.44, 0.40]
     found = seed_interval(sample, 0.95)
