@@ -11,6 +11,7 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from irpretrain.config.experiments import EvaluationConfig
 from irpretrain.evaluation import significance
 from irpretrain.evaluation.significance import (
     bootstrap_interval,
@@ -20,6 +21,8 @@ from irpretrain.evaluation.significance import (
     seed_interval,
     wins_ties_losses,
 )
+from irpretrain.report.comparisons import interval
+from irpretrain.report.scores import Results
 
 values = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)
 
@@ -199,3 +202,20 @@ def test_wins_ties_losses() -> None:
 def test_pairs_must_match() -> None:
     with pytest.raises(ValueError, match="equal shapes"):
         paired_t_test([1, 2], [1])
+
+
+@pytest.mark.parametrize(("intervals", "expected"), [("seeds", "t"), ("queries and seeds", "bootstrap")])
+def test_the_configuration_says_what_intervals_of_several_seeds_are_over(
+    intervals: str, expected: str
+) -> None:
+    values = np.array([[0.0, 1.0, 0.5], [0.5, 1.0, 0.0]])
+    options = EvaluationConfig(intervals=intervals, bootstrap=500)
+    results = Results((1, 2), ("q1", "q2", "q3"), values)
+    found = {
+        "t": seed_interval([0.5, 0.5], 0.95),
+        "bootstrap": bootstrap_interval(values, 500, 0.95, 3, "cell"),
+    }[expected]
+    assert interval(results, options, 3, "cell") == (found.low, found.high)
+    one = Results((1,), results.queries, values[:1])
+    alone = bootstrap_interval(values[0], 500, 0.95, 3, "cell")
+    assert interval(one, options, 3, "cell") == (alone.low, alone.high)
