@@ -87,9 +87,10 @@ print_costs_at_the_end()
 
 
 onstart:
-    # The limit of jobs a second, 100 unless the user says otherwise, sets a timer after each selection of jobs, and each
-    # timer ends in another selection: once a second for every job so far, for as long as any job waits (Snakemake 9.27).
-    if workflow.local_exec:
+    # The limit of jobs a second sets a timer after each selection of jobs, and each timer ends in another selection: once
+    # a second for every job so far, for as long as any job waits (Snakemake 9.27). Another limit than its own is the user's.
+    limit = workflow.scheduler.job_rate_limiter
+    if workflow.local_exec and limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
 
 

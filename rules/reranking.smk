@@ -27,6 +27,7 @@ rule rerank:
         directory=reranker_directory,
         text=reranker_text,
         snapshot=None,
+        checkpoints="results/checkpoints",
     script:
         "../scripts/rerank.py"
 
@@ -51,6 +52,7 @@ use rule rerank as rerank_snapshot with:
         directory=model_with_snapshots,
         text=None,
         snapshot=snapshot_step,
+        checkpoints="results/checkpoints",
 
 
 rule finetune:

@@ -22,5 +22,6 @@ with stage(snakemake) as done:
             snakemake.output.run,
             list(snakemake.input.documents),
             TextConfig(**snakemake.params.text) if snakemake.params.text else None,
+            snakemake.params.checkpoints,
         )
     )

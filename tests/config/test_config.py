@@ -620,6 +620,10 @@ def test_first_stages_that_take_runs_of_others(given):
     fine_tuned = {"experiments": {"fine-tuned": {"candidates": "theirs"}}}
     expected = "experiments.fine-tuned.candidates: theirs has no run for squad-train; add it as "
     assert expected + "first_stages.theirs.runs.squad-train" in message(deep_merge(taken, fine_tuned))
+    misspelt = deep_merge(fine_tuned, {"experiments": {"fine-tuned": {"dataset": "squda"}}})
+    assert "experiments.fine-tuned.dataset: 'squda' is not in datasets" in message(
+        deep_merge(taken, misspelt)
+    )
     others = deep_merge(taken, {"first_stages": {"theirs": {"training_candidates": "ql"}}} | fine_tuned)
     assert training_candidates(parse_config(others), "squad", "theirs") == "ql"
     assert training_candidates(parse_config(given), "squad", "bm25") == "bm25"

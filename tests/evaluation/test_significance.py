@@ -11,6 +11,7 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from irpretrain.config.experiments import EvaluationConfig
 from irpretrain.evaluation import significance
 from irpretrain.evaluation.significance import (
     bootstrap_interval,
@@ -20,6 +21,8 @@ from irpretrain.evaluation.significance import (
     seed_interval,
     wins_ties_losses,
 )
+from irpretrain.report.comparisons import interval
+from irpretrain.report.scores import Results
 
 values = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)
 
@@ -162,6 +165,28 @@ def test_bootstrap_is_deterministic_and_needs_two_queries() -> None:
     assert math.isnan(one.low)
 
 
+def test_a_bootstrap_over_queries_and_seeds() -> None:
+    """Against plain loops; seeds that agree add nothing, queries that agree leave the seeds' own spread."""
+    rng = np.random.default_rng(1)
+    sample = rng.random((3, 30))
+    found = bootstrap_interval(sample, 4000, 0.9, 1, "x")
+    plain = [
+        np.mean([sample[s, q] for s in rng.integers(0, 3, 3) for q in queries])
+        for queries in (rng.integers(0, 30, 30) for _ in range(4000))
+    ]
+    assert found.mean == pytest.approx(sample.mean())
+    assert (found.low, found.high) == pytest.approx(np.quantile(plain, [0.05, 0.95]), abs=0.01)
+    one = bootstrap_interval(sample[0], 500, 0.95, 1, "x")
+    assert bootstrap_interval(sample[:1], 500, 0.95, 1, "x") == one
+    assert bootstrap_interval(np.repeat(sample[:1], 3, 0), 500, 0.95, 1, "x") == pytest.approx(one)
+    seeds = np.repeat([[0.0], [3.0], [6.0]], 5, axis=1)
+    assert bootstrap_interval(seeds, 5000, 0.98, 1, "x") == (
+        3.0,
+        0.0,
+        6.0,
+    )  # one in 27 draws a seed three times
+
+
 def test_seed_interval_is_student_s() -> None:
     sample = [0.41, 0.44, 0.40]
     found = seed_interval(sample, 0.95)
@@ -177,3 +202,20 @@ def test_wins_ties_losses() -> None:
 def test_pairs_must_match() -> None:
     with pytest.raises(ValueError, match="equal shapes"):
         paired_t_test([1, 2], [1])
+
+
+@pytest.mark.parametrize(("intervals", "expected"), [("seeds", "t"), ("queries and seeds", "bootstrap")])
+def test_the_configuration_says_what_intervals_of_several_seeds_are_over(
+    intervals: str, expected: str
+) -> None:
+    values = np.array([[0.0, 1.0, 0.5], [0.5, 1.0, 0.0]])
+    options = EvaluationConfig(intervals=intervals, bootstrap=500)
+    results = Results((1, 2), ("q1", "q2", "q3"), values)
+    found = {
+        "t": seed_interval([0.5, 0.5], 0.95),
+        "bootstrap": bootstrap_interval(values, 500, 0.95, 3, "cell"),
+    }[expected]
+    assert interval(results, options, 3, "cell") == (found.low, found.high)
+    one = Results((1,), results.queries, values[:1])
+    alone = bootstrap_interval(values[0], 500, 0.95, 3, "cell")
+    assert interval(one, options, 3, "cell") == (alone.low, alone.high)

@@ -1,4 +1,4 @@
-"""The helper that objectives build their groups with."""
+"""The function that objectives build their groups with."""
 
 from __future__ import annotations
 

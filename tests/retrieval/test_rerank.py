@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,9 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.retrieval import partial_scores
 from irpretrain.retrieval.pair_scoring import Pair, batch_by_length
+from irpretrain.retrieval.partial_scores import PartialScores
 from irpretrain.retrieval.rerank import rerank, rerank_run, score_pairs
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -214,3 +217,56 @@ def test_batches_keep_their_budget_and_miss_nothing(
     assert [[pairs[order[i]] for i in batch] for batch in other] == [
         [pairs[i] for i in batch] for batch in batches
     ]
+
+
+def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
+    model: Path,
+    files: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Broken off in the third batch, the job scores only what is left; what it kept is gone at the end."""
+    monkeypatch.setattr(partial_scores, "SECONDS_BETWEEN", 0.0)
+    scored: list[int] = []
+    forward = CrossEncoder.forward
+
+    def counted(self: CrossEncoder, input_ids: torch.Tensor, *others: Any, **options: Any) -> Any:
+        scored.append(len(input_ids))
+        if len(scored) == last:
+            raise KeyboardInterrupt
+        return forward(self, input_ids, *others, **options)
+
+    monkeypatch.setattr(CrossEncoder, "forward", counted)
+    inputs = [files["store"]], files["queries"], files["candidates"], OPTIONS
+    checkpoints = tmp_path / "checkpoints"
+    last = 0
+    rerank(model, *inputs, tmp_path / "whole.run.gz")
+    whole = [*scored]
+    scored.clear()
+    last = 3
+    assert len(whole) > last
+    with pytest.raises(KeyboardInterrupt):
+        rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
+    assert [path.suffix for path in checkpoints.iterdir()] == [".npz"]
+    scored.clear()
+    last = 0
+    rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
+    assert scored == whole[2:]
+    assert f"2 of {len(whole)} batches were scored before" in capsys.readouterr().err
+    assert (tmp_path / "run.gz").read_bytes() == (tmp_path / "whole.run.gz").read_bytes()
+    assert list(checkpoints.iterdir()) == []
+
+
+def test_kept_scores_of_another_shape_or_damaged_are_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "kept.npz"
+    kept = PartialScores(path, "t", seconds=0)
+    kept.keep(np.ones(3, np.float32), 2)
+    assert kept.resume(3, 2)[1] == 2
+    assert kept.resume(4, 2)[1] == kept.resume(3, 1)[1] == 0
+    content = path.read_bytes()
+    for damaged in (content[:-9], b"", b"PK", content[:40] + b"\xff" * 8 + content[48:]):
+        path.write_bytes(damaged)
+        scores, done = kept.resume(3, 2)
+        assert done in (0, 2)
+        assert scores.tolist() == [1.0 * (done > 0)] * 3

@@ -59,7 +59,8 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     source = trained_on(config, experiment.dataset)
     if set(experiment.regimes) - {"zero-shot"} and source != experiment.dataset:
         training = training_candidates(config, experiment.dataset, experiment.candidates)
-        yield from missing_runs(config, f"{where}.candidates", training, [source])
+        instead = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
+        yield from missing_runs(config, f"{where}.candidates", training, [source], instead)
     for stage in experiment.first_stages:
         yield from missing_runs(config, f"{where}.first_stages", stage, [experiment.dataset])
     dataset, shots = config.datasets.get(source), largest_shots(experiment.regimes)

@@ -145,6 +145,11 @@ class EvaluationConfig(Section):
     )
     bootstrap: int = Field(2_000, ge=100, description="Resamples of the queries for confidence intervals.")
     confidence: float = Field(0.95, gt=0, lt=1, description="Confidence of intervals.")
+    intervals: Literal["seeds", "queries and seeds"] = Field(
+        "seeds",
+        description="What intervals are over where several seeds were run. seeds: Student's t over the means of the "
+        "seeds; queries and seeds: a bootstrap that draws both. One seed: always a bootstrap over queries.",
+    )
 
 
 class ReportConfig(Section):

@@ -133,9 +133,14 @@ def _same_queries(config: Config, one: str, other: str) -> bool:
     return (first.path, first.options) == (second.path, second.options)
 
 
-def missing_runs(config: Config, where: str, stage: str, datasets: list[str]) -> Iterator[str]:
-    """Yield the faults of a first stage that takes runs of others and has none for a data set."""
+def missing_runs(
+    config: Config, where: str, stage: str, datasets: list[str], instead: str = ""
+) -> Iterator[str]:
+    """Yield the faults of a first stage that takes runs of others and has none for a data set.
+
+    `instead` says what may be done in place of adding one.
+    """
     runs = config.first_stages[stage].runs if stage in config.first_stages else {}
     for dataset in dict.fromkeys(datasets) if runs else ():
         if dataset not in runs:
-            yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}"
+            yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"

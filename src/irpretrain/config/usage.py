@@ -191,7 +191,7 @@ def used_first_stages(config: Config) -> list[str]:
     found = dict.fromkeys(BUILT_IN_FIRST_STAGES)
     for experiment in active_experiments(config).values():
         found |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
-        if set(experiment.regimes) - {"zero-shot"}:
+        if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}:
             found[training_candidates(config, experiment.dataset, experiment.candidates)] = None
     selections = (config.models[name].select_on for name in used_models(config))
     found |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)

@@ -1,8 +1,8 @@
 """Whether a passage holds an answer: `has_answer` of Dense Passage Retrieval (dpr/data/qa_validation.py), by string.
 
-Passage and answer are decomposed (NFD) and cut into words: runs of letters, digits and marks, or one other character
-that is neither space nor control. A passage holds an answer if the answer's words stand in it side by side; small and
-capital letters are one.
+Passage and answer are decomposed (NFD) and cut into words: runs of letters, numbers and marks, or one other character
+that is no separator, control, format or unassigned one. A passage holds an answer if the answer's words stand in it
+side by side; small and capital letters are one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The formats by name. A new one is a file with `Options` and `read`, and a line here.
 
 Formats of documents have `read(path, options, wanted)` and `SUFFIXES`, the file names that count in a folder;
-other formats have `read(path, options)`, and `SUFFIXES` where a folder can stand for its files. Their modules are
-imported by the configuration and must therefore import nothing heavy at the top.
+other formats have `read(path, options)`, and `SUFFIXES` where a folder can stand for its files. A format of judgements
+that holds answers says `ANSWERS = True` and yields `Answers`. The modules of all formats are imported by the
+configuration and must therefore import nothing heavy at the top.
 """
 
 from __future__ import annotations

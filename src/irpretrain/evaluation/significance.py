@@ -130,25 +130,28 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def bootstrap_interval(
     values: ArrayLike, resamples: int, confidence: float, seed: int, name: str = ""
 ) -> Interval:
-    """Percentile bootstrap of the mean over queries.
+    """Percentile bootstrap of the mean over queries, or over seeds and queries.
 
     Args:
-        values: one a query; differences of two systems for an interval of the difference.
-        resamples: samples of as many queries, drawn with replacement.
+        values: [queries], or [seeds, queries]; differences of two systems for an interval of the difference.
+        resamples: samples of as many queries, drawn with replacement, and of as many seeds, drawn apart from them.
         confidence: such as 0.95.
         seed: seed of the draws.
         name: name of the interval; each has its own stream of draws.
     """
-    sample = np.asarray(values, float)
-    if len(sample) < 2:
-        return Interval(_mean(sample), math.nan, math.nan)
-    draws = generator(seed, "bootstrap", name)
-    means = [
-        sample[draws.integers(0, len(sample), (size, len(sample)))].mean(axis=1)
-        for size in _blocks(resamples, len(sample))
-    ]
+    sample = np.atleast_2d(np.asarray(values, float))
+    seeds, queries = sample.shape
+    mean = _mean(sample.mean(axis=0))
+    if queries < 2:
+        return Interval(mean, math.nan, math.nan)
+    draws, of_seeds = generator(seed, "bootstrap", name), generator(seed, "bootstrap seeds", name)
+    means = []
+    for size in _blocks(resamples, queries):
+        rows = sample[of_seeds.integers(0, seeds, (size, seeds))].mean(axis=1) if seeds > 1 else sample
+        drawn = draws.integers(0, queries, (size, queries))
+        means.append(np.take_along_axis(np.broadcast_to(rows, drawn.shape), drawn, axis=1).mean(axis=1))
     low, high = np.quantile(np.concatenate(means), [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(_mean(sample), float(low), float(high))
+    return Interval(mean, float(low), float(high))
 
 
 def seed_interval(values: Sequence[float], confidence: float) -> Interval:

@@ -1,8 +1,8 @@
 """Tests and intervals as the configuration asks for them, over results of several seeds.
 
 Tests pair queries; with several seeds a query's value is its mean over the seeds. The interval is a bootstrap over
-queries for one seed, and Student's t over the seeds' means for several, because it then speaks about repeating the
-training.
+queries for one seed. For several it is Student's t over the seeds' means, because it then speaks about repeating the
+training, or, where the configuration asks for it, a bootstrap over queries and seeds.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def interval(results: Results, options: EvaluationConfig, seed: int, name: str) 
         seed: seed of the resampling.
         name: names the stream of random draws, so that a cell's interval depends on nothing else.
     """
-    if len(results.seeds) == 1:
-        found = bootstrap_interval(results.values[0], options.bootstrap, options.confidence, seed, name)
+    if len(results.seeds) == 1 or options.intervals == "queries and seeds":
+        found = bootstrap_interval(results.values, options.bootstrap, options.confidence, seed, name)
     else:
         found = seed_interval([float(mean) for mean in results.per_seed], options.confidence)
     return found.low, found.high

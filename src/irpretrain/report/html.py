@@ -16,7 +16,7 @@ from irpretrain.report.cells import OUTCOMES
 from irpretrain.report.figure_views import figure_views, svg_uri
 from irpretrain.report.introduction import introduction
 from irpretrain.report.lineage import Lineage
-from irpretrain.report.page_links import page_views
+from irpretrain.report.page_links import address, page_views
 from irpretrain.report.published import load_published
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
@@ -97,6 +97,7 @@ def write_report(
         verdicts=summary_views(tables),
         outcomes=outcomes,
         pages=page_views(config, pages, output),
+        query_scores=[address(path, output) for path in per_query],
         meanings=MEANINGS,
         selections=selections(config, lineage, results),
         tunings=first_stage_views.tunings(config, sweeps),

@@ -1,4 +1,4 @@
-"""Links from the report to the pages of queries beside it."""
+"""Links from the report to what lies beside it: pages of queries, tables of scores."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from irpretrain.config.query_pages import ShownRankingConfig
 from irpretrain.report.naming import dataset_label, first_stage_labels, regime_label
 
 
+def address(path: str | Path, report: str | Path) -> str:
+    """Return what leads from the report's folder to a file."""
+    return Path(os.path.relpath(path, Path(report).parent)).as_posix()
+
+
 def page_views(config: Config, pages: Sequence[str | Path], report: str | Path) -> list[dict[str, str]]:
     """Return address, title and description of each page; addresses lead from the report's folder to the file."""
-    folder = Path(report).parent
     return [
         {
-            "address": Path(os.path.relpath(path, folder)).as_posix(),
+            "address": address(path, report),
             "title": " and ".join(
                 _label(config, shown)
                 for shown in (config.query_pages[name].left, config.query_pages[name].right)

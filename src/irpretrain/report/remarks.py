@@ -126,10 +126,13 @@ def test_text(testing: TableTest) -> str:
 
 
 def _intervals(config: Config) -> str:
-    return (
-        f"Intervals: bootstrap over queries ({config.evaluation.bootstrap:,} resamples) where one seed was run; "
-        "Student's t over the means of the seeds where several were."
-    )
+    options = config.evaluation
+    several = {
+        "seeds": "Student's t over the means of the seeds where several were",
+        "queries and seeds": "over queries and seeds where several were",
+    }[options.intervals]
+    one = f"bootstrap over queries ({options.bootstrap:,} resamples) where one seed was run"
+    return f"Intervals: {one}; {several}."
 
 
 def _measures(measures: Iterable[str]) -> list[str]:

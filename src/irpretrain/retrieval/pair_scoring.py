@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoder
     from irpretrain.models.neural.ranker import NeuralRanker
     from irpretrain.models.reranker import Reranker
+    from irpretrain.retrieval.partial_scores import PartialScores
 
 
 class Pair(NamedTuple):
@@ -41,6 +42,7 @@ def score_sequences(
     build: Callable[[Sequence[int]], Sequence[NDArray[np.int64]]],
     options: RerankingConfig,
     title: str,
+    kept: PartialScores | None = None,
 ) -> NDArray[np.float32]:
     """Return the score of each pair, float32 [pairs]: what all re-rankers share.
 
@@ -52,6 +54,7 @@ def score_sequences(
         build: from indices of `pairs` to the arrays of their batch, each [sequences, positions].
         options: batches, threads, precision and device.
         title: what the progress bar says.
+        kept: where scores are kept meanwhile, and may lie from before.
 
     Raises:
         TrainingError: a score is not a number.
@@ -61,7 +64,6 @@ def score_sequences(
     from irpretrain.training.compute import autocast, reproducible
     from irpretrain.training.fast_paths import packs, use_fast_paths
 
-    scores = np.zeros(len(pairs), np.float32)
     training, place = model.training, model.device
     with reproducible(options.compute) as device:
         model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
@@ -69,9 +71,14 @@ def score_sequences(
         try:
             with torch.inference_mode(), autocast(device, options.compute):
                 batches = list(batch_by_length(pairs, lengths, options.batch_tokens, not packs(model)))
-                for rows in progress(batches, title, "batches"):
+                scores, done = (
+                    kept.resume(len(pairs), len(batches)) if kept else (np.zeros(len(pairs), np.float32), 0)
+                )
+                for number, rows in enumerate(progress(batches[done:], title, "batches"), done + 1):
                     found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
                     scores[rows] = found.float().cpu().numpy()
+                    if kept:
+                        kept.keep(scores, number)
         finally:
             put_back()
             model.to(place).train(training)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
+from irpretrain.provenance import sha256
 from irpretrain.retrieval.pair_scoring import Pair, as_run, pair_names, score_sequences
+from irpretrain.retrieval.partial_scores import PartialScores, partial_scores
 from irpretrain.text.passages import combine_scores, piece_bounds
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
@@ -36,6 +39,7 @@ def rerank(
     output: str | Path,
     documents: Sequence[str | Path] = (),
     text: TextConfig | None = None,
+    checkpoints: str | Path | None = None,
 ) -> dict[str, Any]:
     """Score the candidates of every query with a saved cross-encoder and write the new run.
 
@@ -51,6 +55,7 @@ def rerank(
         output: TREC run, gzip, with single-precision scores.
         documents: DOCUMENTS tables of the corpus.
         text: fields of a document's text, and the most word pieces read of it.
+        checkpoints: folder of all jobs' unfinished work, from which a job that was broken off goes on; None keeps none.
 
     Returns:
         Counts: queries of the data set, queries without candidates, pairs scored.
@@ -66,11 +71,43 @@ def rerank(
     unknown = sorted(chosen.keys() - texts.keys())
     if unknown:
         raise InputError(candidates, f"query {unknown[0]!r} is not in the data set ({queries})")
-    reranked = score_candidates(model, tokens, documents, text, texts, chosen, options)
+    job = partial(score_candidates, model, tokens, documents, text, texts, chosen, options)
+    if checkpoints is None:
+        pairs = write_run(output, job(), TAG)
+    else:
+        depends = _depends(model, tokens, documents, text, queries, candidates, options)
+        with partial_scores(depends | {"output": str(output)}, checkpoints, "re-rank") as kept:
+            pairs = write_run(output, job(kept), TAG)
     return {
         "queries": len(texts),
         "queries_without_candidates": len(texts.keys() - chosen.keys()),
-        "pairs": write_run(output, reranked, TAG),
+        "pairs": pairs,
+    }
+
+
+def _depends(
+    model: str | Path,
+    tokens: Sequence[str | Path],
+    documents: Sequence[str | Path],
+    text: TextConfig | None,
+    queries: str | Path,
+    candidates: str | Path,
+    options: RerankingConfig,
+) -> dict[str, Any]:
+    """Return everything that the scores depend on."""
+    from irpretrain.training.compute import choose_device, versions
+
+    return {
+        "stage": "rerank",
+        "model": sha256(model),
+        "tokens": TokenStore.open(tokens).fingerprint if text is None else None,
+        "documents": [] if text is None else [sha256(path) for path in documents],
+        "text": None if text is None else text.model_dump(),
+        "queries": sha256(queries),
+        "candidates": sha256(candidates),
+        "options": options.model_dump(),
+        "device": choose_device(options.compute).type,
+        "versions": versions(),
     }
 
 
@@ -82,14 +119,16 @@ def score_candidates(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
+    kept: PartialScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by a saved cross-encoder, ours or another; see `rerank` for arguments and errors.
 
-    `texts` holds the text of every query of `candidates`, all of whose documents are scored.
+    `texts` holds the text of every query of `candidates`, all of whose documents are scored; `kept` is where scores
+    are kept meanwhile.
     """
     if text is None:
-        return _with_our_tokenizer(model, tokens, texts, candidates, options)
-    return _with_its_tokenizer(model, documents, text, texts, candidates, options)
+        return _with_our_tokenizer(model, tokens, texts, candidates, options, kept)
+    return _with_its_tokenizer(model, documents, text, texts, candidates, options, kept)
 
 
 def _with_our_tokenizer(
@@ -98,12 +137,14 @@ def _with_our_tokenizer(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
+    kept: PartialScores | None,
 ) -> Run:
     from irpretrain.models.cross_encoder import CrossEncoder
 
     network = CrossEncoder.load(model)
     network.check_length(options.max_length, "reranking.max_length")
-    return rerank_run(network, load_tokenizer(model), TokenStore.open(tokens), texts, candidates, options)
+    store = TokenStore.open(tokens)
+    return rerank_run(network, load_tokenizer(model), store, texts, candidates, options, kept=kept)
 
 
 def _with_its_tokenizer(
@@ -113,6 +154,7 @@ def _with_its_tokenizer(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
+    kept: PartialScores | None,
 ) -> Run:
     from irpretrain.models.reranker import load_reranker
     from irpretrain.retrieval.foreign_pieces import tokenise
@@ -129,7 +171,7 @@ def _with_its_tokenizer(
         return pieces.sequences([(parts[i][0].query, parts[i][0].document, parts[i][1]) for i in rows])
 
     flat = [pair for pair, _ in parts]
-    scores = score_sequences(network, network, flat, lengths, build, options, "re-rank")
+    scores = score_sequences(network, network, flat, lengths, build, options, "re-rank", kept)
     return as_run(candidates, pairs, _of_documents(scores, passages, options))
 
 
@@ -147,6 +189,7 @@ def rerank_run(
     candidates: Run,
     options: RerankingConfig,
     title: str = "re-rank",
+    kept: PartialScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by the model's scores, in canonical order.
 
@@ -158,6 +201,7 @@ def rerank_run(
         candidates: documents to score, all of them: `options.depth` is not applied here.
         options: lengths, batches, threads and device.
         title: what the progress bar says.
+        kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:
         The new run. A score is the decimal with the fewest digits that names its single-precision value.
@@ -170,7 +214,7 @@ def rerank_run(
     rows = store.rows([document for _, document in names])
     pairs = [Pair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, title))
+    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, title, kept))
 
 
 def score_pairs(
@@ -180,6 +224,7 @@ def score_pairs(
     pairs: Sequence[Pair],
     options: RerankingConfig,
     title: str = "re-rank",
+    kept: PartialScores | None = None,
 ) -> NDArray[np.float32]:
     """Return the model's score of each pair.
 
@@ -190,6 +235,7 @@ def score_pairs(
         pairs: what to score, in any order.
         options: lengths, batches, threads, precision and device.
         title: what the progress bar says.
+        kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:
         float32 [pairs], in the order of `pairs`.
@@ -207,7 +253,9 @@ def score_pairs(
 
     flat = [pair for pair, _ in parts]
     lengths = sequence_lengths(builder, texts, parts, options)
-    scores = score_sequences(model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, title)
+    scores = score_sequences(
+        model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, title, kept
+    )
     return _of_documents(scores, np.array([len(some) for some in spans], np.int64), options)
 
 

@@ -20,6 +20,12 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 """Parameters of glibc's mallopt, from malloc.h."""
 KEPT = 1 << 30
 """Bytes of freed memory that the process may keep."""
+SMALLER = (
+    "set compute.micro_batch_tokens or lower it, or raise accumulation where there is one: results then change by "
+    "rounding, and with dropout by what is dropped. Or lower the batch (batch_groups, batch_size, or batch_sizes of a "
+    "grid) or max_length."
+)
+"""What makes a training's steps take less memory."""
 NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -54,9 +60,7 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         if not memory_ran_out(error):
             raise
         raise TrainingError(
-            f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens, in training raise "
-            "accumulation or lower compute.micro_batch_tokens (results change by rounding, and those of training with "
-            "dropout by what is dropped); or lower the batch or max_length."
+            f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens; in training {SMALLER}"
         ) from None
     finally:
         torch.set_num_threads(before[0])

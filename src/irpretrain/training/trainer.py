@@ -21,7 +21,7 @@ from irpretrain.config.training import OptimiserConfig, TrainingComputeConfig
 from irpretrain.errors import TrainingError
 from irpretrain.models.arithmetic import EncoderSize
 from irpretrain.randomness import integer_seed
-from irpretrain.training.compute import free_memory, memory_ran_out
+from irpretrain.training.compute import SMALLER, free_memory, memory_ran_out
 from irpretrain.training.fast_paths import use_fast_paths
 from irpretrain.training.gpu_rates import peak_rate
 from irpretrain.training.gradient_sums import GradientSums
@@ -220,8 +220,4 @@ def _not_a_number(what: str, task: str, step: int) -> str:
 
 
 def _out_of_memory(step: int, error: RuntimeError) -> str:
-    return (
-        f"memory ran out at step {step + 1}{free_memory(error)}. Raise accumulation, or lower "
-        "compute.micro_batch_tokens, which changes results by rounding, and with dropout by what is dropped; or lower "
-        "the batch (batch_groups, batch_size, or batch_sizes of a grid) or max_length."
-    )
+    return f"memory ran out at step {step + 1}{free_memory(error)}. To need less, {SMALLER}"

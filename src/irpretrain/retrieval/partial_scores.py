@@ -1,0 +1,76 @@
+"""Scores of a long re-ranking as far as they are computed, so that a job that is broken off goes on where it was.
+
+They lie in `<root>/<hash of everything that the scores depend on>.npz`, as checkpoints do, and go when the run is
+written. Batches have one order, so that their number says which pairs are scored.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from irpretrain.atomic import atomic_file
+from irpretrain.provenance import content_hash
+from irpretrain.training.job_lock import hold
+
+SECONDS_BETWEEN = 60.0
+"""What a broken-off job may lose."""
+
+
+class PartialScores:
+    """The scores of one job, kept in a file.
+
+    Args:
+        path: the file; need not exist.
+        title: of the job, for messages.
+        seconds: least time between two savings.
+    """
+
+    def __init__(self, path: Path, title: str, seconds: float) -> None:
+        self._path, self._title, self._seconds = path, title, seconds
+        self._last = time.monotonic()
+
+    def resume(self, pairs: int, batches: int) -> tuple[NDArray[np.float32], int]:
+        """Return scores, float32 [pairs], and how many of the batches they are complete for; a damaged file is not
+        used."""
+        try:
+            with np.load(self._path) as found:
+                scores, done = found["scores"], int(found["batches"])
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            return np.zeros(pairs, np.float32), 0
+        if scores.shape != (pairs,) or scores.dtype != np.float32 or not 0 < done <= batches:
+            return np.zeros(pairs, np.float32), 0
+        print(f"[{self._title}] {done:,} of {batches:,} batches were scored before", file=sys.stderr)
+        return scores, done
+
+    def keep(self, scores: NDArray[np.float32], batches: int) -> None:
+        """Save the scores after so many batches, if the last time was long enough ago."""
+        if time.monotonic() - self._last < self._seconds:
+            return
+        with atomic_file(self._path) as temporary, open(temporary, "wb") as handle:
+            np.savez(handle, scores=scores, batches=np.int64(batches))
+        self._last = time.monotonic()
+
+
+@contextmanager
+def partial_scores(job: dict[str, Any], root: str | Path, title: str) -> Iterator[PartialScores]:
+    """Yield the scores of a job, which no other process works on meanwhile; they are removed if it ends well.
+
+    Args:
+        job: everything that the scores depend on, JSON-able.
+        root: folder of all jobs' unfinished work.
+        title: for messages.
+    """
+    key = content_hash(job)
+    path = Path(root) / f"{key}.npz"
+    with hold(Path(root) / f"{key}.lock", title):
+        yield PartialScores(path, title, SECONDS_BETWEEN)
+        path.unlink(missing_ok=True)
