@@ -39,7 +39,7 @@ resume: $(INSTALLED)
 	@snakemake $(HOW) --quiet host reason --rerun-incomplete $(ARGS)
 
 test: $(VENV)/.installed
-	@python -m pytest -n $(CORES) --maxprocesses 4 $(ARGS)
+	@python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxprocesses 4 $(ARGS)
 
 lint: $(VENV)/.installed
 	ruff check . && ruff format --check .

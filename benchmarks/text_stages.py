@@ -11,7 +11,6 @@ through everything first, so that no import and no compiling is measured.
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics as middle
 import tempfile
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ from irpretrain.text.pseudo_queries import sample_pseudo_queries
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 from objectives import TEXT, Collection
+from side_by_side import Stopwatch, Turn
 
 AXIOMS, RETRIEVAL = AxiomsConfig(), RetrievalConfig(threads=1)
 PSEUDO_QUERIES = PseudoQueriesConfig(support="collection", temperature=0.1)
@@ -101,12 +101,6 @@ class Stages:
         )
 
 
-def processor_seconds() -> float:
-    """Of this process and of those that it has started and that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -117,20 +111,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=given.folder) as temporary:
         folder = Path(temporary)
-        for _, stage in Stages(folder / "small", 64).run(folder / "small-out").values():
+        for _, stage in Stages(folder / "small", min(64, given.articles)).run(folder / "small-out").values():
             stage()
-        stages, times = Stages(folder / "measured", given.articles), dict[str, list[float]]()
-        units: dict[str, int] = {}
+        stages, turns = Stages(folder / "measured", given.articles), dict[str, list[Turn]]()
         for number in range(given.rounds):
             for name, (amount, stage) in stages.run(folder / f"out-{number}").items():
-                before = processor_seconds()
+                watch = Stopwatch()
                 stage()
-                times.setdefault(name, []).append(processor_seconds() - before)
-                units[name] = amount
+                turns.setdefault(name, []).append(watch.turn(amount))
     print("| stage | a second of one core | processor seconds |\n|---|---:|---:|")
-    for name, measured in times.items():
-        seconds = middle.median(measured)
-        print(f"| {name} | {units[name] / seconds:,.0f} | {seconds:.1f} |")
+    for name, measured in turns.items():
+        seconds = middle.median(turn.cpu for turn in measured)
+        print(f"| {name} | {measured[0].amount / seconds:,.0f} | {seconds:.1f} |")
 
 
 if __name__ == "__main__":

@@ -47,8 +47,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Several processes begin with the workflow, of which a single file can take ten minutes."""
+    sharing = {item.nodeid.partition("::")[0] for item in items if "finished" in _fixtures(item)}
+    assert sharing <= {*SHARED_RUN}, (
+        f"tests on the run of `finished` are in {sorted(sharing)}; name all these files in SHARED_RUN of "
+        "tests/conftest.py, or each process makes a run of its own"
+    )
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    return item.fixturenames if isinstance(item, pytest.Function) else ()
 
 
 @pytest.fixture(scope="session")

@@ -77,9 +77,11 @@ def test_what_is_not_installed_is_said_and_left_out(side_by_side, capsys):
     assert capsys.readouterr().out == "no-such-pear: not installed, so no pears. To compare: see the head\n"
 
 
-def run(script: str, *arguments: str) -> tuple[str, list[list[str]]]:
-    """Run a benchmark; return what it printed, and the cells of its table's rows."""
-    command = [sys.executable, BENCHMARKS / script, "--rounds", "1", "--threads", "1", *arguments]
+def run(script: str, *arguments: str, threads: bool = True) -> tuple[str, list[list[str]]]:
+    """Run a benchmark, where it can be told its `threads` with one; return what it printed, and the cells of its
+    table's rows."""
+    common = ["--rounds", "1", *(["--threads", "1"] if threads else [])]
+    command = [sys.executable, BENCHMARKS / script, *common, *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ")]
@@ -133,3 +135,19 @@ def test_retrieval():
     ]
     assert printed.count("ranks of all 20 queries are the same in Lucene's two") == 2
     assert has("bm25s") or "bm25s: not installed" in printed
+
+
+def test_text_stages():
+    _, rows = run("text_stages.py", "--articles", "16", threads=False)
+    assert [name for name, *_ in rows] == [
+        "store_words",
+        "build_postings",
+        "sample_pseudo_queries",
+        "merge_groups rop",
+        "index_corpus",
+        "build_positions",
+        "weigh_textrank",
+        "count_term_frequencies",
+        "index_weights",
+    ]
+    assert all(int(rate.replace(",", "")) > 0 for _, rate, _ in rows)

@@ -3,6 +3,9 @@
 INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
 SEARCH_OPTIONS = INDEX_OPTIONS | {"depth", "bm25", "query_likelihood", "jelinek_mercer"}
 
+ENTITY_QUESTIONS = 22_036
+"""Of the data set of that name (ARES); taken where a configuration does not say how many questions there are."""
+
 
 def dataset_options(wildcards):
     """What decides queries, judgements and folds; measures do not, nor does the name in tables."""
@@ -27,10 +30,13 @@ def judged_runs(wildcards):
 
 
 def judging_memory(wildcards):
-    """Megabytes: every retrieved passage of every question is held by its name, a third of a kB each, of some 22,000
-    questions in EntityQuestions."""
+    """Megabytes: every retrieved passage of every question is held by its name, which takes a third of a kB where few
+    questions share one, with the run in which it is read; half a kB is asked for."""
+    from irpretrain.costs import sizes
+
     candidates = sum(depth_of(CFG, Path(path).parent.name) for path in judged_runs(wildcards))
-    return 2000 + 20 * candidates
+    questions = sizes.queries(CFG, wildcards.dataset) or ENTITY_QUESTIONS
+    return 2000 + questions * candidates // 2000
 
 
 def dataset_soundness(wildcards):

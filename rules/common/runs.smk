@@ -40,6 +40,8 @@ def finetuning_options(wildcards):
 PIECE_MB = 0.65
 """Of a word piece in a step of fine-tuning on a CPU, with what the gradient needs: the peaks of the embedded encoder (8.4 GB
 for 12,288 pieces of passages, 3.4 GB for 4,096). A larger encoder has its memory at a later attempt."""
+PASSAGES_OF_A_DOCUMENT = 30
+"""Where all of a document's are read, how many that are is not known beforehand; re-ranking by default reads so many."""
 
 
 def finetuning_memory(wildcards):
@@ -51,8 +53,12 @@ def finetuning_memory(wildcards):
     passages = CFG.reranking_of(wildcards.model).passages
     sequences = max(batches) * (1 + options.negatives)
     if passages is not None:
-        sequences *= passages.most_in_training or passages.most or 30
-    return max(6000, round(2000 + PIECE_MB * sequences * options.max_length))
+        sequences *= passages.most_in_training or passages.most or PASSAGES_OF_A_DOCUMENT
+    pieces = sequences * options.max_length
+    if options.compute.micro_batch_tokens is not None:
+        group = pieces // max(batches)  # is never split
+        pieces = min(pieces, max(options.compute.micro_batch_tokens, group))
+    return max(6000, round(2000 + PIECE_MB * pieces))
 
 
 def reranking_options(wildcards):

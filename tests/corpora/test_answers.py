@@ -15,7 +15,7 @@ from irpretrain.corpora.answered_questions import prepare_questions
 from irpretrain.corpora.judge_by_answers import judge_by_answers
 from irpretrain.corpora.qrels import entity_questions
 from irpretrain.corpora.records import Answers
-from irpretrain.errors import InputError
+from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
 
 
@@ -104,6 +104,11 @@ def test_the_answers_of_a_file(tmp_path):
     assert fourth == Answers(3, "P19-3", ("Bern",))
 
 
+def test_a_file_that_is_no_list(tmp_path):
+    [found] = read(tmp_path / "P19.test.json", {"question": "Where was A born?"})
+    assert str(found) == "no list of questions: dict"
+
+
 PASSAGES = {
     "1": ("Rome", "The city lies on seven hills"),  # the title counts for nothing
     "2": ("Italy", "its capital is Rome"),
@@ -180,6 +185,15 @@ def test_a_question_without_an_answer(tmp_path, questions):
         prepared(tmp_path, questions, unjudged_queries="refuse", **skipping)
 
 
+def test_messages_on_too_few_questions_speak_of_answers(tmp_path, questions):
+    with pytest.raises(ConfigError, match=r"4 queries are asked for, but \S+ has 3 with an answer; lower it"):
+        prepared(tmp_path, questions, sample_queries=4)
+    (questions / "P50.test.json").unlink()
+    (questions / "P19.test.json").write_text(json.dumps([{"question": "Who?", "answers": []}]))
+    with pytest.raises(InputError, match="no query with an answer is left"):
+        prepared(tmp_path, questions, qrels=CONFIG["qrels"] | {"malformed": "skip"})
+
+
 def judged(tmp_path: Path, questions: Path, number: int = 2, second: str = "2") -> tuple[str, dict]:
     prepared(tmp_path, questions)
     runs = [tmp_path / name for name in ("bm25.run.gz", "ql.run.gz")]
@@ -205,7 +219,7 @@ def test_what_was_retrieved_is_judged_the_same_for_any_number_of_shards(tmp_path
 
 def test_runs_must_belong_to_questions_and_corpus(tmp_path, questions):
     with pytest.raises(
-        InputError, match=r"1 retrieved passages are not in the corpus, such as '9' \(question"
+        InputError, match=r"/ql\.run\.gz: 1 retrieved passages are not in the corpus, such as '9' \(question"
     ):
         judged(tmp_path, questions, second="9")
     write_run(tmp_path / "other.run.gz", {"q1": [("1", 1.0)]}, "bm25")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,27 @@ def test_what_is_written(run_finetuning: Finetune) -> None:
     assert counts["epochs_trained"] == len(scores)
     assert [epoch["steps"] for point in found["grid"] for epoch in point["epochs"][:1]] == [3, 2]
     assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
+
+
+@pytest.mark.parametrize(("starving", "said"), [({0, 3, 6}, 0), ({0, 4, 7}, 1)])
+def test_the_first_batch_of_an_epoch_is_no_starving(
+    run_finetuning: Finetune,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    starving: set[int],
+    said: int,
+) -> None:
+    """Three epochs of three steps; some steps wait all of their time."""
+    step = Trainer.step
+
+    def timed(self: Trainer[Any], number: int, *given: Any) -> Any:
+        return replace(step(self, number, *given), seconds=1.0, waited=float(number in starving))
+
+    monkeypatch.setattr(Trainer, "step", timed)
+    run_finetuning("run", options=tuning_options(batch_sizes=[4], patience=3))
+    shown = capfd.readouterr().err
+    assert shown.count("SLOW") == said
+    assert shown.count("waited for batches 33.3%") == 3
 
 
 def test_it_learns_and_keeps_the_model_that_made_the_run(run_finetuning: Finetune, tmp_path: Path) -> None:

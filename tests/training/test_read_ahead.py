@@ -46,16 +46,23 @@ def test_batches_are_read_in_their_order_and_none_beyond_the_last() -> None:
 def test_no_more_are_read_than_may_wait() -> None:
     """Of six, one is taken and two wait, then the training fails; the thread ends at once."""
     read: list[int] = []
+    done = threading.Semaphore(0)
+
+    def batch(step: int) -> None:
+        read.append(step)
+        done.release()
 
     def train() -> None:
-        with read_ahead(read.append, range(6), 2) as take:
+        with read_ahead(batch, range(6), 2) as take:
             take(0)
+            assert all(done.acquire(timeout=10) for _ in range(3))
+            assert not done.acquire(timeout=0.1), "a fourth is read"
+            assert read == [0, 1, 2]
             raise Stop
 
     with pytest.raises(Stop):
         train()
-    assert read == list(range(len(read)))
-    assert 1 <= len(read) <= 3
+    assert read == [0, 1, 2]
     assert not threads()
 
 

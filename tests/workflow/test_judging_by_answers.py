@@ -66,11 +66,12 @@ def overlay(shards: int) -> dict:
 def test_retrieved_passages_are_judged_by_answers(tmp_path):
     make_project(tmp_path)
     write_data(tmp_path)
-    judged = {}
+    judged, qrels = {}, tmp_path / "results/datasets/entity-questions/qrels.txt"
     for shards in (1, 3):
+        qrels.unlink(missing_ok=True)  # so that it is made again
         (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay(shards)))
         run_workflow(tmp_path, "results/scores/questions.csv")
-        judged[shards] = (tmp_path / "results/datasets/entity-questions/qrels.txt").read_text()
+        judged[shards] = qrels.read_text()
     assert judged[1] == judged[3]
     relevant = {tuple(line.split()[::2]) for line in judged[1].splitlines() if line.endswith(" 1")}
     # The three first topics, twice; passages 0 and 12 are of topic 0.

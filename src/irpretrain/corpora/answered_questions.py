@@ -66,18 +66,19 @@ def prepare_questions(
     number = len(answers) + answered.skipped[REPEATED_JUDGEMENT]
     check_number(dataset.qrels, answer_files, number, "questions with answers")
     usable = [query for query in found if query.query_id in answers]
-    without = [query.query_id for query in found if query.query_id not in answers]
+    without = [query for query in found if query.query_id not in answers]
     if without and dataset.unjudged_queries == "refuse":
         raise InputError(
             files[0],
-            f"{len(without):,} questions have no answer, such as {without[0]}",
+            f"{len(without):,} questions have no answer, such as {without[0].query_id}",
+            without[0].line,
             remedy="Add answers, or set unjudged_queries: drop to leave such questions out and count them.",
         )
     if without:
         print(
             f"[{dataset.label}] {len(without):,} of {len(found):,} questions have no answer", file=sys.stderr
         )
-    chosen = sample(usable, dataset, seed, files[0])
+    chosen = sample(usable, dataset, seed, files[0], having="an answer")
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
     return {
         "documents": corpus["documents"],

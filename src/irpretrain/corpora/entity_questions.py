@@ -30,7 +30,7 @@ def read_questions(path: Path) -> Iterator[Question | Malformed]:
         yield (
             content
             if isinstance(content, Malformed)
-            else Malformed(0, "no list of questions", repr(content)[:40])
+            else Malformed(0, "no list of questions", type(content).__name__)
         )
         return
     relation = path.name.partition(".")[0]

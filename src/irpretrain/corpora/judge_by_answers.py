@@ -52,7 +52,8 @@ def judge_by_answers(
         Counts of questions and judgements.
 
     Raises:
-        InputError: a run has a question that the table lacks, or a passage that the corpus lacks.
+        InputError: a malformed answer that is refused, or a run has a question that the table lacks, or a passage that
+            the corpus lacks.
     """
     tally = Tally(dataset.qrels.malformed, "qrels.malformed")
     answers = read_answers(dataset.qrels, source_files("judgements", dataset.qrels, answers_source), tally)
@@ -117,10 +118,14 @@ def _judge(
     if asking:
         document, [query, *_] = min(asking.items())
         raise InputError(
-            runs[0] if runs else documents[0],
+            next((path for path in runs if _holds(path, query, document)), documents[0]),
             f"{len(asking):,} retrieved passages are not in the corpus, such as {document!r} (question {query!r})",
             remedy="Check that runs and corpus belong together.",
         )
+
+
+def _holds(run: str | Path, query: str, document: str) -> bool:
+    return any(name == document for name, _ in read_run(run).get(query, ()))
 
 
 def _lines(pairs: Pairs) -> Iterator[str]:

@@ -10,8 +10,21 @@ from irpretrain.errors import ConfigError, InputError
 from irpretrain.randomness import stream_key
 
 
-def sample(usable: list[Query], dataset: DatasetConfig, seed: int, source: str | Path) -> list[Query]:
+def sample(
+    usable: list[Query],
+    dataset: DatasetConfig,
+    seed: int,
+    source: str | Path,
+    having: str = "a relevant document",
+) -> list[Query]:
     """Return the sample of a data set's queries, in the order of the source.
+
+    Args:
+        usable: the queries that can be used, in the order of the source.
+        dataset: the section of the configuration.
+        seed: seed of the sample.
+        source: the file of the queries, for messages.
+        having: what makes a query usable, for messages.
 
     Raises:
         InputError: there are no queries.
@@ -20,11 +33,11 @@ def sample(usable: list[Query], dataset: DatasetConfig, seed: int, source: str |
     count, where = dataset.sample_queries, f"datasets ({dataset.label})"
     if not usable:
         remedy = "Check that topics, judgements and corpus belong together."
-        raise InputError(source, "no query with a relevant document is left", remedy=remedy)
+        raise InputError(source, f"no query with {having} is left", remedy=remedy)
     if count is not None and count > len(usable):
         raise ConfigError(
-            f"{where}.sample_queries: {count} queries are asked for, but {source} has {len(usable)} with a relevant "
-            "document; lower it, or give null for all"
+            f"{where}.sample_queries: {count} queries are asked for, but {source} has {len(usable)} with {having}; "
+            "lower it, or give null for all"
         )
     names = (query.query_id for query in usable)
     drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])

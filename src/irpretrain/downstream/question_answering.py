@@ -27,7 +27,7 @@ from irpretrain.downstream.windows import (
 from irpretrain.models.output_layers import SpanReader
 from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.training.shares import Share
-from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 
 LENGTH_KEY = "question_answering.max_length"
 
@@ -47,18 +47,18 @@ class SpanTask:
     order: EpochOrder
     name: str = "question answering"
 
-    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
         """Read the windows of a step; see `irpretrain.training.steps.StepTask`."""
         batch = self.sequences.batch([self.windows[place] for place in self.order.places(number)])
         lengths = batch.attention_mask.sum(1)
         share = setting.share(len(lengths), lambda: lengths)
         tokens = int(lengths.sum())
 
-        def losses_of(model: nn.Module) -> StepPart:
+        def part_of(model: nn.Module) -> StepPart:
             metrics = OutputMetrics(1.0, 0.0, sequences=len(lengths))
             return StepPart(metrics, tokens, share, self._losses(model, setting, batch, share))
 
-        return losses_of
+        return part_of
 
     def _losses(
         self, model: nn.Module, setting: Setting, batch: WindowBatch, share: Share

@@ -21,7 +21,7 @@ from irpretrain.downstream.order import EpochOrder
 from irpretrain.models.output_layers import SentenceClassifier
 from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.training.shares import Share
-from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 
 LENGTH_KEY = "sentence_tasks.max_length"
 ROWS_AT_ONCE = 1024
@@ -110,7 +110,7 @@ class LabelTask:
     order: EpochOrder
     name: str = "labels"
 
-    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
         """Read the examples of a step; see `irpretrain.training.steps.StepTask`."""
         places = self.order.places(number)
         batch, targets = (
@@ -121,11 +121,11 @@ class LabelTask:
         share = setting.share(len(lengths), lambda: lengths)
         tokens = int(lengths.sum())
 
-        def losses_of(model: nn.Module) -> StepPart:
+        def part_of(model: nn.Module) -> StepPart:
             metrics = OutputMetrics(1.0, 0.0, sequences=len(lengths))
             return StepPart(metrics, tokens, share, self._losses(model, setting, batch, targets, share))
 
-        return losses_of
+        return part_of
 
     def _losses(
         self, model: nn.Module, setting: Setting, batch: SentenceBatch, targets: np.ndarray, share: Share

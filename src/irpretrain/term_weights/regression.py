@@ -14,7 +14,7 @@ from irpretrain.models.arithmetic import Work
 from irpretrain.term_weights.sequences import TokenBatch, TrainingSequences
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.shares import Share
-from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 
 
 @dataclass
@@ -60,7 +60,7 @@ class TokenRegression:
     seed: int
     name: str = "term weights"
 
-    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
         """Read the sequences of a step; see `StepTask`."""
         batch = self.sequences.batch(number, self.batch_size, self.seed)
         counted = int(np.isfinite(batch.targets).sum())
@@ -69,12 +69,12 @@ class TokenRegression:
         own = lengths[share.items]
         tokens = int(own.sum())
 
-        def losses_of(model: nn.Module) -> StepPart:
+        def part_of(model: nn.Module) -> StepPart:
             metrics = RegressionMetrics(1.0, 0.0, counted=counted)
             losses = self._losses(model, setting, batch, share, counted)
             return StepPart(metrics, tokens, share, losses, Work(own, own, weighed=tokens))
 
-        return losses_of
+        return part_of
 
     def _losses(
         self, model: nn.Module, setting: Setting, batch: TokenBatch, share: Share, counted: int

@@ -24,8 +24,10 @@ from irpretrain.errors import InputError
 from irpretrain.mapped_array import create_mapped
 from irpretrain.progress import progress
 
-LONGEST_COUNT = 16
-"""Digits of a count that no file can have."""
+MOST_DIGITS = 15
+"""Of a number of the first line; no file has counts with more."""
+QUOTED = 40
+"""Bytes of a line that a message quotes."""
 FORMATS = "Give a file in word2vec's text or binary format, or in GloVe's."
 LONGEST_WORD = 4096
 """Bytes; a longer run without a blank is no word of a binary file."""
@@ -91,10 +93,14 @@ def _entries(
     fields = first.split()
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         # Python reads no integers of thousands of digits.
-        count, dimensions = (int(field) if len(field) < LONGEST_COUNT else 0 for field in fields)
+        count, dimensions = (int(field) if len(field) <= MOST_DIGITS else 0 for field in fields)
         if dimensions < 1 or count < 1:
+            quoted = first.strip()[:QUOTED].decode()  # digits and blanks
             raise InputError(
-                path, "its first line promises no possible number of vectors and of their numbers", 1, FORMATS
+                path,
+                f"its first line, {quoted!r}, promises no possible number of vectors and of their numbers",
+                1,
+                FORMATS,
             )
         start = handle.readline() if _is_text(handle, dimensions) else None
         if start is None:

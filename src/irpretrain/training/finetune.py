@@ -295,7 +295,7 @@ class _Search:
         record = {"epoch": progress.epochs, "validation": value, **_summary(measured)}
         progress.history[-1].append(record)
         print(self._line(title, progress, record, measured), file=sys.stderr, flush=True)
-        waits.check(measured)
+        waits.check(measured[1:])  # reading ahead begins anew with each epoch
         return record
 
     def _finished(self, progress: Progress) -> bool:

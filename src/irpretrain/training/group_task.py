@@ -15,7 +15,7 @@ from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, rankin
 from irpretrain.training.masking import Masked, Masker
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.shares import Share
-from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Task:
     masker: Masker | None = None
     mlm_head_steps: int = 0
 
-    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
         """Read the groups of a step and mask them; see `StepTask`."""
         groups = self.source.groups(number)
         share = setting.share(len(groups), lambda: self.builder.tokens(groups))
@@ -55,12 +55,12 @@ class Task:
         work = group_work(batch, masked, self.weight > 0, step >= self.mlm_head_steps)
         part = _Part(len(groups), share, batch, masked)
 
-        def losses_of(model: nn.Module) -> StepPart:
+        def part_of(model: nn.Module) -> StepPart:
             metrics = TaskMetrics(self.weight, self.mlm_weight if masked else 0.0)
             losses = self._losses(model, setting, step, part, metrics)
             return StepPart(metrics, batch.tokens, share, losses, work)
 
-        return losses_of
+        return part_of
 
     def _losses(
         self,

@@ -155,12 +155,11 @@ class BatchWaits:
     """Says once, loudly, that a training waits for its batches."""
 
     def __init__(self, title: str) -> None:
-        self._title, self._steps, self._said = title, 0, False
+        self._title, self._said = title, False
 
     def check(self, measured: Sequence[StepMetrics]) -> None:
-        """Look at some steps. The first of all does not count: nothing could be read before it."""
-        share = waited_share(measured[1:] if self._steps == 0 else measured)
-        self._steps += len(measured)
+        """Look at some steps; leave out those before which nothing could be read, as reading ahead began with them."""
+        share = waited_share(measured)
         if share > STARVING and not self._said:
             self._said = True
             print(
@@ -181,15 +180,15 @@ class StatusLine:
     def __init__(self, title: str, steps: int, every: int, peak: float | None = None) -> None:
         self._title, self._steps, self._every, self._peak = title, steps, every, peak
         self._waiting: list[StepMetrics] = []
-        self._batches = BatchWaits(title)
+        self._batches, self._begun = BatchWaits(title), False
 
     def add(self, metrics: StepMetrics) -> None:
         """Take note of a step, and print if it is time."""
         self._waiting.append(metrics)
         if metrics.step % self._every == 0 or metrics.step == self._steps:
             print(self._line(), file=sys.stderr, flush=True)
-            self._batches.check(self._waiting)
-            self._waiting = []
+            self._batches.check(self._waiting if self._begun else self._waiting[1:])
+            self._waiting, self._begun = [], True
 
     def _line(self) -> str:
         recent = self._waiting

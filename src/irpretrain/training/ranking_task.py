@@ -17,7 +17,7 @@ from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, Group, GroupSource, Span
 from irpretrain.training.losses import count_correct_pairs, ranking_loss
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.steps import MicroBatchLoss, ReadBatch, Setting, StepPart
+from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 from irpretrain.training.word_batches import WordBatchBuilder
 
 
@@ -65,19 +65,19 @@ class RankingTask:
     loss: Loss
     margin: float = 1.0
 
-    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
         """Read the groups of a step; see `StepTask`."""
         groups = self.source.groups(number)
         share = setting.share(len(groups), lambda: self.reader.tokens(groups))
         parts = [self.reader.read(groups[some]) for some in share.slices]
         tokens, work = sum(part.tokens for part in parts), _work(parts)
 
-        def losses_of(model: nn.Module) -> StepPart:
+        def part_of(model: nn.Module) -> StepPart:
             metrics = TaskMetrics(1.0, 0.0)
             losses = self._losses(model, setting, parts, len(groups), metrics)
             return StepPart(metrics, tokens, share, losses, work)
 
-        return losses_of
+        return part_of
 
     def _losses(
         self,

@@ -62,7 +62,8 @@ class Setting:
         return to_device(self.on_host(array), self.device)
 
     def on_host(self, array: np.ndarray) -> Tensor:
-        """Return an array as a tensor on the host: of masks, whose sums would have to be asked for on a device."""
+        """Return an array as a tensor on the host, for masks and sizes: on a device their sums would have to be waited
+        for."""
         return torch.from_numpy(np.ascontiguousarray(array))
 
     def autocast(self) -> torch.autocast:
@@ -102,7 +103,7 @@ class StepPart:
     work: Work | None = None
 
 
-ReadBatch = Callable[[nn.Module], StepPart]
+PartOf = Callable[[nn.Module], StepPart]
 """A task's batch of one step, read and ready: what it adds to the step, computed by a model."""
 
 
@@ -111,7 +112,7 @@ class StepTask(Protocol):
 
     name: str
 
-    def read(self, setting: Setting, step: int, number: int) -> ReadBatch:
+    def read(self, setting: Setting, step: int, number: int) -> PartOf:
         """Read what the task's batch of the given number adds to optimiser step `step`.
 
         It depends on the arguments alone, and neither touches the device nor talks to other processes.
@@ -121,7 +122,8 @@ class StepTask(Protocol):
 def add_measured(measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also: Tensor) -> float:
     """Add what micro-batches measured to the metrics of their tasks, in their order; return another number, `also`.
 
-    All numbers come from the device together, which is the one time in a step that this waits for it.
+    All numbers come from the device together, so that a step waits for it once. It also waits with fp16, afterwards, as
+    `GradScaler.step` asks whether a gradient is infinite, and with several processes, before, in `GradientSums.finish`.
     """
     tensors = [tensor for _, own in measured for tensor in own.values()]
     *numbers, last = torch.stack(

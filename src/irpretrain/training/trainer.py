@@ -29,7 +29,7 @@ from irpretrain.training.metrics import StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
 from irpretrain.training.ranks import here
 from irpretrain.training.read_ahead import read_ahead
-from irpretrain.training.steps import ReadBatch, Setting, StepPart, StepTask, add_measured
+from irpretrain.training.steps import PartOf, Setting, StepPart, StepTask, add_measured
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -70,7 +70,7 @@ class Trainer(Generic[Model]):
         self._options, self._seed = optimiser, seed
         self._setting = Setting(device, compute, accumulation, self.ranks, compute.micro_batch_tokens)
         self._reads_ahead = compute.reads_ahead(device.type)
-        self._read_before: Callable[[int], list[ReadBatch]] | None = None
+        self._read_before: Callable[[int], list[PartOf]] | None = None
         self._parameters = list(model.parameters())
         self._gradients = GradientSums(self._parameters, self.ranks)
         self._size = EncoderSize.of(model)
@@ -125,8 +125,8 @@ class Trainer(Generic[Model]):
         set_learning_rate(self.optimiser, rate)
         self.optimiser.zero_grad(set_to_none=True)
         parts, measured = [], list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
-        for place, batch in enumerate(read):
-            part = batch(self.model)
+        for place, part_of in enumerate(read):
+            part = part_of(self.model)
             measured += self._backward(part, step, place, last=place == len(tasks) - 1)
             parts.append(part)
         self._gradients.finish()
@@ -140,7 +140,7 @@ class Trainer(Generic[Model]):
         loss = math.fsum(task.weighted_loss for task in metrics.values())
         return StepMetrics(step + 1, loss, metrics, rate, norm, tokens, seconds, operations, waited)
 
-    def _read(self, step: int, tasks: Sequence[StepTask], number: int) -> list[ReadBatch]:
+    def _read(self, step: int, tasks: Sequence[StepTask], number: int) -> list[PartOf]:
         return [task.read(self._setting, step, number) for task in tasks]
 
     def _backward(
