@@ -107,7 +107,7 @@ class OneNode:
             )
         self._daemons.append(daemon)
 
-    def _wait(self, what: str, there: Callable[[], bool], seconds: float = 90) -> None:
+    def _wait(self, what: str, there: Callable[[], bool], seconds: float = 300) -> None:
         end = time.monotonic() + seconds
         while not there():
             assert time.monotonic() < end, f"no {what} after {seconds:.0f} s; see {self.folder / 'log'}"
