@@ -248,7 +248,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     assert len(whole) > last
     with pytest.raises(KeyboardInterrupt):
         rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
-    assert [path.suffix for path in checkpoints.iterdir()] == [".npz"]
+    assert [path.suffix for path in checkpoints.iterdir()] == [".scores"]
     scored.clear()
     last = 0
     rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
@@ -259,7 +259,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
 
 
 def test_kept_scores_of_another_shape_or_damaged_are_not_used(tmp_path: Path) -> None:
-    path = tmp_path / "kept.npz"
+    path = tmp_path / "kept.scores"
     kept = PartialScores(path, "t", seconds=0)
     kept.keep(np.ones(3, np.float32), 2)
     assert kept.resume(3, 2)[1] == 2

@@ -187,9 +187,14 @@ def report(inputs: Path, out: Path) -> dict[str, Any]:
         files = write_results(small, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
         make_figures([PROP_YAML], config, *files, [], [], small / "figures")
         (small / "dag.svg").write_text("<svg/>")
-    given = [small / "scores.csv"], [small / "per_query.parquet"], []
+    beside = out / "per_query.parquet"  # the report links to it
+    beside.symlink_to(small / "per_query.parquet")
+    given = [small / "scores.csv"], [beside], []
     manifest = ROOT / "resources/embedded.yaml"
-    return write_report(config, [PROP_YAML], *given, small, small / "dag.svg", manifest, out / "a")
+    try:
+        return write_report(config, [PROP_YAML], *given, small, small / "dag.svg", manifest, out / "a")
+    finally:
+        beside.unlink()
 
 
 STAGES: dict[str, tuple[Make, list[str]]] = {

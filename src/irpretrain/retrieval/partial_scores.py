@@ -1,6 +1,6 @@
 """Scores of a long re-ranking as far as they are computed, so that a job that is broken off goes on where it was.
 
-They lie in `<root>/<hash of everything that the scores depend on>.npz`, as checkpoints do, and go when the run is
+They lie in `<root>/<hash of everything that the scores depend on>.scores`, as checkpoints do, and go when the run is
 written. Batches have one order, so that their number says which pairs are scored.
 """
 
@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +41,9 @@ class PartialScores:
         """Return scores, float32 [pairs], and how many of the batches they are complete for; a damaged file is not
         used."""
         try:
-            with np.load(self._path) as found:
-                scores, done = found["scores"], int(found["batches"])
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            with open(self._path, "rb") as handle:
+                done, scores = int(np.load(handle)), np.load(handle)
+        except (OSError, ValueError, TypeError, EOFError):
             return np.zeros(pairs, np.float32), 0
         if scores.shape != (pairs,) or scores.dtype != np.float32 or not 0 < done <= batches:
             return np.zeros(pairs, np.float32), 0
@@ -56,7 +55,8 @@ class PartialScores:
         if time.monotonic() - self._last < self._seconds:
             return
         with atomic_file(self._path) as temporary, open(temporary, "wb") as handle:
-            np.savez(handle, scores=scores, batches=np.int64(batches))
+            np.save(handle, np.int64(batches))
+            np.save(handle, scores)
         self._last = time.monotonic()
 
 
@@ -70,7 +70,7 @@ def partial_scores(job: dict[str, Any], root: str | Path, title: str) -> Iterato
         title: for messages.
     """
     key = content_hash(job)
-    path = Path(root) / f"{key}.npz"
+    path = Path(root) / f"{key}.scores"
     with hold(Path(root) / f"{key}.lock", title):
         yield PartialScores(path, title, SECONDS_BETWEEN)
         path.unlink(missing_ok=True)
