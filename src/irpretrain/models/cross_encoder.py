@@ -23,10 +23,9 @@ from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.models.parameters import (
-    WEIGHTS_REMEDY,
     copy_tokenizer,
     initialise,
-    load_network,
+    load_bert,
     open_weights,
     quiet,
     refuse_missing,
@@ -117,13 +116,7 @@ class CrossEncoder(nn.Module):
                     f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
                 )
             config.num_hidden_layers = layers
-        classifier, missing = load_network(
-            BertForSequenceClassification,
-            directory,
-            WEIGHTS_REMEDY,
-            config=config,
-            attn_implementation="sdpa",
-        )
+        classifier, missing = load_bert(BertForSequenceClassification, directory, config)
         fresh = {name for name in missing if name.startswith("classifier.")} | {
             "classifier.weight",
             "classifier.bias",
@@ -165,13 +158,7 @@ class CrossEncoder(nn.Module):
         config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
-        classifier, missing = load_network(
-            BertForSequenceClassification,
-            directory,
-            WEIGHTS_REMEDY,
-            config=config,
-            attn_implementation="sdpa",
-        )
+        classifier, missing = load_bert(BertForSequenceClassification, directory, config)
         refuse_missing(directory, missing)
         mlm_head = MaskedLanguageModelHead(config)
         path = directory / MLM_HEAD_FILE

@@ -22,10 +22,9 @@ from irpretrain.errors import ConfigError, refusing
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import (
-    WEIGHTS_REMEDY,
     copy_tokenizer,
     initialise,
-    load_network,
+    load_bert,
     open_weights,
     quiet,
     refuse_missing,
@@ -91,9 +90,7 @@ class OutputLayerModel(nn.Module):
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
             config.classifier_dropout = dropout
-        network, missing = load_network(
-            cls.architecture, directory, WEIGHTS_REMEDY, config=config, attn_implementation="sdpa"
-        )
+        network, missing = load_bert(cls.architecture, directory, config)
         fresh = {name for name, _ in network.named_parameters() if name.startswith(cls.layer)}
         refuse_missing(directory, missing - fresh)
         initialise(network, fresh, config.initializer_range, seed)

@@ -7,13 +7,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from irpretrain.errors import InputError, refusing
 from irpretrain.randomness import generator
+
+if TYPE_CHECKING:
+    from transformers import BertConfig
 
 WEIGHTS_REMEDY = "The directory must hold model.safetensors; other formats must be converted first."
 TOKENIZER_FILES = (
@@ -56,6 +59,11 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
     own_memory(network)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
     return network, set(information["missing_keys"]) | mismatched
+
+
+def load_bert(architecture: Any, directory: Path, config: BertConfig) -> tuple[Any, set[str]]:
+    """Load a model of BERT's architecture, with torch's own attention, as `config` describes it; see `load_network`."""
+    return load_network(architecture, directory, WEIGHTS_REMEDY, config=config, attn_implementation="sdpa")
 
 
 def own_memory(module: nn.Module) -> None:
