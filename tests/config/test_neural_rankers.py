@@ -163,7 +163,8 @@ def test_a_recipe_fills_what_is_left_out_and_a_key_given_wins(given: dict[str, A
     found = config.finetuning.model_dump()
     assert {key: found[key] for key in expected} == expected
     assert config.finetuning.optimiser.weight_decay == 0.2
-    assert (config.reranking.max_length, config.reranking.query_length) == (512, 64)
+    read = config.reranking.model_dump()
+    assert {key: read[key] for key in RECIPES[recipe]["reranking"]} == RECIPES[recipe]["reranking"]
 
 
 def test_the_recipes_say_what_the_papers_say() -> None:
@@ -175,6 +176,21 @@ def test_the_recipes_say_what_the_papers_say() -> None:
     assert (php["batch_sizes"], php["epochs"], php["learning_rates"]) == ([32], 1, [1e-5])
     assert php["optimiser"] == {"warmup": 0.01, "weight_decay": 0.1}
     assert all(recipe["finetuning"]["max_length"] == 512 for recipe in RECIPES.values())
+    assert RECIPES["wikiformer"]["finetuning"]["query_length"] == 30  # and 480 of the document
+
+
+def test_models_are_fine_tuned_with_the_lengths_that_they_rank_with() -> None:
+    """Lengths that differ between training and test would be an error of one of them."""
+    for recipe in RECIPES.values():
+        assert {key: recipe["finetuning"][key] for key in recipe["reranking"]} == recipe["reranking"]
+
+
+def test_legal_cases_are_queries_of_255_word_pieces() -> None:
+    """Wikiformer, Implementation Details: 255 and 255 where query and document are long texts."""
+    config: Config = load_config(ROOT / "config.yaml", ROOT / "configs/legal-paper.yaml")
+    assert [
+        (options.query_length, options.max_length) for options in (config.finetuning, config.reranking)
+    ] == [(255, 512), (255, 512)]
 
 
 def test_null_takes_back_what_an_earlier_file_gave(given: dict[str, Any]) -> None:
