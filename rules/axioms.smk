@@ -114,7 +114,7 @@ rule sample_pseudo_queries:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        options=pseudo_query_options,
+        options=pseudo_query_options(),
         seed=CFG.seed,
     script:
         "../scripts/sample_pseudo_queries.py"

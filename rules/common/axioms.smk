@@ -48,26 +48,24 @@ def given_vectors():
     return [] if path is None else source(path)
 
 
-def pseudo_query_options(wildcards):
-    """How a collection's pseudo-queries are drawn; how their temperature is found is another matter."""
-    own = CFG.pseudo_queries.of(wildcards.collection)
-    return own.model_dump(mode="json", exclude={"calibration"})
+def pseudo_query_options():
+    """How pseudo-queries are drawn; how their temperature is found is another matter."""
+    return CFG.pseudo_queries.model_dump(mode="json", exclude={"calibration"})
 
 
 def calibration_options():
     """How the temperature of a collection's pseudo-queries is found; it draws numbers of queries of its own."""
-    given = {"temperature", "temperatures", "per_document"}
-    return CFG.pseudo_queries.model_dump(mode="json", exclude=given)
+    return CFG.pseudo_queries.model_dump(mode="json", exclude={"temperature", "per_document"})
 
 
-def is_calibrated(collection):
-    return CFG.pseudo_queries.of(collection).temperature == "calibrated"
+def is_calibrated():
+    return CFG.pseudo_queries.temperature == "calibrated"
 
 
 def calibrated_temperature(wildcards):
     """The temperature that is found for a collection, where the configuration gives no number."""
     path = f"results/pseudo_queries/{wildcards.collection}/temperature.json"
-    return path if is_calibrated(wildcards.collection) else []
+    return path if is_calibrated() else []
 
 
 def printed_rank_shares(wildcards):

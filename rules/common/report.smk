@@ -89,7 +89,7 @@ def rank_intervals(papers):
 
 def temperatures(papers):
     """How the temperatures that are not given were chosen."""
-    calibrated = filter(is_calibrated, sampled_collections(papers))
+    calibrated = sampled_collections(papers) if is_calibrated() else []
     return [f"results/pseudo_queries/{name}/temperature.json" for name in calibrated]
 
 

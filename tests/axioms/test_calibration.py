@@ -175,7 +175,9 @@ def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_told(
     assert f"chosen: T = {found['temperature']:g}: ranks 1-2: " in told[-1]
 
 
-def test_queries_are_drawn_at_the_temperature_that_was_found(files: Files) -> None:
+def test_queries_are_drawn_at_the_temperature_that_was_found(
+    files: Files, capsys: pytest.CaptureFixture
+) -> None:
     temperature = files.calibrate()["temperature"]
     outputs = [files.folder / name for name in ("found.parquet", "given.parquet")]
     path = files.folder / "temperature.json"
@@ -186,15 +188,17 @@ def test_queries_are_drawn_at_the_temperature_that_was_found(files: Files) -> No
     sample_pseudo_queries(files.words[0], files.statistics, given, 1, outputs[1])
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
     assert counts["temperature"] == temperature
+    assert f"temperature {temperature:g}: calibrated, {path}" in capsys.readouterr().err
 
 
-def test_a_number_wins_over_what_was_found(files: Files) -> None:
+def test_a_number_wins_over_what_was_found(files: Files, capsys: pytest.CaptureFixture) -> None:
     files.calibrate()
     outputs = [files.folder / name for name in ("both.parquet", "number.parquet")]
     options = PseudoQueriesConfig(temperature=0.5)
     for output, path in zip(outputs, (files.folder / "temperature.json", None), strict=True):
         counts = sample_pseudo_queries(files.words[0], files.statistics, options, 1, output, path)
-        assert "temperature" not in counts
+        assert counts["temperature"] == 0.5
+        assert "temperature 0.5: a number in the configuration" in capsys.readouterr().err
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
@@ -222,7 +226,7 @@ def test_the_best_at_a_bound_is_told(files: Files, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.splitlines()[-1].endswith("a bound of the search")
 
 
-def test_squads_paragraphs_have_the_temperature_of_the_default_configuration(tmp_path: Path) -> None:
+def test_squads_paragraphs_have_the_temperature_that_was_found_by_hand(tmp_path: Path) -> None:
     corpus = CorpusConfig(format="squad", path="embedded:squad-train")
     materialise("squad-train", ROOT / "resources/embedded.yaml", tmp_path / "source")
     write_shard(

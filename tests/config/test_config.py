@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config, parse_config
-from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.load import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
 from irpretrain.config.usage import (
@@ -561,25 +560,10 @@ def test_what_would_train_a_given_re_ranker_is_refused(given):
     assert "models.further.start: theirs is a re-ranker given by its path" in text
 
 
-def test_temperatures_of_pseudo_queries_belong_to_collections(given):
-    given["pseudo_queries"] = {"temperature": 0.5, "temperatures": {"nowhere": 0.1}}
-    assert "pseudo_queries.temperatures: 'nowhere' is not in collections" in message(given)
-    options = PseudoQueriesConfig(temperature=0.5, temperatures={"passages": 0.1})
-    assert options.of("passages").temperature == 0.1
-    assert options.of("articles") == PseudoQueriesConfig(temperature=0.5)
-
-
-def test_temperatures_that_are_not_given_are_calibrated(given):
-    options = PseudoQueriesConfig(temperatures={"passages": 0.1, "articles": None})
-    assert [options.of(name).temperature for name in ("passages", "articles", "others")] == [
-        0.1,
-        "calibrated",
-        "calibrated",
-    ]
-    alone = PseudoQueriesConfig(temperature=0.5, temperatures={"passages": "calibrated"})
-    assert [alone.of(name).temperature for name in ("passages", "others")] == ["calibrated", 0.5]
-    assert alone.at(0.1).temperature == 0.1
-    assert PseudoQueriesConfig().support == "collection"
+def test_every_collection_is_calibrated_unless_the_user_gives_a_number(given):
+    default = yaml.safe_load((ROOT / "config.yaml").read_text())
+    assert load_config(ROOT / "config.yaml").pseudo_queries.temperature == "calibrated"
+    assert not {"temperature", "temperatures"} & set(default.get("pseudo_queries", {}))
     given["pseudo_queries"] = {"temperature": "hot", "calibration": {"lowest": 2.0}}
     text = message(given)
     assert "pseudo_queries.temperature" in text

@@ -133,16 +133,6 @@ def test_runs_of_others_are_named_after_data_sets(name: str) -> None:
 
 
 @fuzz
-@given(NAMES)
-def test_temperatures_are_named_after_collections(name: str) -> None:
-    changed = copy.deepcopy(default())
-    changed.setdefault("pseudo_queries", {}).setdefault("temperatures", {})[name] = 1.0
-    if name not in changed["collections"]:
-        with pytest.raises(ConfigError):
-            parse_config(changed)
-
-
-@fuzz
 @given(
     st.one_of(NAMES, NAMES.map(lambda name: f"few-shot-{name}"), NAMES.map(lambda name: f"zero-shot{name}"))
 )

@@ -90,13 +90,8 @@ class PseudoQueriesConfig(Section):
         "calibrated",
         description="γ is divided by it before the softmax of equation 6. Smaller values prefer the words with the "
         "largest divergence; with support collection, 1 draws from the whole vocabulary almost uniformly. calibrated: "
-        "for each collection the one at which pseudo-queries rank their documents most like the paper's "
-        "(`calibration`).",
-    )
-    temperatures: dict[str, Temperature | None] = Field(
-        default_factory=dict,
-        description="Temperatures of single collections by their keys: how high pseudo-queries rank their documents "
-        "depends on how long these are, and how many. null: that of all.",
+        "each collection gets the temperature at which its pseudo-queries rank their documents most like the paper's "
+        "(`calibration`). A number holds for every collection.",
     )
     calibration: CalibrationConfig = Field(
         default_factory=CalibrationConfig, description="How the temperature `calibrated` is found."
@@ -116,12 +111,6 @@ class PseudoQueriesConfig(Section):
         description="Words with fewer occurrences in the collection are not in the vocabulary.",
         json_schema_extra={"unit": "words"},
     )
-
-    def of(self, collection: str) -> PseudoQueriesConfig:
-        """Return the options of one collection."""
-        own = self.temperatures.get(collection)
-        temperature = self.temperature if own is None else own
-        return self.model_copy(update={"temperature": temperature, "temperatures": {}})
 
     def at(self, temperature: float) -> PseudoQueriesConfig:
         """Return the same options with this temperature."""

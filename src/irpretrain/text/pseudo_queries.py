@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,17 +58,17 @@ def sample_pseudo_queries(
     Returns:
         Counts: documents, documents without words, queries, words, words outside their document, queries that are
         shorter than the length drawn as the document has no more words, lengths observed and (before cutting) expected,
-        size of the vocabulary, mu; and the temperature, where it was calibrated.
+        size of the vocabulary, mu, the temperature.
 
     Raises:
         ConfigError: the temperature is to be calibrated, and none was given.
         InputError: the vocabulary is empty.
         IntegrityError: the word store was made with other statistics, or the file of the temperature is damaged.
     """
-    calibrated: dict[str, float] = {}
+    origin = "a number in the configuration, for every collection"
     if options.temperature == "calibrated" and temperature is not None:
-        calibrated = {"temperature": read_temperature(temperature)}
-        options = options.at(calibrated["temperature"])
+        options = options.at(read_temperature(temperature))
+        origin = f"calibrated, {temperature}"
     store = WordStore.open(words)
     sampler = PseudoQuerySampler(statistics, options, seed, resources)
     if store.vocabulary != len(sampler.tables.number_of):
@@ -77,12 +78,13 @@ def sample_pseudo_queries(
             f"{len(sampler.tables.number_of):,}",
             remedy="Delete both and run the workflow again.",
         )
+    print(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}", file=sys.stderr, flush=True)
     report = _Report()
     with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
         for documents, queries in sampler.sample(store):
             writer.add(_rows(documents, queries, sampler))
             report.add(documents.num_rows, queries)
-    return report.counts(sampler) | calibrated
+    return {**report.counts(sampler), "temperature": sampler.rules.temperature}
 
 
 class PseudoQuerySampler:
