@@ -50,7 +50,7 @@ def runs(config: Config) -> Iterator[RunName]:
         for model in experiment.models:
             for regime in experiment.regimes:
                 yield RunName(experiment.dataset, experiment.candidates, model, regime)
-        for method in ("bm25", "ql", *experiment.first_stages):
+        for method in ("bm25", "ql", experiment.candidates, *experiment.first_stages):
             yield RunName(experiment.dataset, method, method, "first-stage")
 
 

@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from overlay_layers import ROOT, load, made_scores
 
+from irpretrain.config.usage import active_experiments
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
 
@@ -52,3 +53,25 @@ def test_table_4_trains_the_better_model_further_on_what_is_searched():
         further = config.models[found["further", dataset]]
         assert further.start == better
         assert config.collections[further.collection] == [config.datasets[dataset].corpus]
+
+
+def test_the_judged_candidates_of_letor_are_re_ranked():
+    """Section 4.3: MQ2007 and MQ2008 have fewer candidates; LETOR gives some 40 and 20 a query."""
+    config = load(ROOT / "configs/prop-paper.yaml")
+    candidates = {
+        (experiment.dataset, experiment.candidates) for experiment in active_experiments(config).values()
+    }
+    assert candidates == {
+        ("robust04", "bm25"),
+        ("clueweb09b", "bm25"),
+        ("gov2", "bm25"),
+        ("mq2007", "given"),
+        ("mq2008", "given"),
+    }
+
+
+def test_bm25_of_given_candidates_is_their_order():
+    """LETOR gives its candidates in the order of BM25; query likelihood is not given, and ours searches Gov2."""
+    assert cells("table2")["bm25", "mq2007"] == cells("table2")["bm25", "mq2008"] == "given"
+    assert cells("table2")["bm25", "gov2"] == "bm25"
+    assert "ours searches the whole collection" in cells("table2")["ql", "mq2007"]

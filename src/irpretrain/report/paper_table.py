@@ -208,14 +208,15 @@ class _PaperTable:
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime.
 
-        A first stage of ours searches the collection, so none stands where the paper ranks given candidates with it.
+        A first stage of ours searches the collection, so where the paper ranks given candidates with it none stands but
+        the order in which they are given, if the row names that.
         """
         model = self._model(row, dataset)
         if model is None:
             return None
         if model in first_stage_labels(self.config):
-            given = candidates in self.published.candidates
-            return None if given else self.scores.first_stage(dataset, model)
+            is_search = candidates in self.published.candidates and model != candidates
+            return None if is_search else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
     def _plan(self, row: PublishedRow, dataset: str, candidates: str, measure: str, regime: str) -> Plan:
