@@ -174,6 +174,9 @@ def test_the_recipes_say_what_the_papers_say() -> None:
     assert (RECIPES["ares"]["finetuning"]["epochs"], RECIPES["ares"]["finetuning"]["loss"]) == (20, "hinge")
     php = RECIPES["php"]["finetuning"]
     assert (php["batch_sizes"], php["epochs"], php["learning_rates"]) == ([32], 1, [1e-5])
+    assert php["few_shot_batch_sizes"] == [
+        32
+    ]  # section 4.3.3 excepts none, and Figure 4 goes to 64,000 queries
     assert php["optimiser"] == {"warmup": 0.01, "weight_decay": 0.1}
     assert all(recipe["finetuning"]["max_length"] == 512 for recipe in RECIPES.values())
     assert RECIPES["wikiformer"]["finetuning"]["query_length"] == 30  # and 480 of the document

@@ -12,6 +12,7 @@ from test_figures import group_sidecar, metrics
 from irpretrain.config import Config
 from irpretrain.config.experiments import ModelConfig
 from irpretrain.errors import InputError
+from irpretrain.report.cells import OUTCOMES
 from irpretrain.report.dag import write_dag
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
@@ -391,7 +392,7 @@ def test_counts_of_verdicts_show_their_cells_alone(page, report) -> None:
     assert everything == [f"prop_table{number}" for number in (2, 3, 4, 5)]
     counts = "[...document.querySelectorAll('#verdicts .counts')[0].tBodies[0].rows[0].cells].slice(2)"
     shown = page.evaluate(f"{counts}.map((cell) => Number(cell.dataset.sort))")
-    assert shown == [report[1]["verdicts"][o] for o in ("reproduced", "off", "not run", "no published value")]
+    assert shown == [report[1]["verdicts"][outcome] for outcome in OUTCOMES]
     rows = page.evaluate(visible.format("prop_table2"))
 
     page.click("#verdicts .counts a[data-outcome='reproduced']")

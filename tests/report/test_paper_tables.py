@@ -14,6 +14,7 @@ from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
     OFF,
+    OTHER_RECIPE,
     REPRODUCED,
     Comparison,
     Ours,
@@ -245,6 +246,31 @@ def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
     ):
         assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
         assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OFF]  # ours: 0.280 and 0.480
+
+
+@pytest.mark.parametrize("recipe", ["none", "wikiformer", "ares"])
+def test_a_number_by_another_paper_s_recipe_has_no_verdict(config_of, tmp_path: Path, recipe: str) -> None:
+    """Zero-shot numbers and those of first stages do not depend on the recipe."""
+    squad = {"format": "squad", "path": "embedded:squad-dev"}
+    config = config_of(
+        "wikiformer",
+        datasets={
+            "msmarco-doc": {"label": "MS MARCO", "corpus": "squad-dev", "queries": squad, "qrels": squad}
+        },
+        experiments={
+            "one": {"dataset": "msmarco-doc", "models": ["wikiformer"], "regimes": ["zero-shot", "full"]}
+        },
+        finetuning={"recipe": recipe},
+    )
+    rows = flat_rows("msmarco-doc", {"wikiformer": 0.28}, ("zero-shot", "full"), candidates="official")
+    table = _table((config, write_results(tmp_path, rows)), WIKIFORMER_YAML, "table2")
+    cells = next(row for row in table.panels[0].rows if row.key == "wikiformer").cells[::4]
+    assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
+    other = recipe == "ares"
+    assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OTHER_RECIPE if other else OFF]
+    reason = cells[1].verdicts[0].reason
+    assert not other or reason.startswith("fine-tuned by the recipe ares; the paper's is wikiformer")
+    assert not other or f"({OTHER_RECIPE})" in markdown(table)
 
 
 @pytest.fixture

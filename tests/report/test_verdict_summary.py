@@ -92,7 +92,7 @@ def test_what_the_page_shows() -> None:
     assert first[REPRODUCED]["detail"] == "1 number, 1 claim"
     assert first[OFF]["detail"] == "0 numbers, 1 claim"
     assert (first[NOT_RUN]["first"], first[NOTHING_PUBLISHED]["first"]) == ("a_table1", "a_table2")
-    assert [one["count"] for one in views[3]["counts"]] == [0, 0, 1, 0]
+    assert [one["count"] for one in views[3]["counts"]] == [0, 0, 1, 0, 0]
     assert views[3]["counts"][0]["first"] == ""
 
 

@@ -17,7 +17,8 @@ NOT_RUN = "not run"
 REPRODUCED = "reproduced"
 OFF = "off"
 NOTHING_PUBLISHED = "no published value"
-OUTCOMES = (REPRODUCED, OFF, NOT_RUN, NOTHING_PUBLISHED)
+OTHER_RECIPE = "other recipe"
+OUTCOMES = (REPRODUCED, OFF, NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -56,9 +57,28 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
             _draw_few_shot(axis, figure_data, config, scores, pair, model)
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
         reading = reading_remark(config, scores, pairs, figure_data.measure)
-        remark = f"Zero queries: zero-shot. {reading} {training_remark(config, [model])}"
+        smallest = min(n for pair in pairs for n in _few_shot(scores, pair, model))
+        remark = f"{steps_remark(config, smallest)} {reading} {training_remark(config, [model])}"
         titled(figure, f"{title}, on {labels}", remark)
     return figure
+
+
+def steps_remark(config: Config, queries: int) -> str:
+    """Return what zero queries are, the batches, and how few steps the fewest training queries make up."""
+    options = config.finetuning
+    sizes = list(dict.fromkeys(options.few_shot_batch_sizes))
+    steps = list(dict.fromkeys(math.ceil(queries / size) for size in sizes))
+    passes = "1 pass" if options.epochs == 1 else f"at most {options.epochs} passes"
+    return (
+        f"Zero queries: zero-shot. Batches of {_either(sizes)}, {passes}: {queries} training queries with one relevant "
+        f"document each are {_either(steps)} step{'' if steps == [1] else 's'} a pass."
+    )
+
+
+def _either(numbers: list[int]) -> str:
+    """Return "4, 8 or 16"."""
+    *others, last = map(str, numbers)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _few_shot(scores: Scores, pair: tuple[str, str], model: str) -> list[int]:
@@ -149,7 +169,8 @@ def _say_how_to_read(
     stand_ins = figure_data.models.get("stand_ins", [])  # the paper has no such curve to miss
     missing = [model for model in wanted if model not in (*drawn, *stand_ins)]
     reading = reading_remark(config, scores, pairs, figure_data.measure)
-    remark = f"Zero queries: zero-shot. {reading} {training_remark(config, drawn)}"
+    smallest = min(n for pair in pairs for model in drawn for n in _few_shot(scores, pair, model))
+    remark = f"{steps_remark(config, smallest)} {reading} {training_remark(config, drawn)}"
     labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
     titled(figure, f"{title}, on {labels}", remark + (f" Not run: {', '.join(missing)}." if missing else ""))
 

@@ -33,13 +33,15 @@ from irpretrain.report.published import (
 )
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
-from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
+from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict, other_recipe
 
 GAPS = {
     "NA": "the paper has this cell and gives no number in it",
     ILLEGIBLE: "the paper prints a number here; our text of it does not show it",
 }
 """Why a cell of the paper cannot be compared with ours."""
+UNTRAINED = (FIRST_STAGE, "zero-shot")
+"""Regimes whose numbers do not depend on how models are fine-tuned."""
 MEASURES_SHOWN = 2
 """Most measures of a data set of ours on which none of the table's own measures was computed."""
 
@@ -305,6 +307,9 @@ class _PaperTable:
         if ours is None:
             return [not_run(plan.reason)]
         if published is not None:
+            recipe = self.config.finetuning.recipe
+            if ours.run.regime not in UNTRAINED and recipe not in ("none", self.published.paper):
+                return [other_recipe(self.published.paper, recipe)]
             return [number_verdict(published, ours, self.published.verdict.tolerance)]
         gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
         if gap:

@@ -14,6 +14,7 @@ from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
     OFF,
+    OTHER_RECIPE,
     OUTCOMES,
     REPRODUCED,
     Column,
@@ -116,12 +117,12 @@ def summary_table(rows: Sequence[Tallied], names: dict[str, str]) -> Table:
     groups = [(outcome, kind) for outcome in (REPRODUCED, OFF) for kind in KINDS]
     columns = (
         *(Column(outcome.capitalize(), KINDS[kind]) for outcome, kind in groups),
-        Column("Not compared", NOT_RUN),
-        Column("Not compared", NOTHING_PUBLISHED),
+        *(Column("Not compared", outcome) for outcome in (NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)),
     )
 
     def row(one: Tallied) -> Row:
-        numbers = [one.of(*group) for group in groups] + [one.of(NOT_RUN), one.of(NOTHING_PUBLISHED)]
+        numbers = [one.of(*group) for group in groups]
+        numbers += [one.of(outcome) for outcome in (NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)]
         label = one.table or names.get(one.paper, one.paper)
         return Row(label, label, "", tuple(Tally(str(number), None) for number in numbers))
 

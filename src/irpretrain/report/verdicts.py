@@ -14,6 +14,7 @@ from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
     OFF,
+    OTHER_RECIPE,
     REPRODUCED,
     Comparison,
     Ours,
@@ -32,6 +33,7 @@ MEANINGS = {
     OFF: "the number does not, or ours is not",
     NOT_RUN: "nothing of ours to compare; the reason stands under the table",
     NOTHING_PUBLISHED: "ours alone: the paper prints no such number",
+    OTHER_RECIPE: "both numbers are there, but ours comes from fine-tuning by another paper's recipe",
 }
 """What the outcomes mean, for a reader of the report."""
 
@@ -84,3 +86,11 @@ def not_run(reason: str) -> Verdict:
 def nothing_published(reason: str) -> Verdict:
     """Return the verdict of a value that the paper has no counterpart of."""
     return Verdict(NOTHING_PUBLISHED, reason)
+
+
+def other_recipe(paper: str, recipe: str) -> Verdict:
+    """Return the verdict of a fine-tuned number where `finetuning.recipe` names another paper."""
+    reason = (
+        f"fine-tuned by the recipe {recipe}; the paper's is {paper}, which configs/{paper}-paper.yaml has"
+    )
+    return Verdict(OTHER_RECIPE, reason, "number")
