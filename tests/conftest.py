@@ -56,6 +56,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are named by their parameter and numbered, as pytest names objects.
+
+    Bytes can hold the time (a gzip header does), and processes that name tests differently cannot share them out.
+    """
+    return argname if isinstance(val, bytes) else None
+
+
 def _fixtures(item: pytest.Item) -> Sequence[str]:
     return item.fixturenames if isinstance(item, pytest.Function) else ()
 

@@ -81,7 +81,7 @@ def test_verified_by_checksums_alone(data):
         (JUDGED, "", "0 judgements, there must be 3"),
         (DOCS, "", "there is no document in it"),
         (DOCS, "{}\n", "documents.jsonl.gz:1: no identifier"),
-        (DOCS, gzip.compress(DOCUMENTS.encode())[:-9], "documents.jsonl.gz:4: damaged archive"),
+        (DOCS, gzip.compress(DOCUMENTS.encode(), mtime=0)[:-9], "documents.jsonl.gz:4: damaged archive"),
         (RUN, "q1 Q0 d1 1 high x\n", "theirs.run:1: score is not a finite number: 'high'"),
     ],
 )

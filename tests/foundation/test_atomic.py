@@ -13,6 +13,7 @@ import pytest
 
 from irpretrain import atomic
 from irpretrain.atomic import atomic_directory, atomic_file, write_text
+from patience import PATIENCE
 
 HOST = socket.gethostname()
 
@@ -225,7 +226,7 @@ def test_two_processes_that_write_one_target_do_not_meet(tmp_path):
         assert other.stdout.readline() == b"ready\n"
         write_text(tmp_path / "target", "ours")
         assert (tmp_path / "target").read_text() == "ours"
-        other.communicate(timeout=20)
+        other.communicate(timeout=PATIENCE)
     assert other.returncode == 0
     assert (tmp_path / "target").read_text() == "theirs"
     assert names(tmp_path) == ["target"]

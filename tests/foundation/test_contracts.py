@@ -105,7 +105,7 @@ def test_row_groups_are_of_fixed_size_whatever_arrives(tmp_path, size):
     assert [found.row_group(i).num_rows for i in range(found.num_row_groups)] == [ROWS, ROWS, ROWS, 7]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cuts=st.lists(st.integers(0, 100), max_size=8))
 def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
     monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 16)

@@ -14,6 +14,7 @@ from overlay_layers import OVERLAYS, ROOT, layers, load
 from irpretrain.config import Config
 from irpretrain.config.usage import given_models, used_models
 from irpretrain.costs.plan import lay_out
+from patience import PATIENCE
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -53,7 +54,7 @@ def test_it_gives_a_plan(overlay, tmp_path):
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     command += ["--dry-run", "--quiet", "all", "--cores", "2", "--configfile", *layers(overlay)]
     command += ["--summary"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=580, env=os.environ)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=os.environ)
     assert done.returncode == 0, done.stderr[-4000:]
     # A line of the summary begins with a file that a job makes.
     planned = {line.split("\t")[0] for line in done.stdout.splitlines()}

@@ -18,6 +18,7 @@ import pytest
 from stages_to_fill import STAGES
 
 from irpretrain.provenance import sha256
+from patience import PATIENCE
 
 pytestmark = pytest.mark.timeout(600)
 SCRIPT = Path(__file__).with_name("stages_to_fill.py")
@@ -33,7 +34,7 @@ TOO_LARGE = "a file became larger than the disk or `ulimit -f` allows"
 def run(*arguments: object, expect: int = 0) -> str:
     """Run the script and return what it printed; fail with it where the status is another."""
     command = [sys.executable, str(SCRIPT), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == expect, f"status {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stderr
 

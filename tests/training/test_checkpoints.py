@@ -6,7 +6,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -119,12 +118,10 @@ def test_a_resumed_run_does_not_train_beside_an_orphan_of_the_killed_one(tmp_pat
         assert orphan.stdin is not None
         assert orphan.stdout.readline() == b"trains\n"
         monkeypatch.setattr(job_lock, "WAIT_SECONDS", 0.3)
-        start = time.monotonic()
         with pytest.raises(
             TrainingError, match=f"process {orphan.pid} on {socket.gethostname()} still works"
         ):
             Checkpoints(tmp_path, JOB, "pretrain prop").__enter__()
-        assert time.monotonic() - start < 5
         monkeypatch.setattr(job_lock, "WAIT_SECONDS", 60)
         orphan.stdin.close()
         with Checkpoints(tmp_path, JOB, "pretrain prop") as resumed:

@@ -37,6 +37,7 @@ from irpretrain.training.masking import DRAWS, _skip
 from irpretrain.training.pretrain import pretrain
 from irpretrain.training.processes import in_processes
 from irpretrain.training.shares import share_of
+from patience import PATIENCE
 
 TWO = {"device": "cpu", "processes": 2}
 ONE = {"device": "cpu"}
@@ -62,8 +63,6 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "no gradient for the score head": {"tasks": [TaskConfig(objective="rop", weight=0)]},
     "to be killed": {"options": {"steps": 12, "dropout": 0.1, "accumulation": 2, "snapshots": [4]}},
 }
-PATIENCE = 900
-"""Seconds, on a machine that has other things to do."""
 TOLERANCE = 1e-5
 """Of losses, relative; float32 sums in another order."""
 

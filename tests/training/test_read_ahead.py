@@ -17,6 +17,7 @@ from irpretrain.provenance import sha256
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.metrics import StatusLine, StepMetrics
 from irpretrain.training.read_ahead import read_ahead
+from patience import PATIENCE
 
 Run = Callable[..., Path]
 AHEAD = {"device": "cpu", "prefetch": "on"}
@@ -55,7 +56,7 @@ def test_no_more_are_read_than_may_wait() -> None:
     def train() -> None:
         with read_ahead(batch, range(6), 2) as take:
             take(0)
-            assert all(done.acquire(timeout=60) for _ in range(3))
+            assert all(done.acquire(timeout=PATIENCE) for _ in range(3))
             assert not done.acquire(timeout=0.1), "a fourth is read"
             assert read == [0, 1, 2]
             raise Stop

@@ -10,6 +10,7 @@ from irpretrain.errors import SetupError
 from irpretrain.wikipedia import guarded_parser
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 from irpretrain.wikipedia.parse_worker import Failure, Settings
+from patience import PATIENCE
 
 
 def hostile_parser(argument):
@@ -58,6 +59,7 @@ def broken_parser(argument):
 @pytest.fixture
 def parse(monkeypatch):
     monkeypatch.setattr(guarded_parser, "BATCH_ITEMS", 4)
+    monkeypatch.setattr(guarded_parser, "PATIENCE", PATIENCE)
 
     def parse(texts, parser="hostile_parser", seconds=0.3, memory_mb=100):
         with GuardedParser(Settings(f"{__name__}:{parser}", "parsed", seconds, memory_mb)) as guarded:
@@ -115,8 +117,8 @@ def test_what_pages_before_it_left_behind_does_not_count_against_a_page(parse):
 
 
 def test_a_worker_that_hangs_is_killed(parse, monkeypatch):
-    monkeypatch.setattr(guarded_parser, "PATIENCE", 2)
-    assert parse(["a", "sleep", "b"])[1] == Failure("gave no answer within 0.6 s")
+    monkeypatch.setattr(guarded_parser, "PATIENCE", 20)
+    assert parse(["a", "sleep", "b"])[1] == Failure("gave no answer within 6 s")
 
 
 def test_a_worker_killed_from_outside_is_replaced(monkeypatch):

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from patience import PATIENCE
+
 PROGRAMS = (
     "munged", "slurmctld", "slurmd", "slurmdbd", "sbatch", "srun", "sacct", "mariadbd", "mariadb-install-db", "mariadb",
 )  # fmt: skip
@@ -80,19 +82,19 @@ class OneNode:
         for daemon in reversed(self._daemons):
             daemon.send_signal(signal.SIGTERM)
             try:
-                daemon.wait(timeout=20)
+                daemon.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
 
     def run(self, *command: str) -> str:
         """What a client of the cluster prints."""
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}{done.stdout}"
         return done.stdout
 
     def _succeeds(self, *command: str) -> bool:
-        done = subprocess.run(command, env=self.environment, capture_output=True, timeout=60)
+        done = subprocess.run(command, env=self.environment, capture_output=True, timeout=PATIENCE)
         return done.returncode == 0
 
     def _daemon(self, *command: str) -> None:
@@ -107,7 +109,7 @@ class OneNode:
             )
         self._daemons.append(daemon)
 
-    def _wait(self, what: str, there: Callable[[], bool], seconds: float = 300) -> None:
+    def _wait(self, what: str, there: Callable[[], bool], seconds: float = PATIENCE) -> None:
         end = time.monotonic() + seconds
         while not there():
             assert time.monotonic() < end, f"no {what} after {seconds:.0f} s; see {self.folder / 'log'}"

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from patience import PATIENCE
+
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, copy_project, environment, make_project, overlay_config
 
@@ -72,7 +74,7 @@ def snakemake(project: Path, tiny: Path, *arguments: str, expect: int = 0) -> st
         *arguments,
     ]
     own = {**environment(), "PYTHONPATH": str(project / "src")}
-    done = subprocess.run(command, env=own, cwd=tiny, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(command, env=own, cwd=tiny, capture_output=True, text=True, timeout=PATIENCE)
     shown = done.stdout + done.stderr
     assert done.returncode == expect, shown[-6000:]
     assert "Traceback" not in shown

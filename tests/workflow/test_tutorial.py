@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from patience import PATIENCE
+
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import DOCUMENTS, ROOT, copy_project, make_project, overlay_config
 
@@ -56,7 +58,7 @@ def test_following_it_gives_a_run_of_the_new_model(copy):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     assert (tiny / run).exists()

@@ -20,6 +20,8 @@ from typing import Any
 import yaml
 from tiny_wiki import dump
 
+from patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 TOPICS = (
     "river water bridge flood", "star planet orbit moon", "bread flour oven yeast", "chess king queen pawn",
@@ -300,7 +302,7 @@ def run_command(
     """Run a command in the project's root, with `more` in its environment; fail with its output when it does not exit
     with `expect`."""
     known = environment() | (more or {})
-    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == expect, (
         f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-8000:]}"
     )
