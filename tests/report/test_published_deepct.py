@@ -45,6 +45,7 @@ def test_wins_ties_and_losses_are_of_all_queries(paper) -> None:
                 wrong = MISCOUNTED.get(row.key) if dataset == "trec-car" else None
                 assert sum(counts(printed)) == (wrong or size), row.key
     assert any("add up to 1870" in remark for remark in table.remarks)
+    assert any("pre-trained on the Wikipedia pages that are tested" in remark for remark in table.remarks)
 
 
 def test_gains_of_the_running_text(paper) -> None:
