@@ -88,6 +88,47 @@ def test_disambiguation_pages(wikitext, expected):
     assert ENGLISH.is_disambiguation(wikitext) is expected
 
 
+@pytest.mark.parametrize(
+    ("code", "hatnotes"),
+    [
+        ("en", "About; Other uses; Otheruses; For; Redirect; Distinguish; Hatnote; Disambiguation needed; Dablink"),
+        ("simple", "About; Other uses; For; Redirect; Distinguish; Hatnote"),
+        ("de", "Begriffsklärungshinweis; BKH; Dieser Artikel; Dieser Artikel+; Siehe auch"),
+        ("fr", "Voir homonymes; Voir homonyme; Voir homonymie; Voir paronymes; Voir homophones; Homon; Homonyme; "
+               "Paronyme; Homophonie; Confusion; Page h; Lien vers un homonyme"),
+        ("es", "Otros usos; Otrosusos; Redirige aquí; Distinguir; Confundir"),
+        ("it", "Nota disambigua; Disambigua2"),
+        ("pt", "Ver desambiguação; Ver desambig; Desambigexplicada; Minidesambig; Não confundir com; Redirect"),
+        ("nl", "Zie doorverwijspagina; Zie dp; Zie artikel"),
+        ("ru", "Значения; Другие значения; О; Перенаправление; Не путать"),
+        ("pl", "Inne znaczenia; DisambigR; Nie mylić z"),
+        ("sv", "Olika betydelser; Ej att förväxla med; Omdirigering; Otheruses"),
+        ("zh", "About; Otheruses; Redirect; Distinguish; Dablink"),
+        ("ja", "Otheruses; Redirect; For; Otheruseslist; 混同"),
+        ("lv", "Citas nozīmes; Otheruses; About; Redirect"),
+    ],
+)  # fmt: skip
+def test_a_hatnote_points_to_a_disambiguation_page_and_makes_none(code, hatnotes):
+    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
+    for name in hatnotes.split("; "):
+        assert not language.is_disambiguation(f"{{{{{name}|Mercury (other)}}}}\nMercury is a metal."), name
+    assert language.is_disambiguation("Mercury:\n* [[Mercury (metal)]]\n{{disambig}}")
+
+
+@pytest.mark.parametrize(
+    ("code", "markers"),
+    [
+        ("fr", "Homonymie; Patronyme; Toponymie; Paronymie; Communes françaises homonymes"),
+        ("de", "Begriffsklärung"),
+        ("ja", "Aimai"),
+        ("pl", "Ujednoznacznienie"),
+    ],
+)
+def test_markers_of_disambiguation_pages(code, markers):
+    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
+    assert all(language.is_disambiguation(f"* [[A]]\n{{{{{name}}}}}") for name in markers.split("; "))
+
+
 def test_names_of_a_user():
     more = Names(
         see_also=["Cross_References", "sources"],

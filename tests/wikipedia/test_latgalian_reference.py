@@ -29,13 +29,14 @@ DIGEST = "c5cfd8f620bab14a032e09b525325a610ecb80ee567f0a2aa02a8fde69441148"
 SECONDS = 60
 
 LATGALIAN = Edition(
+    code="ltg",
     see_also=frozenset({"verīs taipoš", "vr. taipoš", "tēmēt taipoš"}),
     hidden=frozenset(
         {"fails", "attēls", "file", "image", "kategoreja", "kategorejis", "kategorija", "category"}
     ),
     elsewhere=frozenset(
         {
-            *("be", "bat-smg", "de", "en", "et", "fiu-vro", "fr", "lt", "lv", "nds", "pl", "ru", "sv"),
+            *("ltg", "be", "bat-smg", "de", "en", "et", "fiu-vro", "fr", "lt", "lv", "nds", "pl", "ru", "sv"),
             *("vikipedeja", "seviškuo", "lītuotuojs", "commons", "m", "bugzilla"),
         }
     ),

@@ -211,3 +211,20 @@ def test_a_user_adds_names_and_templates():
     added = Names(file=("Bildo",), templates={"Mia": "({1})"})
     language = WikiLanguage.of(SiteInfo("eowiki"), added)
     assert text_of("[[bildo:x]] {{mia|b}} [[a]]", language) == "(b) a"
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text", "links"),
+    [
+        ("a [[图片:A.jpg|thumb|left|[[说明]] x]] b", "a b", []),  # an alias that neither dump nor table has
+        ("a [[Bildo:B c.SVG]] b [[:Bildo:B.svg|c]]", "a b c", []),
+        ("[[Alien: Part.3]] [[A.jpg]]", "Alien: Part.3 A.jpg", [("Alien: Part.3", "Alien: Part.3"), ("A.jpg", "A.jpg")]),
+        ("[[en:God]] [[:en:God#Sex|x]]", "en:God x", [("en:God", "God"), ("x", "God#Sex")]),
+        ("a [[en:File:A.jpg]] b [[EN:Category:C]] c", "a b c", []),
+        ("a [[bug:X]] b [[ceb:X]] c [[bug:X|d]]", "a b c d", []),
+    ],
+    ids=["alias", "alias-shown", "articles", "own-prefix", "own-prefix-file", "language"],
+)  # fmt: skip
+def test_where_prefixes_lead(wikitext, text, links):
+    assert text_of(wikitext) == text
+    assert links_of(wikitext) == links

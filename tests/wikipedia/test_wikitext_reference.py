@@ -8,6 +8,7 @@ from irpretrain.wikipedia.comparison import Compared, Comparison, compare
 from irpretrain.wikipedia.reference import Edition
 
 ENGLISH = Edition(
+    code="en",
     see_also=frozenset({"see also"}),
     hidden=frozenset({"file", "image", "category"}),
     elsewhere=frozenset(

@@ -15,7 +15,7 @@ import mwparserfromhell
 
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.names import heading_key
-from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.titles import is_file, spelt
 
 DROPPED = frozenset(
     {
@@ -32,6 +32,7 @@ class Edition:
     """What the walk must know of a wiki; names as `spelt`.
 
     Attributes:
+        code: of the wiki's language.
         see_also: headings, by `heading_key`.
         hidden: namespaces whose links are not shown.
         elsewhere: other namespaces, wikis and languages.
@@ -40,6 +41,7 @@ class Edition:
         made_by_templates: titles to which templates that are shown make links; None for any argument of a template.
     """
 
+    code: str
     see_also: frozenset[str]
     hidden: frozenset[str]
     elsewhere: frozenset[str]
@@ -51,9 +53,10 @@ class Edition:
     def of(cls, language: WikiLanguage) -> Edition:
         """Return what is known of a wiki by its dump, our resource files and the user."""
         return cls(
+            code=language.code,
             see_also=frozenset(name for name, role in language.roles.items() if role == "see-also"),
             hidden=language.hidden,
-            elsewhere=language.namespaces | language.wikis | language.languages,
+            elsewhere=language.namespaces | language.wikis | language.languages | {language.code},
             trail=f"[{language.link_trail}]*" if language.link_trail else "",
             in_lists=language.templates.known,
         )
@@ -144,9 +147,12 @@ class Reading:
 
     def _link(self, node: Any, following: str, template: str) -> None:
         written = html.unescape(str(node.title)).replace("_", " ")
-        if spelt(written.partition(":")[0]) in self.edition.hidden:
+        prefix, _, after = written.lstrip().removeprefix(":").partition(":")
+        shown, written = written, after if after and spelt(prefix) == self.edition.code else written
+        elsewhere = self.edition.leads_elsewhere(written)
+        if spelt(written.partition(":")[0]) in self.edition.hidden or (is_file(written) and not elsewhere):
             return
-        anchor = visible(node.text) if node.text is not None else " ".join(written.split()).removeprefix(":")
+        anchor = visible(node.text) if node.text is not None else " ".join(shown.split()).removeprefix(":")
         trail = re.match(self.edition.trail, following)
         anchor += trail[0] if trail else ""
         title = "#".join(" ".join(part.split()).removeprefix(":") for part in written.split("#"))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 TitleCase = Literal["first-letter", "case-sensitive"]
 """`case` of a dump's siteinfo: whether the first letter of a title is always a capital."""
 TITLE_CASE = "title_case"
 """Key of the metadata of REDIRECTS that holds what the shard's dumps say: distinct values, sorted, joined by commas."""
+
+_MEDIA = re.compile(
+    r"[^:]*:.*\.(?:bmp|djvu?|flac|gif|jpe?g|jpe|midi?|mp[34]|mpe?g|og[agvx]|opus|pdf|png|stl|svg|tiff?|wav|web[mp]|xcf)\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A prefix, and a name with an ending that https://commons.wikimedia.org/wiki/Commons:File_types allows."""
 
 
 def spaced(title: str) -> str:
@@ -18,6 +25,11 @@ def spaced(title: str) -> str:
 def spelt(name: str) -> str:
     """Return a name of a wiki (heading, template, namespace) as it is compared: `spaced`, in small letters."""
     return spaced(name).lower()
+
+
+def is_file(title: str) -> bool:
+    """Whether a title is a media file by its form, whatever the namespace of files is called here: `图片:A.jpg`."""
+    return _MEDIA.fullmatch(title) is not None
 
 
 def normal_title(title: str, case: TitleCase = "first-letter") -> str:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from irpretrain.wikipedia.titles import is_file
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, HEADING
 
 if TYPE_CHECKING:
@@ -185,16 +186,25 @@ def read_target(written: str, language: WikiLanguage, labelled: bool) -> tuple[s
     title, _, fragment = _IGNORED.sub("", decoded).replace("_", " ").partition("#")
     title, fragment = " ".join(title.split()), " ".join(fragment.split())
     bare = title.removeprefix(":").lstrip()
-    prefix, colon, _ = bare.partition(":")
+    name, colon, after = _prefix(bare)
+    if colon and name == language.code:  # [[en:God]] of the English Wikipedia leads to its own page
+        title = bare = after.strip()
+        name, colon, _ = _prefix(bare)
     if colon:
-        name = prefix.strip().lower()
         if bare == title and name in language.hidden:
             return "hidden", None
         if name in language.namespaces or name in language.wikis:
             return "other", None
         if name in language.languages:
             return ("other" if labelled or bare != title else "hidden"), None
+        if is_file(bare):
+            return ("hidden" if bare == title else "other"), None
     return _checked(bare, fragment)
+
+
+def _prefix(title: str) -> tuple[str, str, str]:
+    prefix, colon, after = title.partition(":")
+    return prefix.strip().lower(), colon, after
 
 
 def _checked(title: str, fragment: str) -> tuple[str, Target | None]:
