@@ -218,7 +218,7 @@ def test_a_user_adds_names_and_templates():
     [
         ("a [[图片:A.jpg|thumb|left|[[说明]] x]] b", "a b", []),  # an alias that neither dump nor table has
         ("a [[Bildo:B c.SVG]] b [[:Bildo:B.svg|c]]", "a b c", []),
-        ("[[Alien: Part.3]] [[A.jpg]]", "Alien: Part.3 A.jpg", [("Alien: Part.3", "Alien: Part.3"), ("A.jpg", "A.jpg")]),
+        ("[[Alien: Part.3]] [[A.jpg]]", "Alien: Part.3 A.jpg", [(name, name) for name in ("Alien: Part.3", "A.jpg")]),
         ("[[en:God]] [[:en:God#Sex|x]]", "en:God x", [("en:God", "God"), ("x", "God#Sex")]),
         ("a [[en:File:A.jpg]] b [[EN:Category:C]] c", "a b c", []),
         ("a [[bug:X]] b [[ceb:X]] c [[bug:X|d]]", "a b c d", []),
