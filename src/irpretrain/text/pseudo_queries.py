@@ -78,7 +78,9 @@ def sample_pseudo_queries(
             f"{len(sampler.tables.number_of):,}",
             remedy="Delete both and run the workflow again.",
         )
-    print(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}", file=sys.stderr, flush=True)
+    print(
+        f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}", file=sys.stderr, flush=True
+    )
     report = _Report()
     with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
         for documents, queries in sampler.sample(store):
