@@ -33,8 +33,8 @@ def test_a_repeated_identifier_names_both_places(tmp_path):
         check_collection(paths, tmp_path / "check.json")
     message = str(caught.value)
     assert "'d1' occurs 2 times" in message
-    assert f"file 0 of {tmp_path / 'a/0'} (record 0)" in message
-    assert f"file 4 of {tmp_path / 'b/0'} (record 2)" in message
+    assert f"file 0 of {tmp_path / 'a/0'} (record 1)" in message
+    assert f"file 4 of {tmp_path / 'b/0'} (record 3)" in message
     assert "1 more ids are repeated" in message
     assert "Two corpora of a collection share identifiers" in message
     assert not (tmp_path / "check.json").exists()

@@ -2,7 +2,9 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import tarfile
 
 import pyarrow as pa
 import pytest
@@ -173,3 +175,15 @@ def test_what_unix_compress_packed_is_refused_with_the_way_out(tmp_path):
     path.write_bytes(b"\x1f\x9d\x90" + b"x" * 20)
     with pytest.raises(InputError, match=r"packed by Unix compress \(\.Z\)\n  gunzip"):
         list(read_lines(path))
+
+
+@pytest.mark.parametrize("compression", COMPRESS)
+def test_a_tar_archive_is_refused_by_name(tmp_path, compression):
+    (tmp_path / "a.txt").write_text("<DOC></DOC>")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(tmp_path / "a.txt", "a.txt")
+    archive = tmp_path / "documents"
+    archive.write_bytes(COMPRESS[compression](packed.getvalue()))
+    with pytest.raises(InputError, match=r"this is a tar archive\n  Unpack it .* give the folder"):
+        open_bytes(archive)

@@ -72,6 +72,7 @@ SOUND = {
     "parquet": parquet_bytes(),
     "trectext": b"<DOC>\n<DOCNO> A1 </DOCNO>\n<HEADLINE>h</HEADLINE>\n<TEXT>one <P>two &amp;</TEXT>\n</DOC>\n",
     "trecweb": b"<DOC>\n<DOCNO>A</DOCNO>\n<DOCHDR>\nhttp://a\nX: y\n</DOCHDR>\n<title>t</title><p>one\n</DOC>\n",
+    "smart": b".I 1\n.T\nt\n.A\na\n.W\none\n.I 2\n.W\ntwo\n",
     "warc": b"WARC/0.18\nWARC-Type: response\nWARC-TREC-ID: a\nContent-Length: 23\n\nHTTP/1.1 200 OK\n\n<p>one\n\n",
     "car-paragraphs": dumps(["CAR", [2], []]) + b"\x9f" + dumps([0, b"p1", [[0, "one"]]]) + b"\xff",
     "cord19": b'cord_uid,title,abstract\nabc,"t, ""u""",one\n',

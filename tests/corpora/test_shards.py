@@ -88,6 +88,9 @@ def sources(folder):
     )
     rows = [f"{name},,{text}\n" for name, text in zip(names, texts, strict=True)]
     (folder / "metadata.csv").write_text("cord_uid,title,abstract\n" + "".join(rows))
+    (folder / "smart").write_text(
+        "".join(f".I {name}\n.W\n{text}\n" for name, text in zip(names, texts, strict=True))
+    )
     (folder / "cases/q").mkdir(parents=True)
     for name, text in zip(names, texts, strict=True):
         (folder / f"cases/q/{name}.json").write_text(json.dumps({"ajName": "", "qw": text}))
@@ -99,6 +102,7 @@ def sources(folder):
         "wikipedia-dump": ("a.xml", {}),
         "trectext": ("trectext", {}),
         "trecweb": ("trecweb", {}),
+        "smart": ("smart", {}),
         "warc": ("a.warc", {}),
         "car-paragraphs": ("a.cbor", {}),
         "cord19": ("metadata.csv", {}),

@@ -124,3 +124,21 @@ def test_what_xml_would_expand_stays_text(tmp_path):
 def test_hostile_markup_takes_linear_time(tmp_path, piece):
     for text in (f"<top><num>1<title>a {piece * 50_000}</top>", piece * 50_000):
         assert len(read(tmp_path, text)) <= 50_001
+
+
+def test_topics_in_the_form_of_documents(tmp_path):
+    text = """<DOC>
+<DOCNO>1</DOCNO>
+what is the
+effect &amp; cause?
+</DOC>
+<DOC><DOCNO> 2 </DOCNO><TEXT>second</TEXT></DOC>
+<DOC><DOCNO>3</DOCNO><TITLE>third</TITLE>
+bare text beside a title
+</DOC>
+"""
+    assert [(q.query_id, q.text) for q in read(tmp_path, text)] == [
+        ("1", "what is the effect & cause?"),
+        ("2", "second"),
+        ("3", "third"),
+    ]

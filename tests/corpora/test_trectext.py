@@ -16,6 +16,7 @@ from irpretrain.corpora import doc_blocks
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.trectext import Options, read
+from irpretrain.errors import InputError
 
 LATIN = Options(encoding="latin-1")
 
@@ -124,7 +125,8 @@ def test_los_angeles_times(tmp_path):
     first, second = records(tmp_path, LA)
     assert first.title == "FIRST PARAGRAPH SECOND", "it ends where the next part begins"
     assert first.body == "A headline that is never closed."
-    assert second == Skipped(1, "empty document")
+    assert isinstance(second, Skipped)
+    assert (second.position, second.reason) == (1, "no text under title_tags and body_tags")
 
 
 def test_a_corpus_in_folders_and_shards(tmp_path):
@@ -257,3 +259,55 @@ def test_hostile_markup_takes_linear_time(tmp_path):
     for piece in ("<TEXT>", "<!--", "<", "<A ", "&lt;", "</TEXT>", "<HEADLINE><TEXT>"):
         text = "<DOC><DOCNO>X1</DOCNO>" + piece * 200_000 + "</DOC>"
         assert len(records(tmp_path, text)) == 1
+
+
+BARE = """<DOC>
+<DOCNO> B-1 </DOCNO>
+<AUTHOR>Somebody</AUTHOR>
+Slipstreams &amp; wings, <i>measured</i> at
+low speed.<P>Second paragraph
+</DOC>
+<DOC>
+<DOCNO> B-2 </DOCNO>
+<ABSTRACT>Only here.</ABSTRACT>
+</DOC>
+<DOC>
+<DOCNO> B-3 </DOCNO>
+<TITLE>Titled</TITLE>
+Bare below a title
+</DOC>
+<DOC><DOCNO>B-4</DOCNO>
+</DOC>
+"""
+
+
+def test_text_directly_under_doc_is_the_body(tmp_path):
+    first, second, third, fourth = records(tmp_path, BARE)
+    assert " ".join(first.body.split()) == "Slipstreams & wings, measured at low speed. Second paragraph"
+    assert (third.title, third.body) == ("Titled", "Bare below a title")
+    assert second.reason == "no text under title_tags and body_tags"
+    assert second.place == f"document 2, byte {BARE.index('<DOC>', 5)}, whose tags are ABSTRACT"
+    assert fourth.reason == "empty document"
+    [told] = records(tmp_path, BARE.split("</DOC>")[1] + "</DOC>", Options(body_tags=["abstract"]))
+    assert told.body == "Only here."
+
+
+def test_text_beside_a_body_is_no_body(tmp_path):
+    [found] = records(tmp_path, FT.replace("<PUB>", "bare <PUB>"))
+    assert "bare" not in found.body
+
+
+def test_a_corpus_whose_every_record_is_left_out_stops_with_the_reasons(tmp_path):
+    lost = BARE.split("</DOC>")[1] + "</DOC>\n"
+    path = write(tmp_path / "lost.txt", lost.replace("B-2", "B-5") + lost + "<DOC><DOCNO>B-4</DOCNO></DOC>")
+    config = CorpusConfig(format="trectext", path=str(path))
+    outputs = tmp_path / "documents.parquet", tmp_path / "redirects.parquet"
+    with pytest.raises(InputError) as refused:
+        write_shard(config, path, 0, *outputs)
+    assert f"{path}: the corpus has no documents: all 3 records are left out (2 × no text under" in str(
+        refused.value
+    )
+    assert "document 1, byte 1, whose tags are ABSTRACT" in str(refused.value)
+    assert "1 × empty document, first" in str(refused.value)
+    assert "in `options` of the corpus" in str(refused.value)
+    assert not any(output.exists() for output in outputs)

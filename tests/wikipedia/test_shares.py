@@ -1,6 +1,7 @@
 """One dump in several shards and several containers: the same documents and redirects, each fault reported once."""
 
 import bz2
+import json
 import re
 from collections import Counter
 
@@ -17,6 +18,7 @@ from irpretrain.corpora.records import Document, Malformed, Share
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.wikipedia_dump import Options, read
 from irpretrain.errors import InputError
+from irpretrain.provenance import sidecar_path
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 
 PAGES = list(articles(300))
@@ -272,6 +274,7 @@ def test_a_page_that_stands_twice_is_refused_with_its_places_and_can_be_left_out
             write_shard(
                 CorpusConfig(**config, options=options), tmp_path / "wiki.xml", n, path, tmp_path / "r"
             )
+            sidecar_path(path).write_text(json.dumps({"parameters": {"corpus": config}}))
         return outputs
 
     with pytest.raises(InputError, match="document id 'testwiki/1' occurs 2 times") as refused:

@@ -177,7 +177,7 @@ SPOILED = {
         repeat_document,
         [
             "document id 'd03' occurs 2 times",
-            "part-0.jsonl (record 3) and in data/documents/part-9.jsonl (record 0)",
+            "part-0.jsonl (record 4) and in data/documents/part-9.jsonl (record 1)",
         ],
     ),
     "no documents": (no_documents, ["the corpus has no documents"]),

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
+from irpretrain.corpora.policy import no_documents
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
 
@@ -24,8 +25,7 @@ def check_corpus(documents: Sequence[str | Path], source: str | Path) -> int:
     """Return the number of documents of a corpus; InputError where all its shards are empty."""
     total = sum(DOCUMENTS.count(path) for path in documents)
     if total == 0:
-        remedy = "Look at the counts of skipped and malformed records in the shards' sidecars (.meta.json)."
-        raise InputError(source, "the corpus has no documents", remedy=remedy)
+        raise no_documents(source, [read_sidecar(path).get("counts", {}) for path in documents])
     return total
 
 
@@ -127,7 +127,7 @@ def _refuse(repeated: dict[str, list[Place]]) -> None:
     (_, first, *_), (_, second, *_) = places[:2]
     others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
     shown = " and ".join(
-        f"in {_file(path, part)} (record {position})" for _, path, part, position in places[:2]
+        f"in {_file(path, part)} (record {_number(path, position)})" for _, path, part, position in places[:2]
     )
     if first.parent == second.parent:
         remedy = (
@@ -141,6 +141,12 @@ def _refuse(repeated: dict[str, list[Place]]) -> None:
     raise InputError(
         second, f"document id {name!r} occurs {len(places)} times: {shown}{others}", remedy=remedy
     )
+
+
+def _number(shard: Path, position: int) -> int:
+    """The number of a record in its file, from 1; of a dump its position, which the option `leave_out` takes."""
+    corpus = read_sidecar(shard).get("parameters", {}).get("corpus", {})
+    return position if corpus.get("format") == "wikipedia-dump" else position + 1
 
 
 def _file(shard: Path, part: int) -> str:

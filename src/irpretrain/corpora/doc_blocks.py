@@ -18,6 +18,7 @@ CHUNK = 1 << 20
 LONGEST = 64 << 20
 """Bytes. A longer document is malformed; the bound keeps memory flat on damaged input."""
 GET_AGAIN = "Get the file again, or mend it"
+SMART = "This looks like a file of a SMART collection: give format: smart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,12 @@ class Block:
 
     def malformed(self, reason: str, detail: str = "", remedy: str = GET_AGAIN) -> Malformed:
         """Return a fault of this document, with its place."""
-        return Malformed(self.position, reason, detail, place=place(self.position, self.byte), remedy=remedy)
+        return Malformed(self.position, reason, detail, place=self.place, remedy=remedy)
 
-
-def place(position: int, byte: int) -> str:
-    """Return the place of a document in words."""
-    return f"document {position + 1}, byte {byte:,}"
+    @property
+    def place(self) -> str:
+        """The place of the document in words."""
+        return f"document {self.position + 1}, byte {self.byte:,}"
 
 
 def read_blocks(path: Path, wanted: Wanted, followed_by: bytes = b"") -> Iterator[Block | Malformed]:
@@ -77,7 +78,8 @@ def _outside(content: bytes, byte: int) -> Malformed | None:
     if not text:
         return None
     detail = repr(text[:40].decode("utf-8", "replace"))
-    return Malformed(0, "text before the first <DOC>", detail, place=f"byte {byte:,}", remedy=GET_AGAIN)
+    remedy = SMART if text.startswith(b".I ") else GET_AGAIN
+    return Malformed(0, "text before the first <DOC>", detail, place=f"byte {byte:,}", remedy=remedy)
 
 
 def _block(position: int, byte: int, content: bytes) -> Block | Malformed:

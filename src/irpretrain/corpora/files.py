@@ -10,6 +10,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
@@ -24,6 +25,8 @@ LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A longer line is malformed; the bound keeps memory flat on damaged or hostile input."""
 
 _BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
+_TAR_MAGIC = slice(257, 262)
+"""Where a tar archive says what it is (POSIX 1003.1, ustar)."""
 _PAGES = re.compile(r"(?<=\.xml)-p\d+p\d+[^.]*")
 """What names of Wikipedia's dumps in many parts have after .xml: the first and the last page."""
 _UTF8_BOM, _UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
@@ -125,12 +128,13 @@ def compression_of(path: str | Path) -> Compression | None:
     """Return how a file is compressed, known by its first bytes, not by its name."""
     try:
         with open(path, "rb") as handle:
-            start = handle.read(10)
+            start = handle.read(_TAR_MAGIC.stop)
     except OSError as error:
         raise _cannot_open(path, error) from None
+    _refuse_tar(path, start)
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
-    if start.startswith(b"BZh") and start[4:] in _BZIP2_BLOCKS:
+    if start.startswith(b"BZh") and start[4:10] in _BZIP2_BLOCKS:
         return "bzip2"
     if start.startswith(b"\xfd7zXZ\x00"):
         return "xz"
@@ -143,8 +147,25 @@ def compression_of(path: str | Path) -> Compression | None:
 
 
 def open_bytes(path: str | Path) -> IO[bytes]:
-    """Open a file for reading, decompressed."""
+    """Open a file for reading, decompressed.
+
+    Raises:
+        InputError: it cannot be opened, or is a tar archive, compressed or not.
+    """
     compression = compression_of(path)
+    if compression is not None:
+        with _opened(path, compression) as stream, suppress(*DAMAGE):  # damage is told when it is read
+            _refuse_tar(path, stream.read(_TAR_MAGIC.stop))
+    return _opened(path, compression)
+
+
+def _refuse_tar(path: str | Path, start: bytes) -> None:
+    if start[_TAR_MAGIC] == b"ustar":
+        remedy = "Unpack it into a folder of its own (tar -xf), and give the folder in its place."
+        raise InputError(path, "this is a tar archive", remedy=remedy)
+
+
+def _opened(path: str | Path, compression: Compression | None) -> IO[bytes]:
     try:
         if compression == "gzip":
             return cast(IO[bytes], gzip.open(path, "rb"))

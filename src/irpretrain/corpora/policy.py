@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -40,6 +40,7 @@ class Tally:
         self.malformed: Counter[str] = Counter()
         self.examples: list[str] = []
         self.named: list[str] = []
+        self.first: dict[str, str] = {}
 
     def sound(self, path: Path, records: Iterable[Record | Skipped | Malformed]) -> Iterator[Record]:
         """Yield the sound records of `path`; raise InputError at a malformed one, or count it."""
@@ -61,11 +62,15 @@ class Tally:
             remedy = f"{fault.remedy}, or set {self.setting}: skip to leave such records out and count them."
             raise InputError(path, f"{what}{where}", fault.line, remedy)
         self.malformed[fault.reason] += 1
+        self.first.setdefault(fault.reason, place)
         if len(self.examples) < EXAMPLES:
             self.examples.append(f"{place}: {what}")
 
     def _skip(self, path: Path, record: Skipped) -> None:
         self.skipped[record.reason] += 1
+        if record.reason not in self.first:
+            place = clean_line(record.place or record.detail) or f"record {record.position + 1}"
+            self.first[record.reason] = f"{path} ({place})"
         if record.detail and len(self.named) < EXAMPLES:
             self.named.append(f"{path}: {clean_line(f'{record.reason}: {record.detail}')}")
 
@@ -77,8 +82,42 @@ class Tally:
             "skipped_examples": self.named,
             "malformed": dict(sorted(self.malformed.items())),
             "malformed_examples": self.examples,
+            "first_left_out": dict(sorted(self.first.items())),
         }
 
 
 def _place(fault: Malformed) -> str:
-    return fault.place or f"record {fault.position}"
+    return fault.place or f"record {fault.position + 1}"
+
+
+def told_reasons(counts: Iterable[Mapping[str, Any]]) -> str:
+    """Return why records were left out, in words: each reason with its number and its first record.
+
+    Args:
+        counts: what `Tally.counts` returned, of one shard or several.
+    """
+    numbers, first = Counter[str](), dict[str, str]()
+    for shard in counts:
+        for kind in ("skipped", "malformed"):
+            numbers.update(shard.get(kind, {}))
+        first = {**shard.get("first_left_out", {}), **first}
+    return "; ".join(
+        f"{number:,} × {reason}" + (f", first {first[reason]}" if reason in first else "")
+        for reason, number in numbers.most_common()
+    )
+
+
+def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> InputError:
+    """Return the refusal of a corpus without a single document, from the counts of its shards."""
+    read = sum(int(shard.get("read", 0)) for shard in counts)
+    if not read:
+        remedy = "Check its path, its format and its `files` in the configuration."
+        return InputError(source, "the corpus has no documents: its files hold no record", remedy=remedy)
+    remedy = (
+        "Name the fields or tags that hold text and identifier in `options` of the corpus, or give it another format "
+        "(docs/corpora.md)."
+    )
+    reasons = told_reasons(counts) or "they are redirects"
+    return InputError(
+        source, f"the corpus has no documents: all {read:,} records are left out ({reasons})", remedy=remedy
+    )

@@ -139,11 +139,19 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record that makes no document and stops no run; counted by reason, named where `detail` names it."""
+    """A record that makes no document and stops no run.
+
+    Attributes:
+        position: its place in the file.
+        reason: one of few short texts, by which such records are counted.
+        detail: its name, where the screen shall name every such record.
+        place: its place in words, where "record 7" does not help to find it; told of the first such record alone.
+    """
 
     position: int
     reason: str
     detail: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.passages import passages
-from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.policy import Tally, no_documents
 from irpretrain.corpora.records import Document, Redirect, Share
 from irpretrain.corpora.registry import format_module
 from irpretrain.progress import progress
@@ -24,14 +24,14 @@ def write_shard(
 ) -> dict[str, Any]:
     """Write the documents and the redirects of shard `shard` (from 0) of the corpus that lies at `source`.
 
-    A shard may be empty; `collection.check_corpus` tells whether the whole corpus is.
+    One of several shards may be empty; `collection.check_corpus` tells whether the whole corpus is.
 
     Returns:
         Counts: files, records read, skipped and malformed by reason, documents and redirects written.
 
     Raises:
-        InputError: the source is missing or holds no file of the format, or a record is malformed and
-            the corpus refuses such records.
+        InputError: the source is missing or holds no file of the format, a record is malformed and the corpus refuses
+            such records, or the only shard has no document.
     """
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
@@ -63,6 +63,7 @@ def _rows(
     """Yield the rows of documents; those of redirects are written on the way."""
     reader = format_module("documents", config.format)
     options = reader.Options(**config.options)
+    written = False
     for part, path in enumerate(files):
         share = share_of(part, len(files), shard, config.shards)
         if share is None:
@@ -72,7 +73,10 @@ def _rows(
                 redirects.add_row(_redirect(part, record))
                 continue
             for piece in passages(record, config.passage_words) if config.passage_words else [record]:
+                written = True
                 yield _row(part, piece)
+    if not written and config.shards == 1:
+        raise no_documents(config.path, [tally.counts()])
 
 
 def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str]:

@@ -134,11 +134,11 @@ def _article(entry: Any, position: int, first: int) -> Article | Malformed:
     title, paragraphs = given.get("title"), given.get("paragraphs")
     if not isinstance(title, str) or not isinstance(paragraphs, list):
         return Malformed(
-            first, "not in SQuAD's format", f"article {position} lacks a title or a list of paragraphs"
+            first, "not in SQuAD's format", f"article {position + 1} lacks a title or a list of paragraphs"
         )
     identifier = re.sub(r"\s+", "_", title.strip())
     if fault := identifier_fault(identifier):
-        return Malformed(first, "bad identifier", f"article {position}: {fault}")
+        return Malformed(first, "bad identifier", f"article {position + 1}: {fault}")
     readable = clean_line(unquote(title).replace("_", " "))
     found = [_paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)]
     return Article(position, identifier, readable, found)

@@ -1,5 +1,7 @@
 """Format `trectext`: SGML between `<DOC>` and `</DOC>`, as on TREC disks 4 and 5 (FT, FR, FBIS, LA Times).
 
+Of a document without any tag of a body, the body is what stands directly under its `<DOC>`.
+
 This is no XML: tags may be unclosed, stand in each other, or have attributes without quotes, `&` and `<` occur in
 texts, and entities are those of several publishers. So tags are found by their shape, whatever looks otherwise is text,
 and nothing is ever declared or included.
@@ -34,6 +36,11 @@ _ENTITY = re.compile(r"&(blank|hyph|para);")
 _OWN_ENTITIES = {"blank": " ", "hyph": "-", "para": "§"}
 """Of the Federal Register; HTML has another blank and knows no hyph."""
 _BREAKS = frozenset(("P", "H3", "H4", "TABLE", "TR", *TITLES, *BODIES))
+_TEXT_TAGS = frozenset(
+    ("P", "BR", "HR", "B", "I", "U", "EM", "STRONG", "SUB", "SUP", "FONT", "A", "UL", "OL", "LI")
+)
+"""Tags within running text: what they enclose belongs to the text around them."""
+NO_TEXT = "no text under title_tags and body_tags"
 
 
 class Options(Section):
@@ -46,7 +53,8 @@ class Options(Section):
     body_tags: list[str] = Field(
         list(BODIES),
         min_length=1,
-        description="Tags whose texts, in their order in the document, are the body.",
+        description="Tags whose texts, in their order in the document, are the body. Of a document without such a tag "
+        "the body is the text directly under <DOC>.",
     )
 
 
@@ -65,7 +73,8 @@ def _document(block: Block, options: Options) -> Document | Skipped | Malformed:
         byte = f"byte {block.byte + len(b'<DOC>') + error.start:,}"
         remedy = "Give the corpus its encoding in options, such as latin-1"
         return block.malformed(f"not valid {options.encoding}", byte, remedy)
-    marked = _Marked.of(_COMMENT.sub(" ", markup), {*options.title_tags, *options.body_tags, "DOCNO"})
+    markup = _COMMENT.sub(" ", markup)
+    marked = _Marked.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
     identifier = clean_line(marked.texts("DOCNO")[0])
     if not identifier:
         return block.malformed("no identifier", "the document has no <DOCNO>")
@@ -73,10 +82,37 @@ def _document(block: Block, options: Options) -> Document | Skipped | Malformed:
         return block.malformed("bad identifier", fault)
     titles = (clean_line(marked.texts(name)[0]) for name in options.title_tags)
     title = next((found for found in titles if found), "")
-    body = clean_text("\n".join(filter(str.strip, marked.texts(*options.body_tags))))
+    texts = marked.texts(*options.body_tags) if marked.has(*options.body_tags) else _bare_texts(markup)
+    body = clean_text("\n".join(filter(str.strip, texts)))
     if not title and not body.strip():
-        return Skipped(block.position, "empty document")
+        return _empty(block, markup)
     return Document(block.position, identifier, title, "", body.strip())
+
+
+def _bare_texts(markup: str) -> list[str]:
+    """Return the texts that stand under no tag but those of running text; a tag that is not closed encloses nothing."""
+    names = {tag[2].upper() for tag in _TAG.finditer(markup)} - _TEXT_TAGS
+    marked, texts, place, start = _Marked.of(markup, names), list[str](), 0, 0
+    while place < len(marked.tags):
+        tag, end = marked.tags[place], marked.ends.get(place, place)
+        is_closed = (
+            end < len(marked.tags) and marked.tags[end][1] and marked.tags[end][2].upper() == tag[2].upper()
+        )
+        texts.append(_plain(markup[start : tag.start()]))
+        place = end if is_closed else place
+        start = marked.tags[place].end()
+        place += 1
+    return [*texts, _plain(markup[start:])]
+
+
+def _empty(block: Block, markup: str) -> Skipped:
+    """A document without title and body; where other tags hold text, with their names."""
+    names = dict.fromkeys(tag[2].upper() for tag in _TAG.finditer(markup))
+    names.pop("DOCNO", None)
+    if not names or not _plain(re.sub(r"<DOCNO>[^<]*", " ", markup, flags=re.IGNORECASE)).strip():
+        return Skipped(block.position, "empty document", place=block.place)
+    shown = ", ".join(list(names)[:10])
+    return Skipped(block.position, NO_TEXT, place=f"{block.place}, whose tags are {shown}")
 
 
 @dataclass(frozen=True)
@@ -113,6 +149,11 @@ class _Marked:
                 ends[place] = last if last > place else following
             following = place
         return cls(markup, tags, ends)
+
+    def has(self, *names: str) -> bool:
+        """Whether any of the tags is of some name."""
+        wanted = {name.upper() for name in names}
+        return any(tag[2].upper() in wanted for tag in self.tags)
 
     def texts(self, *names: str) -> list[str]:
         """Return the texts under the outermost tags of some names; one empty text where there are none."""

@@ -181,17 +181,17 @@ def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Optio
     if not re.fullmatch("[0-9]{1,18}", page.page_id) or not page.title:
         return Malformed(page.position, "page without title or id", repr(page.title[:80]))
     if language.in_other_namespace(page.title) if page.namespace is None else page.namespace != 0:
-        return Skipped(page.position, "not in the article namespace")
+        return Skipped(page.position, "not in the article namespace", place=_name(page))
     if (target := redirect_target(page.text, page.redirect, language.redirects)) is not None:
         if not target[0]:
-            return Skipped(page.position, "redirect without a target")
+            return Skipped(page.position, "redirect without a target", place=_name(page))
         return Redirect(page.position, clean_line(page.title), *map(clean_line, target))
     if page.oversized:
         return Skipped(page.position, "page too long", _name(page))
     if page.model not in ("", "wikitext"):
         return Skipped(page.position, "no wikitext", f"{_name(page)}: {clean_line(page.model[:40])}")
     if page.text is None:
-        return Skipped(page.position, "deleted text" if page.deleted else "empty text")
+        return Skipped(page.position, "deleted text" if page.deleted else "empty text", place=_name(page))
     identifier = f"{options.id_prefix or site.database or 'wiki'}/{page.page_id}"
     if fault := identifier_fault(identifier):
         return Malformed(page.position, "bad identifier", fault)
@@ -210,7 +210,7 @@ def _record(found: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
         detail = f"{_name(page)}: {count:,} sections, more than {MOST_SECTIONS:,}"
         return Skipped(page.position, "too many sections", detail)
     if not parsed.article.text:
-        return Skipped(page.position, "empty document")
+        return Skipped(page.position, "empty document", place=_name(page))
     return Document(
         position=page.position,
         document_id=found.identifier,

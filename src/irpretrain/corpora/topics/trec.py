@@ -1,7 +1,8 @@
 """Format `trec` of topics: `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form.
 
 The XML form is `<topic number="1"> <query> <question> or <description> <narrative>` (Web, TREC-COVID). Tags of
-the older form are not closed. A tag's text ends at the next known tag.
+the older form are not closed. A tag's text ends at the next known tag. A third form is that of documents, `<DOC>` with
+`<DOCNO>`; there the text under no other tag is the title.
 """
 
 from __future__ import annotations
@@ -9,28 +10,38 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from irpretrain.config.base import Section
+from irpretrain.corpora.doc_blocks import SMART
 from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.records import Malformed, Query, Skipped
 from irpretrain.corpora.topics.query import query
 
 Part = Literal["title", "description", "narrative"]
 
-_OPEN = re.compile(r"<(?:top|topic)\b([^<>]*)>", re.IGNORECASE)
-_CLOSE = re.compile(r"</(?:top|topic)\s*>", re.IGNORECASE)
+_OPEN = re.compile(r"<(?:top|topic|doc)\b([^<>]*)>", re.IGNORECASE)
+_CLOSE = re.compile(r"</(?:top|topic|doc)\s*>", re.IGNORECASE)
 _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
-_TAG = re.compile(r"<(/?)(num|title|desc|narr|query|question|description|narrative)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(/?)(docno|text|num|title|desc|narr|query|question|description|narrative)\b[^<>]*>", re.IGNORECASE
+)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>", re.IGNORECASE
 )
-_NAMES = {"query": "title", "desc": "description", "question": "description", "narr": "narrative"}
+_NAMES = {
+    "docno": "num",
+    "text": "title",
+    "query": "title",
+    "desc": "description",
+    "question": "description",
+    "narr": "narrative",
+}
 
 
 class Options(Section):
@@ -52,7 +63,7 @@ def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
     """Yield the topics in the order of the file."""
     for position, topic in enumerate(_topics(path)):
         if isinstance(topic, Malformed):
-            yield Malformed(position, topic.reason, topic.detail, topic.line)
+            yield replace(topic, position=position)
         else:
             yield _query(topic, position, options.fields)
 
@@ -70,7 +81,8 @@ def _topics(path: Path) -> Iterator[_Topic | Malformed]:
                 before = _without_comments(rest[: opening.start()] if opening else rest)
                 outside = _FURNITURE.sub("", before).strip()
                 if outside:
-                    yield Malformed(0, "text outside a topic", outside[:40], line.number)
+                    remedy = SMART if outside.startswith(".I ") else "Mend the record"
+                    yield Malformed(0, "text outside a topic", outside[:40], line.number, remedy=remedy)
                 if opening is None:
                     break
                 number = _NUMBER.search(opening.group(1))
@@ -120,4 +132,6 @@ def _parts(text: str) -> dict[str, str]:
             content = text[label.end() if label else tag.end() : end]
             name = tag.group(2).lower()
             found.setdefault(_NAMES.get(name, name), html.unescape(content).strip())
+        elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
+            found.setdefault("title", html.unescape(bare))
     return found

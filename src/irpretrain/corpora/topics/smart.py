@@ -1,0 +1,41 @@
+"""Format `smart` of topics: queries of the SMART collections, `.I` and `.W` (Cranfield, CACM, CISI, MED)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.files import Encoding
+from irpretrain.corpora.records import Malformed, Query, Skipped
+from irpretrain.corpora.smart import read_records
+from irpretrain.corpora.topics.query import query
+
+
+class Options(Section):
+    """Options of the format smart."""
+
+    encoding: Encoding = Field("utf-8", description="Of the file.")
+    identifiers: Literal["written", "counted"] = Field(
+        "written",
+        description="written: as `.I` has them; counted: 1, 2, 3, … in the order of the file, as the judgements of "
+        "Cranfield name its queries.",
+    )
+    fields: list[str] = Field(
+        ["W"], min_length=1, description="Letters of the fields that make up the query, in this order."
+    )
+
+
+def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
+    """Yield the queries in the order of the file."""
+    for record in read_records(path, options.encoding):
+        if isinstance(record, Malformed):
+            yield record
+            continue
+        counted = options.identifiers == "counted"
+        name = str(record.position + 1) if counted else record.identifier
+        text = " ".join(record.text(letter) for letter in options.fields)
+        yield query(name, text, record.position, record.line)

@@ -1,0 +1,86 @@
+"""Files of the SMART collections: documents and queries."""
+
+from pathlib import Path
+
+import pytest
+from any_bytes import records_or_refusal
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irpretrain.corpora import smart
+from irpretrain.corpora.records import Document, Malformed, Query, Share, Skipped
+from irpretrain.corpora.topics import smart as topics
+
+DOCUMENTS = """.I 1
+.T
+experimental investigation
+of a wing
+.A
+brenckman,m.
+.W
+the first line
+  .5 of the second
+.I 2
+.W
+only text
+.X
+1\t5\t2
+.I 3
+.A
+nobody
+"""
+
+
+def test_documents(tmp_path: Path) -> None:
+    (tmp_path / "cran.all").write_text(DOCUMENTS)
+    assert list(smart.read(tmp_path / "cran.all", smart.Options())) == [
+        Document(0, "1", "experimental investigation of a wing", "", "the first line\n  .5 of the second"),
+        Document(1, "2", "", "", "only text"),
+        Skipped(2, "empty document", place="document 3, line 15"),
+    ]
+    with_authors = smart.Options(body_fields=["A", "W"])
+    assert list(smart.read(tmp_path / "cran.all", with_authors))[2].body == "nobody"
+
+
+def test_queries(tmp_path: Path) -> None:
+    (tmp_path / "queries").write_text(".I 001\n.W\nwhat similarity\nlaws\n.I 004\n.W\nwhich\n")
+    written, counted = (
+        list(topics.read(tmp_path / "queries", topics.Options(identifiers=identifiers)))
+        for identifiers in ("written", "counted")
+    )
+    assert written == [Query(0, "001", "what similarity laws", 1), Query(1, "004", "which", 5)]
+    assert [query.query_id for query in counted] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "line"),
+    [
+        ("preface\n.I 1\n.W\nx\n", "text before the first .I", 1),
+        (".I 1\nx\n.W\nx\n", "text outside a field", 2),
+        (".I 1 2\n.W\nx\n", "bad identifier", 1),
+    ],
+)
+def test_faults_have_a_line(tmp_path: Path, text: str, reason: str, line: int) -> None:
+    (tmp_path / "file").write_text(text)
+    faults = [
+        found for found in smart.read(tmp_path / "file", smart.Options()) if isinstance(found, Malformed)
+    ]
+    assert [(fault.reason, fault.line) for fault in faults] == [(reason, line)]
+
+
+def test_shares_partition_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irpretrain.corpora.records.BLOCK", 1)
+    (tmp_path / "file").write_text(DOCUMENTS)
+    found = [
+        record
+        for number in range(2)
+        for record in smart.read(tmp_path / "file", smart.Options(), Share(number, 2))
+    ]
+    assert sorted(record.position for record in found) == [0, 1, 2]
+
+
+@given(st.binary(max_size=100))
+def test_garbage(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("smart") / "file"
+    path.write_bytes(b".I 1\n.W\n" + content)
+    list(records_or_refusal(smart.read(path, smart.Options()), path))
