@@ -8,6 +8,7 @@ from pathlib import Path
 
 from irpretrain.config.consistency import view_faults
 from irpretrain.config.query_page_consistency import can_attribute
+from irpretrain.config.query_uses import query_uses
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,

@@ -174,3 +174,27 @@ rule make_folds:
         seed=CFG.seed,
     script:
         "../scripts/make_folds.py"
+
+
+rule check_shared_queries:
+    """Queries that an experiment tests, and queries that train, choose or tune what it tests, are different ones."""
+    input:
+        used="results/datasets/{used}/queries.parquet",
+        tested="results/datasets/{dataset}/queries.parquet",
+    output:
+        counts="results/datasets/{dataset}/apart-from-{used}.json",
+        meta="results/datasets/{dataset}/apart-from-{used}.json.meta.json",
+    log:
+        "results/logs/check_shared_queries/{dataset}-{used}.log",
+    benchmark:
+        "results/benchmarks/check_shared_queries/{dataset}-{used}.tsv"
+    wildcard_constraints:
+        used=names_of(CFG.datasets),
+    priority: CHEAP_CHECKS
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(10),
+    params:
+        named_by=keys_of_use,
+    script:
+        "../scripts/check_shared_queries.py"

@@ -5,6 +5,7 @@ rule evaluate:
     input:
         runs=experiment_run_files,
         qrels=experiment_qrels,
+        apart=apart_from_used,
         folds=experiment_folds,
     output:
         per_query="results/per_query/{experiment}.parquet",
@@ -30,6 +31,7 @@ rule evaluate_depths:
     input:
         runs=experiment_run_files,
         qrels=experiment_qrels,
+        apart=apart_from_used,
     output:
         per_query="results/depths/{experiment}.parquet",
         scores="results/depths/{experiment}.csv",

@@ -152,7 +152,6 @@ rule tune_first_stage:
         index=tuning_index,
         queries=tuning_file("queries.parquet"),
         qrels=tuning_file("qrels.txt"),
-        tested=tested_queries,
     output:
         tuning="results/tuning/{candidates}.json",
         grid="results/tuning/{candidates}.csv",

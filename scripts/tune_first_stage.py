@@ -11,7 +11,6 @@ with stage(snakemake) as done:
             snakemake.input.index,
             snakemake.input.queries,
             snakemake.input.qrels,
-            list(snakemake.input.tested),
             tuning["model"],
             SweepConfig(**tuning["sweep"]),
             RetrievalConfig(**snakemake.params.options),

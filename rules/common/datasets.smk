@@ -13,6 +13,24 @@ def dataset_options(wildcards):
     return options | {"label": wildcards.dataset}
 
 
+@cache
+def uses_of_queries():
+    """Every use of queries behind the experiments: it is asked for once an experiment."""
+    return query_uses(CFG)
+
+
+def apart_from_used(wildcards):
+    """Proofs that an experiment tests no queries that train, choose or tune what it tests."""
+    uses = [use for use in uses_of_queries() if use.experiment == wildcards.experiment]
+    return sorted({f"results/datasets/{use.tested}/apart-from-{use.dataset}.json" for use in uses})
+
+
+def keys_of_use(wildcards):
+    """Keys of the configuration that name a data set whose queries are used, where another is tested."""
+    pair = (wildcards.used, wildcards.dataset)
+    return sorted({use.key for use in uses_of_queries() if (use.dataset, use.tested) == pair})
+
+
 def answered_datasets():
     """Data sets whose judgements follow from answers, once first stages have retrieved something."""
     return [name for name, dataset in CFG.datasets.items() if dataset.by_answers]

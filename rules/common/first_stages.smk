@@ -143,18 +143,6 @@ def tuning_file(name):
     return lambda wildcards: f"results/datasets/{first_stage(wildcards).tuned_on}/{name}"
 
 
-def tested_queries(wildcards):
-    """Queries that some experiment tests a first stage on, which do not choose its parameters; those of other sources
-    than the tuning queries have identifiers of their own."""
-    tuning = CFG.datasets[first_stage(wildcards).tuned_on]
-    experiments = active_experiments(CFG).values()
-    shown = [e for e in experiments if wildcards.candidates in (e.candidates, *e.first_stages)]
-    names = dict.fromkeys(
-        e.dataset for e in shown if CFG.datasets[e.dataset].queries.path == tuning.queries.path
-    )
-    return [f"results/datasets/{name}/queries.parquet" for name in names]
-
-
 def tuning_label(wildcards):
     return first_stage(wildcards).label
 

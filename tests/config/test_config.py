@@ -322,12 +322,13 @@ def test_ares_takes_what_its_preset_says(given):
         # The model is tested through another one that starts from it.
         (
             {"collections": {"paragraphs": ["squad-dev"]}, "predictors": {"simple": {"dataset": "squad"}}},
-            "predictors.simple.dataset: experiments.zero-shot-ares tests ares on squad; ares learns what this "
-            "predictor prefers, and test queries must not teach it",
+            "predictors.simple.dataset: experiments.zero-shot-ares tests on squad; test queries must not teach the "
+            "predictor that ares learns from",
         ),
         (
             {"datasets": {"squad-train": {"queries": {"path": "embedded:squad-dev"}}}},
-            "tests ares on squad, which has its queries from embedded:squad-dev too; ares learns what",
+            "predictors.simple.dataset: experiments.zero-shot-ares tests on squad, which has its queries from "
+            "embedded:squad-dev too",
         ),
         (
             {"diagnoses": {"axioms": {"models": ["aers"]}}},

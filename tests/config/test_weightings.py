@@ -102,11 +102,11 @@ def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, de
 
 def test_tested_queries_teach_no_weights(given):
     given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": ["deepct-root-bm25"]}
-    with pytest.raises(ConfigError, match=r"tests it on squad-fit, whose queries taught deepct-root"):
+    with pytest.raises(ConfigError, match=r"tests on squad-fit; test queries must not teach .* deepct-root"):
         parse_config(given)
     given["datasets"]["again"] = {**given["datasets"]["squad-fit"], "sample_queries": 10}
     given["experiments"]["stages"] = {"dataset": "again", "first_stages": ["deepct-w-bm25", "bow-deepct"]}
-    with pytest.raises(ConfigError, match=r"(?s)whose queries taught deepct-w;.*taught deepct-query"):
+    with pytest.raises(ConfigError, match=r"(?s)teach the weights of deepct-w,.*the weights of deepct-query"):
         parse_config(given)
 
 

@@ -1,4 +1,4 @@
-"""Sweeps: the whole grid in one process, what is chosen, what is left out, and the search that follows."""
+"""Sweeps: the whole grid in one process, what is chosen, and the search that follows."""
 
 from __future__ import annotations
 
@@ -32,17 +32,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tuning")
     lucene.index([write_documents(folder / "documents.parquet", BODIES)], OPTIONS, TEXT, folder / "index")
     write_queries(folder / "queries.parquet", QUERIES)
-    write_queries(folder / "tested.parquet", {"q4": "cat", "q9": "zoo"})
-    (folder / "qrels.txt").write_text("q1 0 short 1\nq2 0 other 1\nq4 0 long 1\n")
+    (folder / "qrels.txt").write_text("q1 0 short 1\nq2 0 other 1\n")
     return folder
 
 
-def sweep(folder: Path, tmp_path: Path, model: str, tested: list[Path], grid: SweepConfig = SWEEP):
+def sweep(folder: Path, tmp_path: Path, model: str, grid: SweepConfig = SWEEP, queries: Path | None = None):
     counts = tune(
         folder / "index",
-        folder / "queries.parquet",
+        queries or folder / "queries.parquet",
         folder / "qrels.txt",
-        tested,
         model,
         grid,
         OPTIONS,
@@ -56,8 +54,8 @@ def sweep(folder: Path, tmp_path: Path, model: str, tested: list[Path], grid: Sw
 
 
 def test_every_point_is_what_a_search_of_its_own_gives(folder: Path, tmp_path: Path) -> None:
-    counts, tuning, rows = sweep(folder, tmp_path, "bm25", [folder / "tested.parquet"])
-    assert counts == {"queries": 2, "queries_left_out": 1, "points": 6}
+    counts, tuning, rows = sweep(folder, tmp_path, "bm25")
+    assert counts == {"queries": 2, "points": 6}
     assert [(row["k1"], row["b"]) for row in rows] == [(k, b) for k in (0.5, 4.0, 10.0) for b in (0.0, 1.0)]
     judged = read_qrels(folder / "qrels.txt")
     for row in rows:
@@ -76,30 +74,26 @@ def test_every_point_is_what_a_search_of_its_own_gives(folder: Path, tmp_path: P
     }
 
 
-def test_tested_queries_choose_nothing(folder: Path, tmp_path: Path) -> None:
-    """q4, were it not tested, would want the long document first."""
-    _, with_it, _ = sweep(folder, tmp_path, "bm25", [])
-    assert with_it["queries"] == 3
-    assert with_it["value"] < 1
-    everything = write_queries(tmp_path / "all.parquet", QUERIES)
-    with pytest.raises(InputError, match="none is judged and not tested"):
-        sweep(folder, tmp_path, "bm25", [everything])
+def test_queries_without_judgements_choose_nothing(folder: Path, tmp_path: Path) -> None:
+    unjudged = write_queries(tmp_path / "unjudged.parquet", {"q3": "bird"})
+    with pytest.raises(InputError, match="none of these queries is judged"):
+        sweep(folder, tmp_path, "bm25", queries=unjudged)
 
 
 @pytest.mark.parametrize(("model", "points"), [("ql", 2), ("ql-jm", 3)])
 def test_query_likelihood(folder: Path, tmp_path: Path, model: str, points: int) -> None:
-    counts, tuning, rows = sweep(folder, tmp_path, model, [])
+    counts, tuning, rows = sweep(folder, tmp_path, model)
     assert counts["points"] == len(rows) == points
     assert tuning["value"] == max(row["RR@10"] for row in rows)
 
 
 def test_a_grid_of_one_point(folder: Path, tmp_path: Path) -> None:
-    _, tuning, rows = sweep(folder, tmp_path, "bm25", [], SweepConfig(k1=[0.9], b=[0.4], measure="AP"))
+    _, tuning, rows = sweep(folder, tmp_path, "bm25", SweepConfig(k1=[0.9], b=[0.4], measure="AP"))
     assert (tuning["parameters"], tuning["at_edge"], len(rows)) == ({"k1": 0.9, "b": 0.4}, [], 1)
 
 
 def test_the_search_has_the_tuned_parameters(folder: Path, tmp_path: Path) -> None:
-    sweep(folder, tmp_path, "bm25", [folder / "tested.parquet"])
+    sweep(folder, tmp_path, "bm25")
     found = {}
     for name, tuning, given in (
         ("tuned", tmp_path / "tuning.json", {}),

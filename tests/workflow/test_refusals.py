@@ -218,3 +218,37 @@ def test_queries_without_a_relevant_document_are_left_out_and_said_so(project):
     done = run_workflow(project, FOLDS)
     assert len(json.loads((project / FOLDS).read_text())["queries"]) == 23
     assert "1 of 24 queries has no relevant document and is left out" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("used_by", ["train_on", "select_on", "tuned_on"])
+def test_a_copy_of_the_test_queries_is_refused_before_anything_is_trained(project, used_by):
+    shutil.copy(project / "data/queries.tsv", project / "data/copied.tsv")
+    copy = {"label": "copy", "corpus": "tiny", "qrels": {"format": "trec", "path": "data/qrels.txt"}}
+    queries = {"format": "tsv", "path": "data/copied.tsv"}
+    changes = {
+        "datasets/tiny-copy": {**copy, "queries": queries, "folds": 3},
+        "report": {"papers": ["prop"]},
+        "experiments/first": {
+            "papers": ["prop"],
+            "dataset": "tiny",
+            "models": ["prop-rop"],
+            "regimes": ["zero-shot"],
+        },
+    }
+    experiment, key = {
+        "train_on": ("fine-tuned", "datasets/tiny/train_on"),
+        "select_on": ("first", "models/prop-rop/select_on"),
+        "tuned_on": ("first", "first_stages/tf-bm25/tuned_on"),
+    }[used_by]
+    changes[key] = {"dataset": "tiny-copy"} if used_by == "select_on" else "tiny-copy"
+    if used_by == "tuned_on":
+        changes["experiments/first"]["first_stages"] = ["tf-bm25"]
+    shown = refusal(project, f"results/scores/{experiment}.csv", changes=changes)
+    assert f"{key.replace('/', '.')}" in shown
+    assert (
+        "data set tiny-copy has 24 of the 24 queries that tiny tests, with the same identifiers and texts"
+        in shown
+    )
+    assert not (project / "results/datasets/tiny/apart-from-tiny-copy.json").exists()
+    assert not (project / "results/models").exists()
+    assert not (project / "results/scores").exists()

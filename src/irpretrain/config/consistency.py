@@ -13,14 +13,14 @@ from irpretrain.config.experiment_consistency import experiment_faults
 from irpretrain.config.first_stage_consistency import (
     first_stage_faults,
     named_faults,
-    taught_faults,
     weighting_faults,
     weighting_name_faults,
 )
 from irpretrain.config.model_consistency import model_faults, selection_faults, training_faults
 from irpretrain.config.names import listed_twice, unknown_names
-from irpretrain.config.predictor_consistency import diagnosis_faults, predictor_faults, teaching_faults
+from irpretrain.config.predictor_consistency import diagnosis_faults, predictor_faults
 from irpretrain.config.query_page_consistency import query_page_faults
+from irpretrain.config.query_uses import query_use_faults
 from irpretrain.config.ranker_consistency import ranker_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
@@ -86,7 +86,6 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from training_faults(config, name)
     for name in used_models(config):
         yield from selection_faults(config, name)
-        yield from teaching_faults(config, name)
     for name, dataset in config.datasets.items():
         yield from unknown_names(f"datasets.{name}.corpus", [dataset.corpus], config.corpora, "corpora")
         yield from _folds(name, dataset)
@@ -102,9 +101,9 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name in used_first_stages(config):
         if name in config.first_stages:
             yield from named_faults(config, name, config.first_stages[name])
-            yield from taught_faults(config, name, config.first_stages[name])
     for name, experiment in active_experiments(config).items():
         yield from experiment_faults(config, name, experiment)
+    yield from query_use_faults(config)
     for name, page in config.attributions.items():
         where = f"attributions.{name}"
         yield from unknown_names(f"{where}.dataset", [page.dataset], config.datasets, "datasets")

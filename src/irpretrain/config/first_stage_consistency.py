@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.base import changed_keys
 from irpretrain.config.names import unknown_names
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
-from irpretrain.config.term_weights import TRAINED
-from irpretrain.config.usage import active_experiments, first_stage_names, index_names
+from irpretrain.config.usage import first_stage_names, index_names
 
 if TYPE_CHECKING:
     from irpretrain.config.retrieval import FirstStageConfig
@@ -90,47 +89,6 @@ def named_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator
         )
     if stage.tuned_on is not None:
         yield from unknown_names(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")
-        for other, tested in _shown_on(config, name):
-            if stage.tuned_on == tested:
-                yield (
-                    f"{where}.tuned_on: experiments.{other} tests on {stage.tuned_on}; test queries must not choose "
-                    "parameters, so name a data set with other queries"
-                )
-
-
-def taught_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
-    """Yield the faults of a first stage whose weights were learned from queries that test it.
-
-    What weighs a data set's own queries was trained on its other folds.
-    """
-    for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
-        weighting = config.term_weights.get(weights or "")
-        if weighting is not None and weighting.same_as is not None:
-            weighting = config.term_weights.get(weighting.same_as)
-        if weighting is None or weighting.model not in TRAINED or weighting.dataset not in config.datasets:
-            continue
-        for other, tested in _shown_on(config, name):
-            folds = role == "query_weights" and tested == weighting.dataset
-            if not folds and _same_queries(config, tested, weighting.dataset):
-                yield (
-                    f"first_stages.{name}.{role}: experiments.{other} tests it on {tested}, whose queries taught "
-                    f"{weights}; test queries must not teach, so let it learn from a data set with other queries"
-                )
-
-
-def _shown_on(config: Config, first_stage: str) -> Iterator[tuple[str, str]]:
-    """Yield the experiments that show a first stage, and the data sets that they test on."""
-    for name, experiment in active_experiments(config).items():
-        if first_stage in (experiment.candidates, *experiment.first_stages):
-            yield name, experiment.dataset
-
-
-def _same_queries(config: Config, one: str, other: str) -> bool:
-    """Whether two data sets read the same queries; samples of them may still differ."""
-    if one not in config.datasets:
-        return False
-    first, second = config.datasets[one].queries, config.datasets[other].queries
-    return (first.path, first.options) == (second.path, second.options)
 
 
 def missing_runs(

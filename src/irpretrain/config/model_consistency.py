@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.base import changed_keys
 from irpretrain.config.first_stage_consistency import RESERVED, missing_runs
 from irpretrain.config.names import unknown_names
-from irpretrain.config.usage import active_experiments, first_stage_names, with_starts
+from irpretrain.config.usage import first_stage_names
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ModelConfig
@@ -119,7 +119,7 @@ def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
 
 
 def selection_faults(config: Config, name: str) -> Iterator[str]:
-    """Yield the faults of the queries that choose among a model's snapshots; test data never chooses."""
+    """Yield the faults of a choice among a model's snapshots."""
     selection, where = config.models[name].select_on, f"models.{name}.select_on"
     if selection is None or selection.dataset not in config.datasets:
         return
@@ -135,21 +135,3 @@ def selection_faults(config: Config, name: str) -> Iterator[str]:
             f"{where}: {name} keeps no snapshots to choose among; {instead}list steps in "
             f"models.{name}.training.snapshots, or leave select_on out"
         )
-    for experiment, tested in tests_on(config, name, selection.dataset):
-        yield (
-            f"{where}.dataset: experiments.{experiment} tests on {tested}; test queries must not choose a model, so "
-            "name a data set with other queries"
-        )
-
-
-def tests_on(config: Config, model: str, dataset: str) -> Iterator[tuple[str, str]]:
-    """Yield the experiments in which a model, or one that starts from it, is tested on a data set's queries, and what
-    they test on."""
-    for name, experiment in active_experiments(config).items():
-        tested = config.datasets.get(experiment.dataset)
-        if tested is None or model not in with_starts(config, experiment.models):
-            continue
-        if experiment.dataset == dataset:
-            yield name, dataset
-        elif tested.queries.path == config.datasets[dataset].queries.path:
-            yield name, f"{experiment.dataset}, which has its queries from {tested.queries.path} too"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from irpretrain.config.model_consistency import tests_on
 from irpretrain.config.names import listed_twice, unknown_names
 
 if TYPE_CHECKING:
@@ -31,20 +30,6 @@ def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> I
             "queries of support collection have one, so the predictor would learn this difference alone; leave "
             "judged_terms out, or set pseudo_queries.support to document"
         )
-
-
-def teaching_faults(config: Config, model: str) -> Iterator[str]:
-    """Yield the faults of the queries that teach the predictors behind a model's tasks; they are not test data."""
-    options = (config.objectives.get(task.objective) for task in config.models[model].tasks)
-    for name in dict.fromkeys(getattr(one, "predictor", None) for one in options):
-        predictor = None if name is None else config.predictors.get(name)
-        if predictor is None or predictor.dataset not in config.datasets:
-            continue
-        for experiment, tested in tests_on(config, model, predictor.dataset):
-            yield (
-                f"predictors.{name}.dataset: experiments.{experiment} tests {model} on {tested}; {model} learns what "
-                "this predictor prefers, and test queries must not teach it, so name a data set with other queries"
-            )
 
 
 def diagnosis_faults(config: Config, name: str, diagnosis: DiagnosisConfig) -> Iterator[str]:

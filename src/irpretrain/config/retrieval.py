@@ -177,8 +177,8 @@ class FirstStageConfig(Section):
     )
     tuned_on: str | None = Field(
         None,
-        description="Key of the data set whose queries choose the parameters, in `sweep`; queries that some experiment "
-        "tests are left out. null: the parameters are given.",
+        description="Key of the data set whose queries choose the parameters, in `sweep`; none of them may be "
+        "tested. null: the parameters are given.",
     )
     sweep: SweepConfig | None = Field(None, description="Grid of its own; null: `retrieval.sweep`.")
     runs: dict[str, RunConfig] = Field(

@@ -26,7 +26,6 @@ def tune(
     index: str | Path,
     queries: str | Path,
     qrels: str | Path,
-    tested: Sequence[str | Path],
     model: RankingModel,
     sweep: SweepConfig,
     options: RetrievalConfig,
@@ -39,7 +38,6 @@ def tune(
         index: Lucene index of the corpus of the training queries.
         queries: QUERIES table of the training queries.
         qrels: their judgements; queries without any are not searched.
-        tested: QUERIES tables whose queries are left out, because some experiment tests them.
         model: whose parameters are chosen.
         sweep: measure and values.
         options: depth, stemmer and stop words, threads, Java heap.
@@ -48,21 +46,17 @@ def tune(
         grid: CSV, one row a point: its parameters and the measure's mean, in the grid's order.
 
     Returns:
-        Counts: queries, those left out, points.
+        Counts: queries, points.
 
     Raises:
-        InputError: no query is left; further as `irpretrain.retrieval.lucene.search`.
+        InputError: no query is judged; further as `irpretrain.retrieval.lucene.search`.
     """
     values: dict[str, list[float]] = {name: getattr(sweep, name) for name in MODEL_PARAMETERS[model]}
     judged = read_qrels(qrels)
     table = QUERIES.read(queries)
-    given = [query for query in table["query_id"].to_pylist() if query in judged]
-    known = {query for path in tested for query in QUERIES.read(path)["query_id"].to_pylist()}
-    chosen = [query for query in given if query not in known]
+    chosen = [query for query in table["query_id"].to_pylist() if query in judged]
     if not chosen:
-        raise InputError(
-            queries, "of these queries none is judged and not tested, so nothing can be tuned on them"
-        )
+        raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
     with folder_beside(tuning, "sweep") as folder:
         kept = folder / "queries.parquet"
         texts = dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
@@ -85,7 +79,7 @@ def tune(
     }
     _write_grid(grid, points)
     write_text(tuning, json.dumps(found, indent=1) + "\n")
-    return {"queries": len(chosen), "queries_left_out": len(given) - len(chosen), "points": len(points)}
+    return {"queries": len(chosen), "points": len(points)}
 
 
 def _at_edge(parameters: Mapping[str, float], values: Mapping[str, Sequence[float]]) -> list[str]:
