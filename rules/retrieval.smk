@@ -241,7 +241,7 @@ rule build_positions:
         mem_mb=memory(8000),
         runtime=minutes(480),
     params:
-        options=index_options(),
+        options=positions_options(),
         text=dump(CFG.text),
     script:
         "../scripts/build_positions.py"
@@ -267,7 +267,7 @@ rule search_structured:
         mem_mb=memory(8000),
         runtime=minutes(480),
     params:
-        options=stage_search_options,
+        options=structured_search_options,
         first_stage=structured_options,
     script:
         "../scripts/search_structured.py"

@@ -1,6 +1,6 @@
 """Write where every term of a corpus stands."""
 
-from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.retrieval import IndriConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.stage import stage
@@ -9,7 +9,7 @@ with stage(snakemake) as done:
     done(
         build_positions(
             list(snakemake.input.documents),
-            RetrievalConfig(**snakemake.params.options),
+            IndriConfig(**snakemake.params.options),
             TextConfig(**snakemake.params.text),
             snakemake.output.positions,
         )

@@ -1,6 +1,6 @@
 """Data sets: queries, judgements, folds."""
 
-INDEX_OPTIONS = {"stemmer", "keep_stop_words", "threads", "memory_mb"}
+INDEX_OPTIONS = {"stemmer", "stop_list", "threads", "memory_mb"}
 SEARCH_OPTIONS = INDEX_OPTIONS | {"depth", "bm25", "query_likelihood", "jelinek_mercer"}
 
 ENTITY_QUESTIONS = 22_036

@@ -120,6 +120,19 @@ def stage_search_options(wildcards):
     return search_options() | ({} if depth is None else {"depth": depth})
 
 
+def positions_options():
+    """What decides where terms stand; smoothing does not."""
+    return CFG.retrieval.indri.model_dump(mode="json", include={"stemmer", "stop_list"})
+
+
+def structured_search_options(wildcards):
+    """What decides a search with structured queries, beside what is the first stage's own."""
+    return {
+        "depth": depth_of(CFG, wildcards.candidates),
+        "indri": CFG.retrieval.indri.model_dump(mode="json"),
+    }
+
+
 def first_stage_index(wildcards):
     return index_of(first_stage(wildcards).index, wildcards.dataset)
 

@@ -49,8 +49,8 @@ def finetuning_memory(wildcards):
     options = CFG.finetuning_of(wildcards.model)
     if options.compute.gpus or is_neural(wildcards.model):
         return 6000
-    batches = options.batch_sizes if wildcards.regime == "full" else options.few_shot_batch_sizes
     passages = CFG.reranking_of(wildcards.model).passages
+    batches = options.batch_sizes_of(wildcards.regime)
     sequences = max(batches) * (1 + options.negatives)
     if passages is not None:
         sequences *= passages.most_in_training or passages.most or PASSAGES_OF_A_DOCUMENT

@@ -105,6 +105,15 @@ def test_roles_never_meet_and_each_query_is_tested_once(number: int, queries: in
     assert sorted(tested) == sorted(folds.fold_of)
 
 
+@pytest.mark.parametrize("tested", [WHOLE, 1, 5])
+def test_where_nothing_is_chosen_all_folds_but_the_tested_one_train(tested: int) -> None:
+    folds = deal(NAMES, 5, 1)
+    train, validation, test = roles(folds, tested, validates=False)
+    assert validation == []
+    assert test == folds.queries(tested)
+    assert sorted(train + test) == sorted(NAMES)
+
+
 def test_where_another_data_set_is_tested_all_but_the_first_fold_train() -> None:
     folds = deal(NAMES, 5, 1)
     train, validation, test = roles(folds, WHOLE)

@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT, write_documents, write_queries
 
-from irpretrain.config.retrieval import DependenceConfig, QueryLikelihoodConfig
+from irpretrain.config.retrieval import DependenceConfig, IndriConfig
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene
+from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import search_weighted
 from irpretrain.retrieval.jvm import java_class
 from irpretrain.retrieval.positions import Positions, build_positions
@@ -34,6 +35,9 @@ BODIES = {
 }
 """In terms: a p _ a | p a b | a _ p | b | | ; nine in all: apple 4, pie 3, banana 2."""
 MU = 10.0
+INQUERY = Path(__file__).parents[2] / "resources/stopwords/inquery.txt"
+PLAIN = IndriConfig(stemmer="porter", stop_list="lucene", mu=MU)
+"""What the numbers by hand are for."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("positions")
     halves = [dict(list(BODIES.items())[:2]), dict(list(BODIES.items())[2:])]
     shards = [write_documents(folder / f"{i}.parquet", half) for i, half in enumerate(halves)]
-    counts = build_positions(shards, OPTIONS, TEXT, folder / "positions")
+    counts = build_positions(shards, PLAIN, TEXT, folder / "positions")
     assert counts == {"documents": 6, "terms": 3, "occurrences": 9}
     return folder
 
@@ -61,9 +65,15 @@ def write_weights(path: Path, weights: Mapping[str, Mapping[str, float]]) -> Pat
 
 
 def retrieve(
-    folder: Path, tmp_path: Path, texts, weights=None, dependence=None, mu: float = MU, depth: int = 10
+    folder: Path,
+    tmp_path: Path,
+    texts,
+    weights=None,
+    dependence=None,
+    indri: IndriConfig = PLAIN,
+    depth: int = 10,
 ):
-    options = OPTIONS.model_copy(update={"query_likelihood": QueryLikelihoodConfig(mu=mu), "depth": depth})
+    options = OPTIONS.model_copy(update={"indri": indri, "depth": depth})
     queries = write_queries(tmp_path / "queries.parquet", texts)
     given = None if weights is None else write_weights(tmp_path / "weights.parquet", weights)
     counts = search_weighted(
@@ -144,7 +154,7 @@ def test_documents_and_queries_are_cut_alike(tmp_path: Path, name: str) -> None:
     """With weights and without them every word of the query is found; equal weights are the frequencies' run."""
     written, words = CUT[name]
     documents = write_documents(tmp_path / "d.parquet", {"d": written, "other": "zoo"})
-    counts = build_positions([documents], OPTIONS, TEXT, tmp_path / "positions")
+    counts = build_positions([documents], PLAIN, TEXT, tmp_path / "positions")
     assert counts["occurrences"] == len(words) + 1
     weights = {"q": dict.fromkeys(words, 0.5)}
     for dependence in (None, DependenceConfig()):
@@ -157,11 +167,25 @@ def test_documents_and_queries_are_cut_alike(tmp_path: Path, name: str) -> None:
     assert bag["q"]["d"] == pytest.approx(math.log((1 + MU / total) / (length + MU)), abs=1e-12)
 
 
+def test_a_contraction_of_the_stop_list_is_no_term_however_it_is_cut(tmp_path: Path) -> None:
+    """INQUERY's "doesn't" is one word of Lucene's, and "doesn" and "t" of `text.words`."""
+    indri = IndriConfig()
+    documents = write_documents(tmp_path / "d.parquet", {"d": "It doesn't, zoo", "other": "zoos"})
+    assert build_positions([documents], indri, TEXT, tmp_path / "positions")["occurrences"] == 2
+    assert Analyser.of(indri).terms(["doesn't doesn t zoos cherries"]) == [["zoo", "cherry"]]
+    found, _ = retrieve(tmp_path, tmp_path, {"q": "Doesn't the zoo?", "stops": "doesn't"}, indri=indri)
+    assert list(found) == ["q"]
+
+
+def test_the_defaults_are_what_indri_documents() -> None:
+    assert IndriConfig().model_dump() == {"stemmer": "krovetz", "stop_list": "inquery", "mu": 2500.0}
+
+
 def test_words_that_lucene_cuts_further_have_a_place_for_each_piece(tmp_path: Path) -> None:
     """A run of ideographs is one word of ours and as many terms as ideographs."""
     documents = write_documents(tmp_path / "d.parquet", {"d": "東京 zoo", "other": "京東"})
-    assert build_positions([documents], OPTIONS, TEXT, tmp_path / "positions")["occurrences"] == 5
-    opened = Positions.open(tmp_path / "positions", OPTIONS, "alphanumeric")
+    assert build_positions([documents], PLAIN, TEXT, tmp_path / "positions")["occurrences"] == 5
+    opened = Positions.open(tmp_path / "positions", PLAIN, "alphanumeric")
     assert opened.ordered("東", "京").tolist() == [0]
     assert opened.ordered("京", "zoo").tolist() == [1]
 
@@ -196,23 +220,45 @@ def test_depth_and_ties_and_queries_without_terms(folder: Path, tmp_path: Path) 
     assert counts["queries_without_candidates"] == 3
 
 
-def test_lucene_s_own_indri_similarity_agrees(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stemmer", ["porter", "krovetz", "none"])
+@pytest.mark.parametrize("stop_list", ["lucene", "inquery", "none"])
+def test_lucene_s_own_indri_similarity_agrees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stemmer: str, stop_list: str
+) -> None:
     """Lucene's IndriDirichletSimilarity has the belief of one term; lengths up to 39 are exact in its index. (Lucene's
-    IndriAndQuery over such terms gives every document the score 0, so the mean of beliefs is taken here.)
+    IndriAndQuery over such terms gives every document the score 0, so the mean of beliefs is taken here.) Anserini
+    reads INQUERY's list from the file.
     """
     random = np.random.default_rng(5)
-    words = ["apple", "pie", "banana", "cherry", "runs", "zoos"]
+    indri = IndriConfig(stemmer=stemmer, stop_list=stop_list, mu=25.0)
+    words = ["apple", "pie", "banana", "cherries", "runs", "zoos", "the", "however", "amounted"]
+    words += (
+        ["doesn't"] if stop_list == "inquery" else []
+    )  # other lists keep it: two words here, one of Lucene's
     bodies = {f"d{i:02}": " ".join(random.choice(words, random.integers(1, 39))) for i in range(40)}
     documents = write_documents(tmp_path / "documents.parquet", bodies)
-    build_positions([documents], OPTIONS, TEXT, tmp_path / "positions")
+    build_positions([documents], indri, TEXT, tmp_path / "positions")
+    stops = {"none": ["-keepStopwords"], "lucene": [], "inquery": ["-stopwords", str(INQUERY)]}[stop_list]
+    monkeypatch.setattr(lucene, "_analyser_arguments", lambda options: ["-stemmer", stemmer, *stops])
     lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
-    weights = {"q1": {"apple": 0.5, "runs": 0.25}, "q2": {"pie": 1.0, "zoos": 2.0, "cherry": 0.5}}
+    weights = {
+        "q1": {"apple": 0.5, "runs": 0.25},
+        "q2": {"pie": 1.0, "zoos": 2.0, "cherries": 0.5},
+        "q3": {"amounted": 1.0, "however": 0.5, "the": 0.25},
+    }
     texts = {name: " ".join(words) for name, words in weights.items()}
-    found, _ = retrieve(tmp_path, tmp_path, texts, weights, mu=25.0, depth=100)
+    found, _ = retrieve(tmp_path, tmp_path, texts, weights, indri=indri, depth=100)
     reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(tmp_path / "index"))
-    for name, asked in weights.items():
-        scores = {word: lucene_beliefs(reader, word, bodies, 25.0) for word in asked}
-        held = [document for document, body in bodies.items() if set(asked) & set(body.split())]
+    kept = {
+        document: [word for word in body.split() if word not in STOPPED[stop_list]]
+        for document, body in bodies.items()
+    }
+    for name, given_weights in weights.items():
+        asked = {word: weight for word, weight in given_weights.items() if word not in STOPPED[stop_list]}
+        scores = {
+            word: lucene_beliefs(reader, word, STEMS[stemmer].get(word, word), kept, 25.0) for word in asked
+        }
+        held = [document for document, words in kept.items() if set(asked) & set(words)]
         wanted = {
             document: sum(asked[word] * scores[word][document] for word in asked) / sum(asked.values())
             for document in held
@@ -222,22 +268,33 @@ def test_lucene_s_own_indri_similarity_agrees(tmp_path: Path) -> None:
     reader.close()
 
 
-STEMS = {"runs": "run", "zoos": "zoo", "apple": "appl", "cherry": "cherri"}
+STEMS: dict[str, dict[str, str]] = {
+    "porter": {
+        "runs": "run",
+        "zoos": "zoo",
+        "apple": "appl",
+        "cherries": "cherri",
+        "amounted": "amount",
+        "however": "howev",
+    },
+    "krovetz": {"zoos": "zoo", "cherries": "cherry", "amounted": "amount"},
+    "none": {},
+}
+STOPPED = {"none": set(), "lucene": {"the"}, "inquery": {"the", "however", "doesn't"}}
 
 
-def lucene_beliefs(reader, word: str, bodies: Mapping[str, str], mu: float) -> dict[str, float]:
-    """The belief in a word of every document, those without it too."""
+def lucene_beliefs(
+    reader, word: str, stem: str, documents: Mapping[str, list[str]], mu: float
+) -> dict[str, float]:
+    """The belief in a word of every document, those without it too; counts of the collection are the index's."""
     searcher = java_class("org.apache.lucene.search.IndexSearcher")(reader)
-    term = java_class("org.apache.lucene.index.Term")("contents", STEMS.get(word, word))
+    term = java_class("org.apache.lucene.index.Term")("contents", stem)
     counts = reader.docFreq(term), reader.totalTermFreq(term)
     name = "org.apache.lucene.search.similarities.IndriDirichletSimilarity"
     similarity = java_class(name)(java_class(f"{name}$IndriCollectionModel")(), mu)
     statistics = searcher.collectionStatistics("contents"), searcher.termStatistics(term, *counts)
     scored = similarity.scorer(1.0, *statistics)
-    return {
-        name: scored.score(float(body.split().count(word)), len(body.split()))
-        for name, body in bodies.items()
-    }
+    return {name: scored.score(float(words.count(word)), len(words)) for name, words in documents.items()}
 
 
 def plain_windows(documents: list[list[str]], first: str, second: str, window: int) -> list[tuple[int, int]]:
@@ -292,16 +349,16 @@ def test_faults(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="these are no positions"):
         retrieve(tmp_path, tmp_path, {"q1": "apple"})
     with pytest.raises(IntegrityError, match="made with stemmer porter, the configuration has none"):
-        Positions.open(folder / "positions", OPTIONS.model_copy(update={"stemmer": "none"}), "alphanumeric")
+        Positions.open(folder / "positions", PLAIN.model_copy(update={"stemmer": "none"}), "alphanumeric")
     with pytest.raises(IntegrityError, match="made with words alphanumeric, the configuration has letters"):
-        Positions.open(folder / "positions", OPTIONS, "letters")
+        Positions.open(folder / "positions", PLAIN, "letters")
     record = json.loads((folder / "positions/names.json").read_text())
     (tmp_path / "positions").mkdir()
     (tmp_path / "positions/names.json").write_text(json.dumps({**record, "words": None}))
     with pytest.raises(IntegrityError, match="made with words"):
-        Positions.open(tmp_path / "positions", OPTIONS, "alphanumeric")
+        Positions.open(tmp_path / "positions", PLAIN, "alphanumeric")
     shutil.rmtree(tmp_path / "positions")
     empty = write_documents(tmp_path / "empty.parquet", {"a": "the"})
     with pytest.raises(InputError, match="not one term"):
-        build_positions([empty], OPTIONS, TEXT, tmp_path / "positions")
+        build_positions([empty], PLAIN, TEXT, tmp_path / "positions")
     assert not (tmp_path / "positions").exists()

@@ -189,7 +189,7 @@ def test_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("stemmer", ["none", "krovetz"])
 def test_analysis_is_that_of_the_index(index: Path, tmp_path: Path, stemmer: str) -> None:
-    options = OPTIONS.model_copy(update={"stemmer": stemmer, "keep_stop_words": True})
+    options = OPTIONS.model_copy(update={"stemmer": stemmer, "stop_list": "none"})
     documents = write_documents(tmp_path / "documents.parquet", {"a": "the cats", "b": "a cat ran"})
     lucene.index([documents], options, TEXT, tmp_path / "own")
     run, _ = retrieve(tmp_path / "own", tmp_path, {"q": "cats", "s": "the"}, options=options)
@@ -310,7 +310,7 @@ def test_index_says_how_it_was_made(index: Path) -> None:
     record = json.loads((index / lucene.RECORD).read_text())
     assert record == {
         "stemmer": "porter",
-        "keep_stop_words": False,
+        "stop_list": "lucene",
         "documents": 8,
         "documents_without_text": 1,
     }

@@ -163,9 +163,9 @@ def random_bodies() -> dict[str, str]:
     return {**{f"s{i}": sentence for i, sentence in enumerate(SENTENCES)}, **drawn}
 
 
-@pytest.mark.parametrize(("stemmer", "stops"), [("porter", False), ("krovetz", True)])
-def test_frequencies_as_weights_reproduce_the_tf_index(tmp_path: Path, stemmer: str, stops: bool) -> None:
-    options = OPTIONS.model_copy(update={"stemmer": stemmer, "keep_stop_words": stops, "depth": 100})
+@pytest.mark.parametrize(("stemmer", "stops"), [("porter", "lucene"), ("krovetz", "none")])
+def test_frequencies_as_weights_reproduce_the_tf_index(tmp_path: Path, stemmer: str, stops: str) -> None:
+    options = OPTIONS.model_copy(update={"stemmer": stemmer, "stop_list": stops, "depth": 100})
     bodies = random_bodies()
     documents = write_documents(tmp_path / "documents.parquet", bodies)
     lucene.index([documents], options, TEXT, tmp_path / "tf")
@@ -255,7 +255,7 @@ def test_input_comes_in_files_of_bounded_size(tmp_path: Path, monkeypatch: pytes
 def test_analysis_of_words_and_of_texts_that_hold_the_mark() -> None:
     from irpretrain.retrieval.analysis import MARK
 
-    analyser = Analyser("porter", False)
+    analyser = Analyser("porter", "lucene")
     texts = [f"cats {MARK} dogs", "", "The runs", "\u0301", f"{MARK}"]
     assert analyser.terms(texts) == [["cat", MARK, "dog"], [], ["run"], [], [MARK]]
     assert analyser.terms(texts[1:4]) == [[], ["run"], []]

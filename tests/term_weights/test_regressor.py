@@ -169,7 +169,7 @@ def test_what_cannot_be_used_is_refused(tmp_path, tiny_encoder):
 
 @pytest.fixture
 def train(tmp_path, tiny_encoder, targets):
-    def run(name, **changes):
+    def run(name, folds=None, fold=0, **changes):
         counts = train_regressor(
             tiny_encoder,
             targets,
@@ -180,6 +180,8 @@ def train(tmp_path, tiny_encoder, targets):
             tmp_path / name / "model",
             tmp_path / name / "metrics.jsonl",
             tmp_path / "checkpoints",
+            folds,
+            fold,
         )
         return tmp_path / name, counts
 
@@ -193,6 +195,14 @@ TRAINING = {
     "optimiser": {"learning_rate": 5e-3},
     "compute": {"device": "cpu"},
 }
+
+
+def test_all_folds_but_the_tested_one_train(train, tmp_path):
+    """Steps or epochs are given, so a validation fold would choose nothing."""
+    folds = tmp_path / "folds.json"
+    folds.write_text(json.dumps({"folds": 4, "queries": {f"d{n}": n % 4 + 1 for n in range(12)}}))
+    _, counts = train("fold", training={**TRAINING, "steps": 1}, folds=folds, fold=1)
+    assert counts["texts"] == 9
 
 
 def test_the_regressor_learns_a_small_set_by_heart(train):

@@ -302,7 +302,9 @@ def test_every_rate_of_the_grid_is_tried(run_finetuning: Finetune) -> None:
 
 def test_only_candidates_down_to_the_depth_are_ranked(run_finetuning: Finetune) -> None:
     reranking = RerankingConfig(max_length=24, query_length=4, depth=3, compute={"device": "cpu"})
-    folder, _ = run_finetuning("shallow", options=tuning_options(epochs=1), reranking=reranking)
+    folder, _ = run_finetuning(
+        "shallow", options=tuning_options(epochs=1), reranking=reranking
+    )  # two batch sizes
     # The relevant document is the fourth candidate of every query, so nothing can be found.
     assert {len(ranking) for ranking in read_run(folder / "fold.run.gz").values()} == {3}
     assert report(folder)["chosen"]["validation"] == 0.0
@@ -326,8 +328,43 @@ def test_another_data_set_is_ranked_whole(
     }
 
 
+@pytest.mark.parametrize(
+    ("regime", "fold", "training"), [("full", 1, 12), ("full", WHOLE, 15), ("few-shot-12", 1, 12)]
+)
+def test_no_fold_validates_where_nothing_is_chosen(
+    run_finetuning: Finetune, collection: dict[str, Any], regime: str, fold: int, training: int
+) -> None:
+    """PHP's recipe: one batch size, one rate, one epoch. All queries but the tested ones train."""
+    options = tuning_options(epochs=1, batch_sizes=[4], few_shot_batch_sizes=[4])
+    test = (
+        Topics(collection["stores"], collection["queries"], collection["candidates"])
+        if fold == WHOLE
+        else None
+    )
+    folder, counts = run_finetuning("all", options=options, regime=regime, fold=fold, test=test)
+    assert (counts["training_queries"], counts["validation_queries"]) == (training, 0)
+    assert report(folder)["chosen"] == {
+        "batch_size": 4,
+        "learning_rate": 1e-3,
+        "epoch": 1,
+        "validation": None,
+    }
+    assert set(read_run(folder / "fold.run.gz")) == (
+        set(read_run(collection["candidates"])) if fold == WHOLE else {"q00", "q05", "q10"}
+    )
+
+
+@pytest.mark.parametrize(
+    "more", [{"epochs": 2}, {"batch_sizes": [4, 8]}, {"learning_rates": [1e-3, 1e-4]}], ids=str
+)
+def test_what_is_chosen_takes_a_validation_fold(more: dict[str, Any]) -> None:
+    single = {"epochs": 1, "batch_sizes": [4], "learning_rates": [1e-3]}
+    assert not tuning_options(**single).chooses("full")
+    assert tuning_options(**{**single, **more}).chooses("full")
+
+
 def test_few_shot_takes_so_many_training_queries(run_finetuning: Finetune) -> None:
-    folder, counts = run_finetuning("few", regime="few-shot-4", options=tuning_options(epochs=1))
+    folder, counts = run_finetuning("few", regime="few-shot-4")
     assert counts["training_queries"] == 4
     assert [point["batch_size"] for point in report(folder)["grid"]] == [2]
     with pytest.raises(ConfigError, match="only 9 queries"):

@@ -160,13 +160,15 @@ class DatasetConfig(Section):
     )
     folds: int | str | list[list[str | int]] = Field(
         5,
-        description="Number of cross-validation folds to make (3/1/1 for 5), the folds as lists of queries, a JSON "
-        "or TSV file that gives each query's fold, or a folder with LETOR's Fold1, Fold2 and so on.",
+        description="Number of cross-validation folds to make (3/1/1 for 5; 4/0/1 where nothing is chosen), the folds "
+        "as lists of queries, a JSON or TSV file that gives each query's fold, or a folder with LETOR's Fold1, Fold2 "
+        "and so on.",
     )
     train_on: str | None = Field(
         None,
-        description="Key of the data set whose queries fine-tune models for this one: its first fold validates, the "
-        "others train, and all queries of this data set are tested. null: cross-validation in the folds of this one.",
+        description="Key of the data set whose queries fine-tune models for this one: its first fold validates (where "
+        "something is chosen), the others train, and all queries of this data set are tested. null: cross-validation "
+        "in the folds of this one.",
     )
     measures: list[str] = Field(
         ["nDCG@20", "P@20", "AP", "RR@10"], min_length=1, description="Measures, in ir_measures' notation."

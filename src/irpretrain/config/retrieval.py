@@ -31,6 +31,21 @@ class JelinekMercerConfig(Section):
     smoothing: float = Field(0.1, gt=0, le=1, description="λ, the share of the collection's language model.")
 
 
+class IndriConfig(Section):
+    """First stages of model `indri`: analysis of documents and queries, and smoothing.
+
+    The defaults are read as the standard stemming and stop words of Indri that DeepCT speaks of (section 6): Indri's
+    documentation has μ = 2500 as its default and Krovetz in its quick start, and INQUERY's list comes with Indri.
+    """
+
+    stemmer: Literal["krovetz", "porter", "none"] = Field("krovetz", description="Stemmer.")
+    stop_list: Literal["inquery", "lucene", "none"] = Field(
+        "inquery",
+        description="Words that are no terms: the 418 of INQUERY, which come with Indri, or Lucene's 33.",
+    )
+    mu: float = Field(2500.0, gt=0, description="Dirichlet prior.", json_schema_extra={"unit": "words"})
+
+
 RankingModel = Literal["bm25", "ql", "ql-jm"]
 """BM25; query likelihood with Dirichlet and with Jelinek-Mercer smoothing."""
 StageModel = Literal["bm25", "ql", "ql-jm", "indri"]
@@ -86,11 +101,11 @@ TF_INDEX = "tf"
 
 
 class ParametersConfig(Section):
-    """Parameters of a first stage; null: those of `retrieval`."""
+    """Parameters of a first stage; null: those of `retrieval`, of indri `retrieval.indri`."""
 
     k1: K1 | None = Field(None, description="Of BM25.")
     b: B | None = Field(None, description="Of BM25.")
-    mu: Mu | None = Field(None, description="Of query likelihood with Dirichlet smoothing.")
+    mu: Mu | None = Field(None, description="Of query likelihood with Dirichlet smoothing, and of indri.")
     smoothing: Smoothing | None = Field(
         None, description="Of query likelihood with Jelinek-Mercer smoothing."
     )
@@ -157,7 +172,8 @@ class FirstStageConfig(Section):
     model: StageModel = Field(
         "bm25",
         description="bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm), by Lucene; "
-        "indri: query likelihood as Indri computes it, over the tf index's words with their positions.",
+        "indri: query likelihood as Indri computes it, over words with their positions, with the analysis of "
+        "`retrieval.indri`.",
     )
     query_weights: str | None = Field(
         None,
@@ -293,7 +309,10 @@ class RetrievalConfig(Section):
     stemmer: Literal["porter", "krovetz", "none"] = Field(
         "porter", description="Stemmer of the Lucene analyser."
     )
-    keep_stop_words: bool = Field(False, description="Keep Lucene's stop words in index and queries.")
+    stop_list: Literal["lucene", "none"] = Field(
+        "lucene", description="Words that are in neither index nor queries: Lucene's 33, or none."
+    )
+    indri: IndriConfig = Field(default_factory=IndriConfig, description="First stages of model indri.")
     threads: int = Field(
         2,
         ge=1,
@@ -317,6 +336,7 @@ class RetrievalConfig(Section):
         changed: dict[str, Section] = {"bm25": Bm25Config(**bm25)}
         if "mu" in parameters:
             changed["query_likelihood"] = QueryLikelihoodConfig(mu=parameters["mu"])
+            changed["indri"] = self.indri.model_copy(update={"mu": parameters["mu"]})
         if "smoothing" in parameters:
             changed["jelinek_mercer"] = JelinekMercerConfig(smoothing=parameters["smoothing"])
         return self.model_copy(update=changed)

@@ -488,6 +488,14 @@ class FinetuningConfig(SequenceConfig):
         default_factory=TrainingComputeConfig, description="Threads, precision, device, batches."
     )
 
+    def batch_sizes_of(self, regime: str) -> list[int]:
+        """Return the batch sizes that are tried in a regime."""
+        return self.few_shot_batch_sizes if regime.startswith("few-shot") else self.batch_sizes
+
+    def chooses(self, regime: str) -> bool:
+        """Whether there is a batch size, a learning rate or an epoch to choose, which takes a validation fold."""
+        return self.epochs > 1 or len(self.batch_sizes_of(regime)) * len(self.learning_rates) > 1
+
     @model_validator(mode="after")
     def _check_decay(self) -> Self:
         if self.optimiser.decay == "step":

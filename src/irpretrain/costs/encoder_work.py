@@ -89,16 +89,16 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     options = config.finetuning_of(model)
     train = trained_on(config, wildcards["dataset"])
     shots, folds = largest_shots([regime]), _folds(config, train)
-    # Of a data set that is tested whole the first of the other's folds validates; else one validates and one is tested.
-    share = (folds - (2 if fold else 1)) / folds
+    # A fold validates where something is chosen; a fold is tested unless another data set is.
+    validating = int(options.chooses(regime))
+    share = (folds - validating - (1 if fold else 0)) / folds
     pairs = product(sizes.relevant(config, train), share)
     if shots:
         pairs = product(_relevant_of_query(config, train), shots)
-    batches = options.few_shot_batch_sizes if shots else options.batch_sizes
-    rounds = len(batches) * len(options.learning_rates) * options.epochs
+    rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
     passages = _passages(config.reranking_of(model).passages, "most_in_training")
     trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
-    validated = product(sizes.queries(config, train), 1 / folds, rounds)
+    validated = product(sizes.queries(config, train), validating / folds, rounds)
     tested = product(sizes.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
     ranked = _ranked_pieces(config, model, total(validated, tested), wildcards["candidates"])
     used = computing(config.encoder, options.compute)

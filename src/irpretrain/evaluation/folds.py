@@ -2,7 +2,7 @@
 
 Folds are numbered from 1. With test fold f of k, fold f % k + 1 validates and the other k - 2 train. So each
 query is tested exactly once, by a model that has never seen it. Where another data set is tested, fold 1
-validates and the other k - 1 train.
+validates and the other k - 1 train. Where nothing is chosen no fold validates: all but the tested one train.
 """
 
 from __future__ import annotations
@@ -227,9 +227,9 @@ def count_folds(dataset: DatasetConfig) -> int:
     return max(given_folds(dataset).values(), default=0)
 
 
-def roles(folds: Folds, test_fold: int) -> Roles:
+def roles(folds: Folds, test_fold: int, *, validates: bool = True) -> Roles:
     """Return the queries that train, validate and test when `test_fold` is tested; with `WHOLE`, none of these
-    queries is tested.
+    queries is tested. Without `validates` no query validates, and the fold that would trains.
 
     Raises:
         ValueError: there is no such fold.
@@ -237,9 +237,10 @@ def roles(folds: Folds, test_fold: int) -> Roles:
     if not WHOLE <= test_fold <= folds.number:
         raise ValueError(f"there is no fold {test_fold}; folds are 1 to {folds.number}, {WHOLE} is for none")
     validation_fold = test_fold % folds.number + 1
-    held_out = (test_fold, validation_fold)
+    held_out = (test_fold, validation_fold) if validates else (test_fold,)
     train = [query for query, fold in folds.fold_of.items() if fold not in held_out]
-    return Roles(train, folds.queries(validation_fold), folds.queries(test_fold))
+    validation = folds.queries(validation_fold) if validates else []
+    return Roles(train, validation, folds.queries(test_fold))
 
 
 def training_queries(train: Sequence[str], regime: str, seed: int) -> list[str]:

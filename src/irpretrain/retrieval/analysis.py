@@ -8,9 +8,11 @@ stemmed again (that changes some of them), so words are analysed by Lucene itsel
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
-from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.retrieval import IndriConfig, RetrievalConfig
 from irpretrain.retrieval.jvm import java_class
+from irpretrain.text.stop_words import load_stop_words
 
 TEXTS_AT_ONCE = 512
 """Texts in one call of Java."""
@@ -23,23 +25,26 @@ LONGEST_TOKEN = 255
 
 
 class Analyser:
-    """Lucene's English analyser with the stemmer and the stop words of the configuration."""
+    """Lucene's English analyser with the stemmer and the stop words of the configuration.
 
-    def __init__(self, stemmer: str, keep_stop_words: bool) -> None:
-        factory = java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
-        self._analyser = factory.fromArguments(stemmer, keep_stop_words, None)
+    An entry of INQUERY's list with an apostrophe is a stop word as a whole, as Lucene cuts texts, and so is each of its
+    pieces, as `text.words` does.
+    """
+
+    def __init__(self, stemmer: str, stop_list: Literal["lucene", "inquery", "none"]) -> None:
+        self._analyser = _lucene_analyser(stemmer, stop_list)
         self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
         self._known: dict[str, tuple[str, ...]] = {}
 
     @classmethod
-    def of(cls, options: RetrievalConfig) -> Analyser:
-        """Return the analyser of the tf index."""
-        return cls(options.stemmer, options.keep_stop_words)
+    def of(cls, options: RetrievalConfig | IndriConfig) -> Analyser:
+        """Return the analyser of the tf index, or that of first stages of model indri."""
+        return cls(options.stemmer, options.stop_list)
 
     @classmethod
     def words_only(cls) -> Analyser:
         """Return an analyser that only cuts and lower-cases: its tokens are words that can be analysed further."""
-        return cls("none", True)
+        return cls("none", "none")
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms of each text, in their order, repeated ones too."""
@@ -78,3 +83,15 @@ class Analyser:
         # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one a token.
         printed: str = self._call(self._analyser, text).toString()
         return printed[1:-1].split(", ") if len(printed) > 2 else []
+
+
+def _lucene_analyser(stemmer: str, stop_list: str) -> Any:
+    factory = java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
+    if stop_list != "inquery":
+        return factory.fromArguments(stemmer, stop_list == "none", None)
+    words = java_class("org.apache.lucene.analysis.CharArraySet")(512, False)
+    for word in sorted(load_stop_words("inquery", whole=True)):
+        words.add(word)
+    if stemmer == "none":
+        return factory.newNonStemmingInstance(words)
+    return factory.newStemmingInstance(stemmer, words)

@@ -70,7 +70,7 @@ def search_weighted(
             one stem add up; weights of 0 or less are dropped.
         query_words: how `positions` cut documents into words and `weights` queries (`text.words`).
         dependence: weights of the three parts of a sequential dependence query; None for a bag of words.
-        options: depth, μ (`query_likelihood`), stemmer and stop words.
+        options: depth, and of `indri` μ, stemmer and stop words.
         output: TREC run, gzip.
         tag: last column of the run.
 
@@ -81,13 +81,13 @@ def search_weighted(
         InputError: `weights` lacks a query.
         IntegrityError: `positions` were made with another stemmer, other stop words, or other words.
     """
-    opened = Positions.open(positions, options, query_words)
-    asked = read_weighted_queries(queries, weights, query_words, Analyser.of(options))
-    mu = options.query_likelihood.mu
+    indri = options.indri
+    opened = Positions.open(positions, indri, query_words)
+    asked = read_weighted_queries(queries, weights, query_words, Analyser.of(indri))
     run: Run = {}
     for name, query in progress(list(asked.items()), "search", "queries"):
         nodes = list(nodes_of(query, dependence, opened))
-        if ranking := score(nodes, opened, mu, options.depth):
+        if ranking := score(nodes, opened, indri.mu, options.depth):
             run[name] = ranking
     return {
         "queries": len(asked),

@@ -110,11 +110,11 @@ def run_indexing(
 
 
 def _analyser_arguments(options: RetrievalConfig) -> list[str]:
-    return ["-stemmer", options.stemmer, *(["-keepStopwords"] if options.keep_stop_words else [])]
+    return ["-stemmer", options.stemmer, *(["-keepStopwords"] if options.stop_list == "none" else [])]
 
 
 def _analysis(options: RetrievalConfig) -> dict[str, Any]:
-    return {"stemmer": options.stemmer, "keep_stop_words": options.keep_stop_words}
+    return {"stemmer": options.stemmer, "stop_list": options.stop_list}
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 Lucene keeps lengths in one byte and scores a window by its width, so Indri's formulas cannot be had from its index.
 Documents are cut into words as `text.words` says, as term weights and so weighted queries are, and each word becomes
-the terms of the tf index's analyser (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its place,
-so that words on its two sides are no neighbours.
+the terms of `retrieval.indri`'s analyser (`irpretrain.retrieval.analysis`). A stop word has no postings but keeps its
+place, so that words on its two sides are no neighbours.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.retrieval import RetrievalConfig
+from irpretrain.config.retrieval import IndriConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.growing_array import GrowingArray
@@ -31,7 +31,7 @@ DOCUMENTS_AT_ONCE = 1024
 
 
 def build_positions(
-    documents: Sequence[str | Path], options: RetrievalConfig, text: TextConfig, output: str | Path
+    documents: Sequence[str | Path], options: IndriConfig, text: TextConfig, output: str | Path
 ) -> dict[str, int]:
     """Write the postings of a corpus.
 
@@ -69,7 +69,7 @@ def build_positions(
         np.save(folder / "lengths.npy", np.array(lengths, np.int32))
         record = {
             "stemmer": options.stemmer,
-            "keep_stop_words": options.keep_stop_words,
+            "stop_list": options.stop_list,
             "words": text.words,
             "documents": names,
             "terms": list(numbers),
@@ -79,7 +79,7 @@ def build_positions(
 
 
 def _terms_by_place(
-    documents: Sequence[str | Path], options: RetrievalConfig, text: TextConfig
+    documents: Sequence[str | Path], options: IndriConfig, text: TextConfig
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each document's identifier and its terms in order, "" in the place of a stop word."""
     find, analyser = word_finder(text.words), Analyser.of(options)
@@ -125,7 +125,7 @@ class Positions:
     places: np.ndarray
 
     @classmethod
-    def open(cls, folder: str | Path, options: RetrievalConfig, words: WordKind) -> Positions:
+    def open(cls, folder: str | Path, options: IndriConfig, words: WordKind) -> Positions:
         """Read what `build_positions` wrote.
 
         Args:
@@ -145,7 +145,7 @@ class Positions:
             ) from None
         wanted = {
             "stemmer": options.stemmer,
-            "keep_stop_words": options.keep_stop_words,
+            "stop_list": options.stop_list,
             "words": words,
         }
         for name, value in wanted.items():

@@ -66,7 +66,7 @@ def train_regressor(
         metrics: JSONL file to write, a line a step.
         checkpoints: folder of all jobs' checkpoints.
         folds: what `make_folds` wrote, where queries are weighted by models that have not seen them.
-        fold: test fold, from 1; its queries and those of the validation fold are left out.
+        fold: test fold, from 1; its queries are left out. No fold validates, as nothing is chosen.
         title: what status lines call this job.
 
     Returns:
@@ -80,7 +80,7 @@ def train_regressor(
     training = options.training
     if wants_processes(training.compute):
         return in_processes(train_regressor, arguments, training.compute)
-    chosen = None if folds is None else set(roles(read_folds(folds), fold).train)
+    chosen = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
     with reproducible(training.compute) as device:
         model = TermWeightRegressor.from_encoder(encoder, encoder_options.layers, seed)
         model.check_length(options.max_length, "max_length")

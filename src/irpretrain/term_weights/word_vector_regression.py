@@ -111,7 +111,7 @@ def train_word_vectors(
     Raises:
         InputError: no word is left to learn from.
     """
-    chosen = None if folds is None else set(roles(read_folds(folds), fold).train)
+    chosen = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
     features = WordFeatures.open(vectors, statistics)
     size = features.dimensions + 1
     moments, products, squares = np.zeros((size, size)), np.zeros(size), 0.0

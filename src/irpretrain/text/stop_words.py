@@ -19,12 +19,15 @@ ENTRIES = {"inquery": 418, "nltk": 179}
 """Number of entries that each file must have."""
 
 
-def load_stop_words(name: StopList, resources: str | Path | None = None) -> frozenset[str]:
+def load_stop_words(
+    name: StopList, resources: str | Path | None = None, *, whole: bool = False
+) -> frozenset[str]:
     """Return the stop words of a list, or of two lists joined by `+`.
 
     Args:
         name: none, inquery or nltk+inquery.
         resources: the project's resources directory; by default the one beside the package's source.
+        whole: give entries with an apostrophe as they stand too, beside their pieces.
 
     Raises:
         SetupError: the file is not there.
@@ -34,7 +37,8 @@ def load_stop_words(name: StopList, resources: str | Path | None = None) -> froz
         return frozenset()
     directory = Path(resources) if resources is not None else resources_directory()
     entries = [entry for part in name.split("+") for entry in _read(directory / "stopwords" / f"{part}.txt")]
-    return frozenset(word for entry in entries for word in find_words(entry, "alphanumeric"))
+    pieces = frozenset(word for entry in entries for word in find_words(entry, "alphanumeric"))
+    return pieces.union(entries) if whole else pieces
 
 
 def _read(path: Path) -> list[str]:

@@ -1,7 +1,8 @@
 """Fine-tuning of a cross-encoder or a ranker over words on judged queries, for one test fold or for another data set.
 
 Batch size, learning rate and number of epochs are chosen on the validation fold; the test queries are ranked once,
-with the chosen weights (PROP, section 4.4.3). Groups, batches, losses and steps are those of pre-training.
+with the chosen weights (PROP, section 4.4.3). Where there is one of each, nothing is chosen, and no fold validates
+(PHP's recipe). Groups, batches, losses and steps are those of pre-training.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def finetune(
         read_queries(queries),
         read_qrels(qrels),
         read_run(candidates),
-        roles(read_folds(folds), fold),
+        roles(read_folds(folds), fold, validates=options.chooses(regime)),
     )
     tested = collection if test is None else _tested(ranker, test)
     chosen = training_queries(collection.roles.train, regime, seed)
@@ -151,7 +152,7 @@ def finetune(
             "corpus and another candidate",
             remedy="Check that judgements, candidates and corpus belong together, or retrieve deeper.",
         )
-    if not validation:
+    if options.chooses(regime) and not validation:
         raise InputError(
             qrels,
             f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
@@ -232,9 +233,8 @@ class _Search:
         self._ranker, self._collection = ranker, collection
         self._training, self._validation, self._options = training, validation, options
         self._measure, self._seed, self._regime = measure, seed, regime
-        few = regime.startswith("few-shot")
-        batch_sizes = options.few_shot_batch_sizes if few else options.batch_sizes
-        self.grid = [GridPoint(*p) for p in itertools.product(batch_sizes, options.learning_rates)]
+        points = itertools.product(options.batch_sizes_of(regime), options.learning_rates)
+        self.grid = [GridPoint(*point) for point in points]
 
     def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress]:
         """Try the grid; return the model with the best weights."""
@@ -284,14 +284,16 @@ class _Search:
         title: str,
         waits: BatchWaits,
     ) -> dict[str, Any]:
-        """Train one epoch and score the validation fold; add the record to the history."""
+        """Train one epoch and score the validation fold, if there is one; add the record to the history."""
         first = progress.epochs * groups.steps_per_epoch
         steps = range(first, first + groups.steps_per_epoch)
         with trainer.reading_ahead(lambda step: ([task], step), steps):
             measured = [trainer.step(step, [task]) for step in steps]
         progress.epochs += 1
-        ranked = self.rank(trainer.model, self._collection, self._validation)
-        value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
+        value = None
+        if self._validation:
+            ranked = self.rank(trainer.model, self._collection, self._validation)
+            value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
         record = {"epoch": progress.epochs, "validation": value, **_summary(measured)}
         progress.history[-1].append(record)
         print(self._line(title, progress, record, measured), file=sys.stderr, flush=True)
@@ -300,11 +302,11 @@ class _Search:
 
     def _finished(self, progress: Progress) -> bool:
         """All epochs are done, or `patience` of them brought nothing better."""
+        if progress.epochs >= self._options.epochs:
+            return True
         values = [record["validation"] for record in progress.history[-1]]
         best_epoch = values.index(max(values)) + 1
-        return (
-            progress.epochs >= self._options.epochs or progress.epochs - best_epoch >= self._options.patience
-        )
+        return progress.epochs - best_epoch >= self._options.patience
 
     def _save(
         self,
@@ -353,9 +355,13 @@ class _Search:
             f"[{title}] batch {point.batch_size}, rate {point.learning_rate:g} "
             f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: "
             f"loss {record['loss']:.4f}, pair accuracy {record['pair_accuracy']:.3f}, "
-            f"validation {self._measure} {record['validation']:.4f}, {speed:,.0f} tokens/s, "
+            f"{self._validated(record)}, {speed:,.0f} tokens/s, "
             f"waited for batches {waited_share(measured):.1%}"
         )
+
+    def _validated(self, record: dict[str, Any]) -> str:
+        value = record["validation"]
+        return "no validation" if value is None else f"validation {self._measure} {value:.4f}"
 
 
 def _summary(measured: list[StepMetrics]) -> dict[str, Any]:
