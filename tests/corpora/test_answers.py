@@ -190,7 +190,7 @@ def test_messages_on_too_few_questions_speak_of_answers(tmp_path, questions):
         prepared(tmp_path, questions, sample_queries=4)
     (questions / "P50.test.json").unlink()
     (questions / "P19.test.json").write_text(json.dumps([{"question": "Who?", "answers": []}]))
-    with pytest.raises(InputError, match="no query with an answer is left"):
+    with pytest.raises(InputError, match="there is no answer in it"):
         prepared(tmp_path, questions, qrels=CONFIG["qrels"] | {"malformed": "skip"})
 
 

@@ -144,10 +144,99 @@ def test_the_searched_corpus_must_be_sound(run, tmp_path):
 
 
 def test_nothing_left(run):
-    with pytest.raises(InputError, match="no query with a relevant document is left"):
-        run("q0\tzero\n", JUDGED)
-    with pytest.raises(InputError, match="no query with a relevant document is left"):
-        run("", "")
+    with pytest.raises(
+        InputError, match=r"judged\.txt: none of its 4 judgements .* says that a document is relevant"
+    ):
+        run("q9\tnine\nq1\tone\n", "q9 0 d9 0\nq9 0 d1 0\nq1 0 d1 0\nq1 0 d2 -1\n")
+    with pytest.raises(InputError, match=r"topics\.tsv: there is no query in it"):
+        run("", JUDGED)
+    with pytest.raises(InputError, match=r"judged\.txt: there is no judgement in it"):
+        run(TOPICS, "")
+
+
+@pytest.mark.parametrize(
+    ("judged", "remedy"),
+    [
+        (
+            "d1 0 q1 1\nd5 0 q5 1\n",
+            "Queries stand where documents should: its columns must be query, iteration",
+        ),
+        (
+            "Q01 0 d1 1\nQ5 0 d5 1\n",
+            "topics.tsv has q1 in place of Q01: identifiers differ by zeros in front",
+        ),
+        ("301 0 d1 1\n", "Check that topics, judgements and corpus belong together"),
+    ],
+    ids=["document first", "padding and case", "others"],
+)
+def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, remedy):
+    first, number = min(line.split()[0] for line in judged.splitlines()), len(judged.splitlines())
+    with pytest.raises(InputError) as refused:
+        run(TOPICS, judged)
+    message = str(refused.value)
+    assert f"judged.txt: none of the {number} queries in it is in " in message
+    assert f"it has {first}, the topics have q1" in message
+    assert remedy in message
+
+
+@pytest.mark.parametrize(
+    ("judged", "hint"),
+    [
+        (JUDGED.replace(" d", " D00"), "The corpus has d1 in place of D001: identifiers differ by zeros"),
+        ("q1 1 0 0\nq5 5 0 0\n", "awk '{print $1, 0, $2, 1}' makes these"),
+    ],
+    ids=["padding and case", "columns of SMART"],
+)
+def test_why_no_judged_document_is_in_the_corpus(run, judged, hint):
+    with pytest.raises(InputError, match=r"judged\.txt: .* judged documents? .*not in the corpus") as refused:
+        run(TOPICS, judged)
+    assert hint in str(refused.value)
+
+
+def test_a_searched_corpus_that_is_cut_into_passages_is_named_as_the_cause(tmp_path):
+    row = {"part": 0, "position": 0, "title": "", "url": "", "body": "x"}
+    DOCUMENTS.write(tmp_path / "documents.parquet", [{**row, "document_id": f"d{n}#0"} for n in range(10)])
+    (tmp_path / "topics.tsv").write_text(TOPICS)
+    (tmp_path / "judged.txt").write_text(JUDGED)
+    section = {"format": "tsv", "path": "x"}
+    dataset = DatasetConfig(label="T", corpus="c", queries=section, qrels={**section, "format": "trec"})
+    sources, outputs = (tmp_path / "topics.tsv", tmp_path / "judged.txt"), (tmp_path / "q", tmp_path / "r")
+    with pytest.raises(
+        InputError, match="cut into passages, which have names of their own: leave passage_words"
+    ):
+        prepare(dataset, *sources, [tmp_path / "documents.parquet"], 1, *outputs)
+
+
+def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run, capsys):
+    _, _, counts = run(TOPICS, JUDGED)
+    assert counts["summary"] == "10 documents, 4 queries, 5 judgements; nothing left out"
+    assert counts["warnings"] == []
+    assert capsys.readouterr().err == f"[Test] {counts['summary']}\n"
+    judged = JUDGED + "q1 0 D02 0\nQ3 0 d3 1\n"
+    _, _, counts = run(TOPICS + "q4\tfour\n", judged)
+    assert counts["summary"] == (
+        "10 documents, 4 queries, 6 judgements; 1 of 5 queries have no relevant document and are left out; 1 of 7 "
+        "judgements are of queries that the topics lack and are left out; 1 of 6 judgements are of documents that the "
+        "corpus lacks"
+    )
+    assert counts["warnings"][2] == (
+        "1 of 6 (16.7 %) judgements are of documents that the corpus lacks, such as D02 (query q1). The corpus has d2 "
+        "in place of D02: identifiers differ by zeros in front of numbers or by case alone; mend one of the files."
+    )
+    assert "such as query Q3. The file of topics has q3 in place of Q3" in counts["warnings"][1]
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == [
+        f"[Test] {counts['summary']}",
+        *(f"[Test] WARNING: {line}" for line in counts["warnings"]),
+    ]
+
+
+def test_losses_below_a_hundredth_are_no_warning(run):
+    topics = "".join(f"q{n}\tquery {n}\n" for n in range(30))
+    judged = "".join(f"q{n} 0 d{m} 1\n" for n in range(30) for m in range(10))
+    _, _, counts = run(topics, judged + "q1 0 gone 1\n")
+    assert "1 of 301 judgements are of documents that the corpus lacks" in counts["summary"]
+    assert counts["warnings"] == []
 
 
 def test_more_folds_or_queries_than_there_are(run):

@@ -54,8 +54,15 @@ def sidecars(
 ) -> list[Path]:
     """Corpus → model → runs → per-query values, for every model of the small results."""
     corpus = "results/corpora/squad-train/documents-0.parquet"
+    queries = "results/datasets/squad/queries.parquet"
+    told = {"summary": f"7 documents; {HOSTILE}", "warnings": [HOSTILE]}
     candidates = "results/runs/squad/bm25/first-stage.run.gz"
-    made = [sidecar(directory, "read_corpus", corpus, []), sidecar(directory, "search", candidates, [])]
+    made = [
+        sidecar(directory, "read_corpus", corpus, []),
+        sidecar(directory, "prepare_dataset", queries, [], counts=told),
+    ]
+    lost = {"queries": 90, "queries_without_candidates": 2}
+    made.append(sidecar(directory, "search", candidates, [queries], counts=lost))
     for model in LEVELS:
         trained, base = f"results/models/pretrained/{model}/seed-1", f"results/runs/squad/bm25/{model}"
         made.append(sidecar(directory, "pretrain", trained, [corpus]))
@@ -213,6 +220,7 @@ def test_lineage_follows_files_and_folders(tmp_path: Path) -> None:
     (run,) = lineage.runs(RunName("squad", "bm25", "prop", "zero-shot"), (1,))
     # The run read a snapshot inside the model's directory, and the model read the corpus.
     assert sorted(stages[i] for i in lineage.reachable([run])) == [
+        "prepare_dataset",
         "pretrain",
         "read_corpus",
         "rerank",
@@ -459,3 +467,11 @@ def test_dark_and_light(page, report) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"  # remembered
     page.click("#theme")
     assert page.evaluate("document.documentElement.dataset.theme === undefined")
+
+
+def test_the_head_says_what_the_data_lose(report) -> None:
+    text = " ".join(re.sub(r"<[^>]+>", " ", report[0].read_text(encoding="utf-8")).split())
+    head = text[: text.index("What of the papers holds here")]
+    assert "SQuAD 1.1 : 7 documents; &lt;/script&gt;" in head
+    assert "; BM25 finds no candidate for 2 of 90 queries." in head
+    assert "Warning : BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0." in head

@@ -57,7 +57,7 @@ def test_a_sound_run_is_taken_in_canonical_order(take):
     assert counts == {
         "written": 5,
         "queries": 2,
-        "queries_without_documents": 0,
+        "queries_without_candidates": 0,
         "lines": 5,
         "malformed": 0,
         "lines_of_other_queries": 0,
@@ -167,7 +167,7 @@ def test_what_may_be_left_out(take):
         take(only_one)
     run, counts = take(only_one, missing_queries="ignore")
     assert list(run) == ["q1"]
-    assert counts["queries_without_documents"] == 1
+    assert (counts["queries"], counts["queries_without_candidates"]) == (2, 1)
     run, counts = take(SOUND + "broken\n", malformed="skip")
     assert counts["malformed"] == 1
 

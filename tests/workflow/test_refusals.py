@@ -185,7 +185,10 @@ SPOILED = {
         other_judgements,
         ["qrels.txt: 2 judged documents are not in the corpus, such as nowhere"],
     ),
-    "nothing relevant": (nothing_relevant, ["queries.tsv: no query with a relevant document is left"]),
+    "nothing relevant": (
+        nothing_relevant,
+        ["qrels.txt: none of its 2 judgements of the queries says that a document is relevant"],
+    ),
     "broken gzip": (text_in_gzip_clothes, ["part-1.jsonl.gz:1: damaged archive"]),
 }
 
@@ -217,7 +220,7 @@ def test_queries_without_a_relevant_document_are_left_out_and_said_so(project):
     configure(project, {})
     done = run_workflow(project, FOLDS)
     assert len(json.loads((project / FOLDS).read_text())["queries"]) == 23
-    assert "1 of 24 queries has no relevant document and is left out" in done.stdout + done.stderr
+    assert "1 of 24 queries have no relevant document and are left out" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("used_by", ["train_on", "select_on", "tuned_on"])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
+from irpretrain.corpora.belonging import check_queries_are_judged
 from irpretrain.corpora.collection import check_collection
+from irpretrain.corpora.losses import Loss, empty_documents, malformed_records, tell
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.query_sample import sample
 from irpretrain.corpora.topics_and_judgements import (
@@ -22,6 +23,7 @@ from irpretrain.corpora.topics_and_judgements import (
     source_files,
 )
 from irpretrain.errors import InputError
+from irpretrain.provenance import read_sidecar
 
 
 def prepare_questions(
@@ -65,6 +67,8 @@ def prepare_questions(
     check_number(dataset.queries, files, len(found) + topics.skipped[REPEATED_QUERY], "queries")
     number = len(answers) + answered.skipped[REPEATED_JUDGEMENT]
     check_number(dataset.qrels, answer_files, number, "questions with answers")
+    names = {query.query_id for query in found}
+    check_queries_are_judged(names, answers, files[0], answer_files[0], "answer")
     usable = [query for query in found if query.query_id in answers]
     without = [query for query in found if query.query_id not in answers]
     if without and dataset.unjudged_queries == "refuse":
@@ -74,13 +78,17 @@ def prepare_questions(
             without[0].line,
             remedy="Add answers, or set unjudged_queries: drop to leave such questions out and count them.",
         )
-    if without:
-        print(
-            f"[{dataset.label}] {len(without):,} of {len(found):,} questions have no answer", file=sys.stderr
-        )
     chosen = sample(usable, dataset, seed, files[0], having="an answer")
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
+    example = f"question {without[0].query_id}" if without else ""
+    losses = [
+        empty_documents(read_sidecar(path).get("counts", {}) for path in documents),
+        malformed_records(topics, "questions"),
+        malformed_records(answered, "answers"),
+        Loss(len(without), len(found), "questions have no answer and are left out", example),
+    ]
     return {
+        **tell(dataset.label, f"{len(chosen):,} questions", corpus["documents"], losses),
         "documents": corpus["documents"],
         "queries": topics.counts(),
         "answers": answered.counts(),

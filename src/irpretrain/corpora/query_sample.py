@@ -6,7 +6,7 @@ from pathlib import Path
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.records import Query
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError
 from irpretrain.randomness import stream_key
 
 
@@ -27,13 +27,9 @@ def sample(
         having: what makes a query usable, for messages.
 
     Raises:
-        InputError: there are no queries.
         ConfigError: more queries or folds are asked for than there are queries.
     """
     count, where = dataset.sample_queries, f"datasets ({dataset.label})"
-    if not usable:
-        remedy = "Check that topics, judgements and corpus belong together."
-        raise InputError(source, f"no query with {having} is left", remedy=remedy)
     if count is not None and count > len(usable):
         raise ConfigError(
             f"{where}.sample_queries: {count} queries are asked for, but {source} has {len(usable)} with {having}; "

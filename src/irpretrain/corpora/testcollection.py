@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
+from irpretrain.corpora.belonging import (
+    check_documents_are_known,
+    check_queries_are_judged,
+    check_something_is_relevant,
+    document_hint,
+)
 from irpretrain.corpora.collection import absent_documents, check_collection
+from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, empty_documents, malformed_records, tell
+from irpretrain.corpora.near_identifiers import near_hint
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.query_sample import sample
 from irpretrain.corpora.records import Query
@@ -25,6 +34,7 @@ from irpretrain.corpora.topics_and_judgements import (
     source_files,
 )
 from irpretrain.errors import InputError
+from irpretrain.provenance import read_sidecar
 
 
 def prepare(
@@ -73,66 +83,84 @@ def prepare(
     check_number(dataset.queries, queries_files, len(found) + repeated[0], "queries")
     number = sum(map(len, judgements.values())) + repeated[1]
     check_number(dataset.qrels, qrels_files, number, "judgements")
-    unknown_queries = sorted(set(judgements) - {query.query_id for query in found})
-    unknown_query_judgements = sum(len(judgements.pop(name)) for name in unknown_queries)
+    names = {query.query_id for query in found}
+    check_queries_are_judged(names, judgements, queries_files[0], qrels_files[0])
+    strangers = {name: len(judgements.pop(name)) for name in sorted(set(judgements) - names)}
     unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
-    # Where the corpus has not one of the judged documents, they do not belong together whatever the setting.
-    if unknown and (dataset.unknown_documents == "refuse" or len(unknown) == _judged_documents(judgements)):
-        _refuse_unknown(judgements, unknown, qrels_files[0])
+    check_documents_are_known(dataset, judgements, unknown, documents, qrels_files[0])
+    check_something_is_relevant(judgements, qrels_files[0])
     relevant = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
     usable = [query for query in found if query.query_id in relevant]
     if len(usable) < len(found) and dataset.unjudged_queries == "refuse":
         _refuse_unjudged(found, relevant, queries_files[0])
     chosen = sample(usable, dataset, seed, queries_files[0])
     kept = {query.query_id: judgements[query.query_id] for query in chosen}
-    _tell(dataset.label, len(found) - len(usable), len(found), _hopeless(kept, unknown))
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
     lines = [f"{q} 0 {d} {kept[q][d]}\n" for q in sorted(kept) for d in sorted(kept[q])]
     write_text(qrels, "".join(lines))
+    losses = [
+        empty_documents(read_sidecar(path).get("counts", {}) for path in documents),
+        malformed_records(topics, "queries"),
+        malformed_records(judged, "judgements"),
+        _unjudged(found, relevant),
+        _of_unknown_queries(strangers, number, names),
+        _of_unknown_documents(kept, unknown, documents),
+        _hopeless(kept, unknown),
+    ]
+    told = tell(
+        dataset.label, f"{len(chosen):,} queries, {len(lines):,} judgements", corpus["documents"], losses
+    )
     return {
+        **told,
         "documents": corpus["documents"],
         "queries": topics.counts(),
         "judgements": judged.counts(),
         "queries_without_relevant_document": len(found) - len(usable),
         "queries_not_sampled": len(usable) - len(chosen),
-        "queries_whose_relevant_documents_are_unknown": _hopeless(kept, unknown),
-        "judged_queries_unknown": len(unknown_queries),
-        "judgements_of_unknown_queries": unknown_query_judgements,
+        "queries_whose_relevant_documents_are_unknown": _hopeless(kept, unknown).number,
+        "judged_queries_unknown": len(strangers),
+        "judgements_of_unknown_queries": sum(strangers.values()),
         "judgements_of_unknown_documents": sum(name in unknown for pairs in kept.values() for name in pairs),
         "queries_written": len(chosen),
         "judgements_written": len(lines),
     }
 
 
-def _judged_documents(judgements: Judgements) -> int:
-    return len({name for pairs in judgements.values() for name in pairs})
+def _unjudged(found: list[Query], relevant: set[str]) -> Loss:
+    without = [query.query_id for query in found if query.query_id not in relevant]
+    example = f"query {without[0]}" if without else ""
+    return Loss(len(without), len(found), "queries have no relevant document and are left out", example)
 
 
-def _hopeless(kept: Judgements, unknown: set[str]) -> int:
-    """Count queries none of whose relevant documents can be found, because the corpus lacks them."""
-    return sum(all(name in unknown for name, grade in pairs.items() if grade > 0) for pairs in kept.values())
+def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> Loss:
+    example = f"query {min(strangers)}" if strangers else ""
+    hint = near_hint(strangers, [pa.array(sorted(names))], "the file of topics")
+    what = "judgements are of queries that the topics lack and are left out"
+    return Loss(sum(strangers.values()), judgements, what, example, hint)
 
 
-def _tell(label: str, without: int, queries: int, hopeless: int) -> None:
-    """Say on the screen what the counts in the sidecar would be looked up for too late."""
-    if without:
-        has = "has no relevant document and is" if without == 1 else "have no relevant document and are"
-        print(f"[{label}] {without:,} of {queries:,} queries {has} left out", file=sys.stderr)
-    if hopeless:
-        print(
-            f"[{label}] of {hopeless:,} queries the corpus lacks every relevant document; they score 0",
-            file=sys.stderr,
-        )
+def _of_unknown_documents(kept: Judgements, unknown: set[str], documents: Sequence[str | Path]) -> Loss:
+    pairs = sorted((query, name) for query, judged in kept.items() for name in judged if name in unknown)
+    total = sum(map(len, kept.values()))
+    what = "judgements are of documents that the corpus lacks"
+    if not pairs:
+        return Loss(0, total, what)
+    query, name = pairs[0]
+    much = len(pairs) > WORTH_A_WARNING * total  # looking for the cause reads the corpus
+    hint = document_hint({name for _, name in pairs}, documents) if much else ""
+    return Loss(len(pairs), total, what, f"{name} (query {query})", hint)
 
 
-def _refuse_unknown(judgements: Judgements, unknown: set[str], source: str | Path) -> None:
-    query, document = min((q, d) for q, pairs in judgements.items() for d in pairs if d in unknown)
-    raise InputError(
-        source,
-        f"{len(unknown):,} judged documents are not in the corpus, such as {document} (query {query})",
-        remedy="Check that corpus and judgements belong together (identifiers, and for SQuAD the unit). Single unknown "
-        "documents are kept and counted with unknown_documents: ignore.",
+def _hopeless(kept: Judgements, unknown: set[str]) -> Loss:
+    """Queries none of whose relevant documents can be found, because the corpus lacks them."""
+    names = sorted(
+        query
+        for query, judged in kept.items()
+        if all(name in unknown for name, grade in judged.items() if grade > 0)
     )
+    example = f"query {names[0]}" if names else ""
+    what = "queries have no relevant document in the corpus and score 0"
+    return Loss(len(names), len(kept), what, example)
 
 
 def _refuse_unjudged(found: list[Query], relevant: set[str], source: str | Path) -> None:

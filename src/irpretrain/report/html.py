@@ -13,6 +13,7 @@ from irpretrain.config import Config
 from irpretrain.report import first_stage_views, run_views
 from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.cells import OUTCOMES
+from irpretrain.report.data_lines import data_lines
 from irpretrain.report.figure_views import figure_views, svg_uri
 from irpretrain.report.introduction import introduction
 from irpretrain.report.lineage import Lineage
@@ -91,6 +92,7 @@ def write_report(
         config=config,
         introduction=introduction(config, papers, found),
         notes=config.report.notes,
+        data=data_lines(config, lineage),
         headline=table_view(tables[0], book),
         tables=[table_view(table, book) for table in tables[1:]],
         figures=figures,

@@ -29,6 +29,7 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, Run, rank, write_run
 from irpretrain.progress import progress
 from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.retrieval.lucene import one_line_each
 from irpretrain.retrieval.positions import Positions
 from irpretrain.text.words import WordKind
@@ -91,7 +92,7 @@ def search_weighted(
             run[name] = ranking
     return {
         "queries": len(asked),
-        "queries_without_candidates": len(asked) - len(run),
+        "queries_without_candidates": tell_lost_queries(output, asked, run),
         "queries_without_weights": sum(not query.weights for query in asked.values()),
         "candidates": write_run(output, run, tag),
     }

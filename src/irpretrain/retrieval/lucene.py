@@ -24,6 +24,7 @@ from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.progress import progress
 from irpretrain.retrieval.java import JavaError, run_anserini
+from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.words import find_words
 
@@ -225,10 +226,10 @@ def search(
     with folder_beside(output, "search") as folder:
         ((_, run),) = search_grid(index, queries, method, grid, options, options.depth, folder)
     candidates = write_run(output, run, tag or method)
-    total = QUERIES.read(queries).num_rows
+    names = QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()
     return {
-        "queries": total,
-        "queries_without_candidates": total - len(run),
+        "queries": len(names),
+        "queries_without_candidates": tell_lost_queries(output, names, run),
         "candidates": candidates,
     }
 

@@ -18,6 +18,7 @@ from irpretrain.corpora.registry import format_module
 from irpretrain.corpora.topics_and_judgements import Sources
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import rank, write_run
+from irpretrain.retrieval.lost_queries import tell_lost_queries
 
 COUNTED = ("lines", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
 
@@ -115,8 +116,10 @@ def take_run(
     cut = {query: rank(scored)[: config.depth or depth] for query, scored in run.items()}
     return {
         "written": write_run(output, cut, name),
-        "queries": len(lists),
-        "queries_without_documents": len(missing),
+        "queries": len(wanted),
+        "queries_without_candidates": tell_lost_queries(
+            output, wanted, {query for query in cut if cut[query]}
+        ),
         **counts,
     }
 

@@ -1,0 +1,109 @@
+"""Whether topics, judgements and corpus belong together: what cannot be is refused, with the file that is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from irpretrain.config.corpora import DatasetConfig
+from irpretrain.corpora.collection import absent_documents
+from irpretrain.corpora.near_identifiers import document_names, near_hint
+from irpretrain.corpora.topics_and_judgements import Judgements
+from irpretrain.errors import InputError
+
+CHECK = "Check that topics, judgements and corpus belong together."
+
+
+def check_queries_are_judged(
+    topics: Collection[str],
+    judged: Mapping[str, Collection[str]],
+    topics_file: Path,
+    judged_file: Path,
+    what: str = "judgement",
+) -> None:
+    """Raise InputError for files without a record, and for files that have no query in common.
+
+    Args:
+        topics: identifiers of the queries.
+        judged: query id → what is judged for it: documents, or answers.
+        what: what the second file holds, in the singular.
+    """
+    if not topics:
+        raise InputError(
+            topics_file, "there is no query in it", remedy="Give the file of topics, and its format."
+        )
+    if not judged:
+        remedy = f"Give the file of {what}s, and its format."
+        raise InputError(judged_file, f"there is no {what} in it", remedy=remedy)
+    if not set(judged).isdisjoint(topics):
+        return
+    query = min(judged)
+    reason = (
+        f"none of the {len(judged):,} queries in it is in {topics_file}: "
+        f"it has {query}, the topics have {min(topics)}"
+    )
+    if any(name in topics for pairs in judged.values() for name in pairs):
+        remedy = (
+            "Queries stand where documents should: its columns must be query, iteration, document, relevance. A file "
+            "with other columns can be read with format: tsv."
+        )
+    else:
+        remedy = near_hint(judged, [pa.array(sorted(topics))], str(topics_file)) or CHECK
+    raise InputError(judged_file, reason, remedy=remedy)
+
+
+def check_documents_are_known(
+    dataset: DatasetConfig,
+    judgements: Judgements,
+    unknown: set[str],
+    documents: Sequence[str | Path],
+    judged_file: Path,
+) -> None:
+    """Raise InputError for unknown documents where the data set refuses them, and where all judged ones are unknown.
+
+    Args:
+        unknown: the judged documents that the corpus lacks.
+        documents: all shards of the corpus.
+    """
+    judged = {name for pairs in judgements.values() for name in pairs}
+    if not unknown or (len(unknown) < len(judged) and dataset.unknown_documents != "refuse"):
+        return
+    query, document = min((q, d) for q, pairs in judgements.items() for d in pairs if d in unknown)
+    remedy = document_hint(unknown, documents) or (
+        "Check that corpus and judgements belong together (identifiers, and for SQuAD the unit). Single unknown "
+        "documents are kept and counted with unknown_documents: ignore."
+    )
+    raise InputError(
+        judged_file,
+        f"{len(unknown):,} judged documents are not in the corpus, such as {document} (query {query})",
+        remedy=remedy,
+    )
+
+
+def check_something_is_relevant(judgements: Judgements, judged_file: Path) -> None:
+    """Raise InputError where no judgement of the queries is of relevance."""
+    if not any(grade > 0 for pairs in judgements.values() for grade in pairs.values()):
+        number = sum(map(len, judgements.values()))
+        raise InputError(
+            judged_file,
+            f"none of its {number:,} judgements of the queries says that a document is relevant (1 or more)",
+            remedy="Check its columns: query, iteration, document, relevance.",
+        )
+
+
+def document_hint(unknown: set[str], documents: Sequence[str | Path]) -> str:
+    """Return why judged documents may be unknown; nothing where no reason is seen."""
+    passages = {f"{name}#0" for name in unknown}
+    if len(absent_documents(passages, documents)) < len(passages):
+        return (
+            "The corpus is cut into passages, which have names of their own: leave passage_words out of the corpus "
+            "that the data set searches, or judge passages (document#0, document#1, …)."
+        )
+    if unknown == {"0"}:
+        return (
+            "The columns seem to be query, document, 0, 0, as in SMART collections; TREC's are query, 0, document, "
+            "relevance: awk '{print $1, 0, $2, 1}' makes these."
+        )
+    return near_hint(unknown, document_names(documents), "the corpus")

@@ -1,0 +1,85 @@
+"""What a data set loses between its files and the scores, for the screen and for the report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from irpretrain.corpora.policy import Tally
+
+EMPTY = ("empty document", "empty text", "no text", "no text under title_tags and body_tags")
+"""Reasons for which a document that ought to have text is left out."""
+WORTH_A_WARNING = 0.01
+"""Share from which on a loss is a warning."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Records that do not count.
+
+    Attributes:
+        number, total: of how many are lost how many.
+        what: in words, behind "3 of 200".
+        example: one of them.
+        hint: a sentence on what may be the cause; nothing where none is seen.
+    """
+
+    number: int
+    total: int
+    what: str
+    example: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.number:,} of {self.total:,} {self.what}"
+
+    def warning(self) -> str:
+        """Return the loss with its share, an example and the hint."""
+        share = f"{100 * self.number / self.total:.1f} %"
+        example = f", such as {self.example}" if self.example else ""
+        return f"{self.number:,} of {self.total:,} ({share}) {self.what}{example}." + (
+            f" {self.hint}" if self.hint else ""
+        )
+
+
+def empty_documents(shards: Iterable[Mapping[str, Any]]) -> Loss:
+    """Return the loss of documents, from the counts of a corpus' shards."""
+    lost, total, example = 0, 0, ""
+    for counts in shards:
+        total += int(counts.get("read", 0))
+        reasons = {reason: n for reason, n in counts.get("skipped", {}).items() if reason in EMPTY}
+        reasons |= counts.get("malformed", {})
+        lost += sum(reasons.values())
+        first = counts.get("first_left_out", {})
+        example = example or next((first[reason] for reason in sorted(reasons) if reason in first), "")
+    return Loss(lost, total, "documents are empty or malformed and left out", example)
+
+
+def malformed_records(tally: Tally, what: str) -> Loss:
+    """Return the loss of records that cannot be read and are skipped."""
+    lost = sum(tally.malformed.values())
+    example = tally.examples[0] if tally.examples else ""
+    return Loss(lost, tally.read, f"{what} cannot be read and are left out", example)
+
+
+def tell(label: str, queries: str, documents: int, losses: Iterable[Loss]) -> dict[str, Any]:
+    """Say on the screen what a data set holds and loses; return it as the sidecar has it for the report.
+
+    Args:
+        label: the data set.
+        queries: what is asked, in words.
+        documents: of the corpus that is searched.
+        losses: what does not count.
+
+    Returns:
+        `summary`, one line, and `warnings`, one for each loss of more than a hundredth.
+    """
+    present = [loss for loss in losses if loss.number]
+    lost = "; ".join(map(str, present)) or "nothing left out"
+    summary = f"{documents:,} documents, {queries}; {lost}"
+    warnings = [loss.warning() for loss in present if loss.number > WORTH_A_WARNING * loss.total]
+    for line in (summary, *(f"WARNING: {warning}" for warning in warnings)):
+        print(f"[{label}] {line}", file=sys.stderr)
+    return {"summary": summary, "warnings": warnings}
