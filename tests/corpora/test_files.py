@@ -187,3 +187,19 @@ def test_a_tar_archive_is_refused_by_name(tmp_path, compression):
     archive.write_bytes(COMPRESS[compression](packed.getvalue()))
     with pytest.raises(InputError, match=r"this is a tar archive\n  Unpack it .* give the folder"):
         open_bytes(archive)
+
+
+@pytest.mark.parametrize(
+    ("start", "name", "remedy"),
+    [
+        (b"7z\xbc\xaf\x27\x1c\x00\x04", "this is a 7z archive", "7z x -so"),
+        (b"PK\x03\x04\x14\x00", "this is a zip archive", "unzip"),
+        (b"\x04\x22\x4d\x18\x64", "this is packed by lz4", "lz4 -dc"),
+        (b"Rar!\x1a\x07\x00", "this is a RAR archive", "unrar"),
+    ],
+    ids=["7z", "zip", "lz4", "rar"],
+)
+def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, name, remedy):
+    (tmp_path / "a").write_bytes(start + bytes(300))
+    with pytest.raises(InputError, match=f"{name}, which is not read\n  .*{remedy}"):
+        open_bytes(tmp_path / "a")

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
 from damage import PACKINGS, damaged
+from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import (
@@ -139,7 +140,7 @@ def _read_all_is_sound(reader, path: Path, sound: bytes, options) -> None:
 
 
 def _read_all(reader, path: Path, options) -> None:
-    tally = Tally("skip", "malformed")
+    tally = Tally(MalformedConfig(skip=1), "malformed")
     try:
         for record in tally.sound(path, _checked(reader.read(path, options))):
             _check_record(record)

@@ -1,5 +1,6 @@
 """Shards: every document in exactly one, the same whatever their number; malformed records."""
 
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -14,10 +15,11 @@ from cbor_writer import dumps
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces, records
-from irpretrain.corpora.collection import check_corpus
+from irpretrain.corpora.collection import check_collection, check_corpus
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.shards import share_of, write_shard
 from irpretrain.errors import InputError
+from irpretrain.provenance import sidecar_path
 
 
 def corpus(**changes):
@@ -75,7 +77,9 @@ def sources(folder):
     (folder / "squad.json").write_text(json.dumps({"data": articles}))
     page = "<page><title>T{0}</title><ns>0</ns><id>{1}</id><revision><text>{2}</text></revision></page>"
     pages = [page.format(n, n if n != 3 else "", text) for n, text in enumerate(texts)]
-    (folder / "a.xml").write_text("<mediawiki>" + "".join(pages) + "</mediawiki>")
+    (folder / "a.xml").write_text(
+        "<mediawiki><siteinfo><dbname>awiki</dbname></siteinfo>" + "".join(pages) + "</mediawiki>"
+    )
     names = [f"d{n}" if n != 3 else "d 3" for n in range(7)]
     for kind, inner in (("text", "<TEXT>{}</TEXT>"), ("web", "<DOCHDR>\nx\n</DOCHDR>\n{}")):
         block = "<DOC>\n<DOCNO>{}</DOCNO>\n" + inner + "\n</DOC>\n"
@@ -209,3 +213,49 @@ def test_the_table_keeps_its_contract(tmp_path):
     write_documents(tmp_path / "a.jsonl", 1)
     write_shard(corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
     assert DOCUMENTS.read(tmp_path / "out.parquet").schema.equals(pa.schema(DOCUMENTS.schema))
+
+
+def write_with_faults(folder, number, faults):
+    """Files of `number` documents in all, of which the lines in `faults` are broken."""
+    folder.mkdir()
+    lines = [f'{{"id": "d{n}", "text": "x"}}' if n not in faults else "{" for n in range(number)]
+    for part in range(3):
+        (folder / f"{part}.jsonl").write_text("\n".join(lines[part::3]))
+    return folder
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5])
+@pytest.mark.parametrize(("faults", "refused"), [(2, False), (3, True)])
+def test_a_budget_of_malformed_records_holds_for_the_whole_corpus(tmp_path, shards, faults, refused):
+    """All of them stand in one file: a shard by itself would have another share than the corpus."""
+    source = write_with_faults(tmp_path / "in", 1000, {3 * n for n in range(faults)})
+
+    def read():
+        config = corpus(malformed={"skip": 0.002}, shards=shards)
+        paths = [tmp_path / f"out/{n}.parquet" for n in range(shards)]
+        for n, path in enumerate(paths):
+            counts = write_shard(config, source, n, path, path.with_suffix(".redirects"))
+            sidecar_path(path).write_text(json.dumps({"counts": counts}))
+        return check_collection(paths)
+
+    if not refused:
+        assert read()["documents"] == 998
+        return
+    with pytest.raises(InputError, match=r"0\.jsonl:1: not valid JSON"):
+        read()
+
+
+def test_what_is_lost_with_a_damaged_archive_is_in_no_budget(tmp_path):
+    packed = gzip.compress(b'{"id": "a", "text": "x"}\n' * 5000, mtime=0)
+    (tmp_path / "a.jsonl.gz").write_bytes(packed[:-20])
+    outputs = tmp_path / "out.parquet", tmp_path / "redirects.parquet"
+    with pytest.raises(InputError, match=r"damaged archive.*\n.*malformed: skip"):
+        write_shard(corpus(malformed={"skip": 0.9}), tmp_path / "a.jsonl.gz", 0, *outputs)
+    write_shard(corpus(malformed="skip"), tmp_path / "a.jsonl.gz", 0, *outputs)
+
+
+def test_words_are_short_for_shares():
+    assert [corpus(malformed=word).malformed.skip for word in ("refuse", "skip")] == [0, 1]
+    assert corpus().malformed.skip == 0.001
+    with pytest.raises(ValueError, match="none of refuse, skip, and"):
+        corpus(malformed="drop")

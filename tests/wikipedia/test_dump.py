@@ -81,8 +81,57 @@ def test_disambiguation_pages_are_marked(tmp_path):
 def test_identifiers_can_have_another_prefix(tmp_path):
     assert read(tmp_path, dump(page(1)), id_prefix="wiki2026")[0].document_id == "wiki2026/1"
     assert read(tmp_path, dump(page(1)), id_prefix="a b")[0].reason == "bad identifier"
-    without = dump(page(1)).replace(b"<dbname>testwiki</dbname>", b"")
-    assert read(tmp_path, without)[0].document_id == "wiki/1"
+    assert (
+        read(tmp_path, dump(page(1)), wiki="otherwiki")[0].document_id == "testwiki/1"
+    )  # the dump knows better
+
+
+HEADLESS = b'<mediawiki xml:lang="de">' + dump(page(1)).split(b"</siteinfo>")[1]
+DATABASE = b"<dbname>testwiki</dbname>"
+OLD = dump(page(1)).replace(DATABASE, b"").replace(b"https://t.example", b"http://ltg.wikipedia.org")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "identifier", "url", "source"),
+    [
+        ("dump", OLD, {}, "ltgwiki/1", "http://ltg.wikipedia.org/wiki/Title", "its address"),
+        ("dump", OLD, {"wiki": "bwiki"}, "bwiki/1", "http://ltg.wikipedia.org/wiki/Title", "the option wiki"),
+        ("enwiki-20210101-pages-articles1.xml-p1p9", HEADLESS, {}, "enwiki/1", "https://en.wikipedia.org/wiki/Title",
+         "the file's name"),
+        ("frwiktionary-latest.xml", HEADLESS, {}, "frwiktionary/1", "", "the file's name"),
+        ("dump", HEADLESS, {}, "dewiki/1", "https://de.wikipedia.org/wiki/Title", "its xml:lang"),
+        ("dump", HEADLESS, {"wiki": "zh_yuewiki"}, "zh_yuewiki/1", "https://zh-yue.wikipedia.org/wiki/Title",
+         "the option wiki"),
+        ("dump", dump(page(1)).replace(DATABASE, b""), {}, None, None, None),
+        ("dump", HEADLESS.replace(b' xml:lang="de"', b""), {}, None, None, None),
+    ],
+    ids=["address", "option", "name", "other-project", "language", "option-headless", "foreign", "nothing"],
+)  # fmt: skip
+def test_which_wiki_a_dump_is_of(tmp_path, capsys, name, content, options, identifier, url, source):
+    (tmp_path / name).write_bytes(content)
+    shares = (wikipedia_dump.read(tmp_path / name, Options(**options), Share(n, 2)) for n in range(2))
+    if identifier is None:
+        with pytest.raises(InputError, match=r"does not say which wiki it is of .*\n.*wiki: enwiki"):
+            list(next(shares))
+        return
+    [found] = [record for share in shares for record in share]
+    assert (found.document_id, found.url) == (identifier, url)
+    assert capsys.readouterr().err.count(f"is taken from {source}") == 1
+
+
+@pytest.mark.parametrize("name", ["enwiki-20210101.xml.bz2", "dump"])
+def test_a_damaged_head_changes_no_identifier(tmp_path, name):
+    packed = bytearray(bz2.compress(dump()[:-20]) + bz2.compress(page(1).encode() * 9 + b"</mediawiki>"))
+    packed[40] ^= 255
+    (tmp_path / name).write_bytes(bytes(packed))
+    config = CorpusConfig(format="wikipedia-dump", path="x", malformed="skip", options={"leave_out": []})
+    if name == "dump":
+        with pytest.raises(InputError, match="does not say which wiki"):
+            write_shard(config, tmp_path / name, 0, tmp_path / "documents", tmp_path / "redirects")
+        return
+    write_shard(config, tmp_path / name, 0, tmp_path / "documents", tmp_path / "redirects")
+    [row, *_] = DOCUMENTS.read(tmp_path / "documents").to_pylist()
+    assert (row["document_id"], row["url"]) == ("enwiki/1", "https://en.wikipedia.org/wiki/Title")
 
 
 def test_a_dump_without_numbers_of_namespaces_is_read_by_their_names(tmp_path):
@@ -115,14 +164,15 @@ def test_addresses_of_wikis_without_short_ones(tmp_path):
 
 
 @pytest.mark.parametrize("pack", [bytes, bz2.compress, gzip.compress])
-def test_an_empty_file_is_named_once(tmp_path, pack):
+def test_an_empty_file_is_refused(tmp_path, pack):
     """A part whose download failed must not be missed."""
     (tmp_path / "dump").write_bytes(pack(b""))
-    shares = [list(wikipedia_dump.read(tmp_path / "dump", Options(), Share(n, 2))) for n in range(2)]
-    assert [[str(fault) for fault in found] for found in shares] == [
-        ["empty file: there is not one byte in it"],
-        [],
-    ]
+    for malformed in ("refuse", "skip"):
+        config = CorpusConfig(format="wikipedia-dump", path="x", malformed=malformed)
+        with pytest.raises(InputError) as raised:
+            write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
+        assert "empty file: there is not one byte in it\n  Get the file again" in str(raised.value)
+        assert "skip" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +180,8 @@ def test_an_empty_file_is_named_once(tmp_path, pack):
     [
         (
             b"<html><title>404</title></html>",
-            "no dump: this begins with <html>, not with <mediawiki> (its beginning)\n"
-            "  Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst, or set malformed: skip",
+            "no dump: this begins with <html>, not with <mediawiki>\n"
+            "  Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst.",
         ),
         (
             dump(page(1), page(2, "B"))[:-60],
@@ -205,10 +255,11 @@ def test_broken_xml_is_named_with_its_byte(tmp_path):
 
 def test_a_broken_header_is_reported_by_one_share(tmp_path):
     (tmp_path / "dump").write_bytes(b"<mediawiki></b>" + dump(page(1)))
-    shares = [list(wikipedia_dump.read(tmp_path / "dump", Options(), Share(n, 3))) for n in range(3)]
+    options = Options(wiki="testwiki")
+    shares = [list(wikipedia_dump.read(tmp_path / "dump", options, Share(n, 3))) for n in range(3)]
     assert [len(found) for found in shares] == [1, 0, 1]
     assert shares[0][0].detail == "before the first page: mismatched tag in line 1"
-    assert shares[2][0].document_id == "wiki/1"
+    assert shares[2][0].document_id == "testwiki/1"
 
 
 def test_a_page_that_kills_the_parser_is_left_out_and_named(tmp_path, monkeypatch):

@@ -197,8 +197,11 @@ def test_broken_headers(content, reason):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"7z\xbc\xaf\x27\x1c", "this is a 7z archive, which cannot be read"),
-        (b"PK\x03\x04\x00", "this is a zip archive, which cannot be read"),
+        (
+            b'\n{"name": "Earth", "article_body": {"html": "<b>x</b>"}}\n',
+            "this is JSON, as snapshots of Wikimedia Enterp",
+        ),
+        (b"-- MySQL dump 10.16\nDROP TABLE x;", "this is an SQL dump"),
         (dump(page(1)).decode().encode("utf-16"), "this is UTF-16, not UTF-8"),
         (b"<feed><doc/></feed>", "this begins with <feed>, not with <mediawiki>"),
         (b"<html><br></body>", "this begins with <html>, not with <mediawiki>"),
@@ -245,3 +248,28 @@ def test_memory_stays_flat_over_many_pages_and_one_huge_one():
     assert len(found) == 62
     assert found[-2:] == [("Huge", True), "damaged XML"]
     assert peak < 20_000_000
+
+
+def revision(text, time="", model="wikitext"):
+    stamp = f"<timestamp>{time}</timestamp>" if time else ""
+    return f"<revision>{stamp}<model>{model}</model><text>{text}</text></revision>"
+
+
+@pytest.mark.parametrize(
+    ("revisions", "text"),
+    [
+        ([("a", "2020-01-02T00:00:00Z"), ("b", "2021-01-02T00:00:00Z"), ("c", "2019-01-02T00:00:00Z")], "b"),
+        ([("b", "2021-01-02T00:00:00Z"), ("a", "2020-01-02T00:00:00Z")], "b"),
+        ([("a", "2020-01-02T00:00:00Z"), ("b", "2020-01-02T00:00:00Z")], "b"),
+        ([("a",), ("b",)], "b"),
+        ([("b", "2021-01-02T00:00:00Z", "json"), ("a",)], "b"),
+        ([("", "2021-01-02T00:00:00Z"), ("a", "2020-01-02T00:00:00Z")], None),
+    ],
+    ids=["middle", "first", "equal", "no-times", "one-time", "emptied"],
+)
+def test_the_newest_revision_of_a_page_counts(revisions, text):
+    given = "".join(revision(*each) for each in revisions)
+    whole = page(1).partition("<revision>")[0] + given + "</page>"
+    [found] = read(dump(whole))
+    assert (found.title, found.text) == ("Title", text)
+    assert found.model == (revisions[0][2] if len(revisions[0]) > 2 else "wikitext")

@@ -45,6 +45,9 @@ def no_worker(monkeypatch):
     monkeypatch.setattr(GuardedParser, "parse", parse)
 
 
+NAMED = Options(wiki="testwiki")
+
+
 def tables(source, folder, shards, malformed="refuse"):
     """Write all shards; return both tables in corpus order as bytes of one file each, and the sums of the counts."""
     config = CorpusConfig(format="wikipedia-dump", path="x", shards=shards, malformed=malformed)
@@ -137,11 +140,11 @@ def test_truncated_at_many_bytes(tmp_path, container, no_worker):
     pack = CONTAINERS.get(container, lambda _: multistream(pages)[0])
     packed = pack(dump(*pages))
     (tmp_path / "dump").write_bytes(packed)
-    sound = [f for f in read(tmp_path / "dump", Options()) if not isinstance(f, Malformed)]
+    sound = [f for f in read(tmp_path / "dump", NAMED) if not isinstance(f, Malformed)]
     most = 0
     for number, length in enumerate(range(12, len(packed) - len(END), len(packed) // 40)):
         (tmp_path / "dump").write_bytes(packed[:length])
-        found = list(read(tmp_path / "dump", Options()))
+        found = list(read(tmp_path / "dump", NAMED))
         faults = [f for f in found if isinstance(f, Malformed)]
         whole = [f for f in found if not isinstance(f, Malformed)]
         assert whole == sound[: len(whole)]
@@ -149,7 +152,7 @@ def test_truncated_at_many_bytes(tmp_path, container, no_worker):
         assert all(re.search(r"byte [\d,]+", fault.place) for fault in faults)
         most = max(most, len(whole))
         if number % 5 == 0:
-            shares = [f for n in range(3) for f in read(tmp_path / "dump", Options(), Share(n, 3))]
+            shares = [f for n in range(3) for f in read(tmp_path / "dump", NAMED, Share(n, 3))]
             assert Counter(map(repr, shares)) == Counter(map(repr, found))
     # A block, or what is decompressed at a time, is lost with its end: here that may be the whole dump.
     assert most >= {"gzip": 20, "bzip2": 0, "zstd": 0}.get(container, 30)
@@ -180,9 +183,9 @@ def test_damage_anywhere_is_the_same_for_all_shards(tmp_path, no_worker, data):
         at = data.draw(st.integers(300, len(packed) - 1))
         packed[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
     (tmp_path / "dump").write_bytes(packed)
-    whole = list(read(tmp_path / "dump", Options()))
+    whole = list(read(tmp_path / "dump", NAMED))
     for shards in (2, 5):
-        shares = [f for n in range(shards) for f in read(tmp_path / "dump", Options(), Share(n, shards))]
+        shares = [f for n in range(shards) for f in read(tmp_path / "dump", NAMED, Share(n, shards))]
         assert Counter(map(repr, shares)) == Counter(map(repr, whole))
     documents = [f for f in whole if isinstance(f, Document)]
     assert len({f.position for f in documents}) == len(documents)

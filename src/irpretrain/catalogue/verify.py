@@ -15,6 +15,7 @@ from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.read import placed
 from irpretrain.catalogue.readings import Reading, readings
 from irpretrain.catalogue.states import FileState, status_of
+from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.registry import format_module, gives_answers
@@ -119,7 +120,7 @@ def _counted(reading: Reading, data: Path) -> FileState:
     """Read every record; their number is compared with the expected one, if that is known."""
     module = format_module(reading.kind, reading.format)
     files = given_files([data / path for path in reading.paths], getattr(module, "SUFFIXES", None))
-    tally = Tally("refuse", "malformed")
+    tally = Tally(MalformedConfig(), "malformed")
     options = module.Options(**placed(reading.options, reading.aids, data))
     number = sum(1 for path in files for _ in tally.sound(path, module.read(path, options)))
     answers = reading.kind == "judgements" and gives_answers(reading.format)
@@ -139,7 +140,7 @@ def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
     expected = entry.files[source].files
     if expected not in (None, len(files)):
         return FileState("broken", f"{len(files):,} files, there must be {expected:,}")
-    tally = Tally("refuse", "malformed")
+    tally = Tally(MalformedConfig(), "malformed")
     records = module.read(files[0], module.Options(**placed(reading.options, reading.aids, data)))
     number = sum(1 for _ in tally.sound(files[0], islice(records, SAMPLE)))
     if number == 0 and len(files) == 1:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
 from irpretrain.errors import ConfigError
 
@@ -66,9 +67,9 @@ class CorpusConfig(SourceConfig):
         "become <id>#<n>. For pre-training with short inputs: what an encoder cannot see, it cannot match.",
         json_schema_extra={"unit": "words"},
     )
-    malformed: Literal["refuse", "skip"] = Field(
-        "refuse",
-        description="What to do with a record that cannot be read: stop and name it, or skip and count it.",
+    malformed: MalformedConfig = Field(
+        default_factory=lambda: MalformedConfig(skip=0.001),
+        description="Records that cannot be read: how many are left out before the run stops.",
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the format; see the corpora guide."
@@ -96,9 +97,9 @@ class FileConfig(SourceConfig):
     path: Path | Annotated[list[Path], Field(min_length=1)] = Field(
         description="The file, or several that are read one after the other, or embedded:<asset>."
     )
-    malformed: Literal["refuse", "skip"] = Field(
-        "refuse",
-        description="What to do with a line that cannot be read: stop and name it, or skip and count it.",
+    malformed: MalformedConfig = Field(
+        default_factory=MalformedConfig,
+        description="Lines that cannot be read: how many are left out before the run stops.",
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the format; see the corpora guide."

@@ -37,15 +37,13 @@ def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
                 yield number, item
                 number += 1
         except CborError as error:
-            yield Malformed(
-                number, "broken CBOR", error.reason, place=_place(number, error.byte), remedy=GET_AGAIN
-            )
+            where = _place(number, error.byte)
+            yield Malformed(number, "broken CBOR", error.reason, None, where, GET_AGAIN, loses_more=True)
         except DAMAGE as error:
             refuse_if_disk_fault(path, error)
             detail = " ".join(str(error).split()) or type(error).__name__
-            yield Malformed(
-                number, "damaged archive", detail, place=_place(number, reader.byte), remedy=GET_AGAIN
-            )
+            where = _place(number, reader.byte)
+            yield Malformed(number, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
 
 
 def _items(reader: CborReader, kind: int) -> Iterator[Any]:

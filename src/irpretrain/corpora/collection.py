@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.policy import no_documents
+from irpretrain.corpora.policy import is_over_budget, no_documents
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
 
@@ -35,7 +35,7 @@ def check_collection(
     expected: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Check that no document id occurs twice in the shards of a collection, that it is not empty, and that its corpora
-    have as many records as they should.
+    have as many records as they should, and no more malformed ones than they may.
 
     Identifiers are compared by 64-bit hashes first (8 bytes a document in memory), and only those whose
     hashes collide by themselves.
@@ -47,8 +47,8 @@ def check_collection(
             documents, redirects, or were left out and counted.
 
     Raises:
-        InputError: naming the first repeated id and both its places, the empty corpus, or the corpus with another
-            number.
+        InputError: naming the first repeated id and both its places, the empty corpus, the corpus with another
+            number, or with too many malformed records.
     """
     paths = [Path(path) for path in documents]
     corpora: dict[str, int] = {}
@@ -58,6 +58,7 @@ def check_collection(
     for name, count in sorted(corpora.items()):
         if count == 0:
             check_corpus([path for path in paths if path.parent.as_posix() == name], name)
+        _check_malformed(name, [path for path in paths if path.parent.as_posix() == name])
     if not paths:
         raise InputError("collection", "it has no shards")
     for name, number in sorted((expected or {}).items()):
@@ -80,6 +81,23 @@ def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[st
             column = batch.column(0)
             missing.difference_update(column.filter(pc.is_in(column, wanted)).to_pylist())
     return missing
+
+
+def _check_malformed(name: str, shards: list[Path]) -> None:
+    """Refuse a corpus of whose records, in all shards together, more are malformed than its configuration allows."""
+    counts = [read_sidecar(path).get("counts", {}) for path in shards]
+    if not is_over_budget(counts):
+        return
+    malformed = sum(sum(shard["malformed"].values()) for shard in counts)
+    read = sum(shard["read"] for shard in counts)
+    first = next(example for shard in counts for example in shard["malformed_examples"])
+    raise InputError(
+        name,
+        f"{malformed:,} of {read:,} records are malformed, more than the share of {counts[0]['malformed_allowed']:g} "
+        f"that the configuration allows: {first}",
+        remedy="Mend the files, or raise `malformed: {skip: <share>}` of the corpus. The .meta.json of its shards have "
+        "examples.",
+    )
 
 
 def _check_number(shards: list[Path], expected: int) -> None:

@@ -80,12 +80,14 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                     position += 1
         except (csv.Error, UnicodeDecodeError) as error:
             reason = "not valid UTF-8" if isinstance(error, UnicodeDecodeError) else "broken CSV"
-            yield Malformed(max(position, 0), reason, str(error), table.line_num + 1, remedy=GET_AGAIN)
+            line = table.line_num + 1
+            yield Malformed(max(position, 0), reason, str(error), line, remedy=GET_AGAIN, loses_more=True)
             return
         except DAMAGE as error:
             refuse_if_disk_fault(path, error)
             detail = " ".join(str(error).split()) or type(error).__name__
-            yield Malformed(max(position, 0), "damaged archive", detail, table.line_num + 1, remedy=GET_AGAIN)
+            line, reason = table.line_num + 1, "damaged archive"
+            yield Malformed(max(position, 0), reason, detail, line, remedy=GET_AGAIN, loses_more=True)
             return
     if position < 0:
         yield Malformed(0, "no table of CORD-19", "the file is empty", 1)

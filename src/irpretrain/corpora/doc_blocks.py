@@ -112,7 +112,7 @@ def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malfo
                 refuse_if_disk_fault(path, error)
                 where = f"behind byte {start + len(buffer):,}"
                 detail = " ".join(str(error).split()) or type(error).__name__
-                yield start, Malformed(0, "damaged archive", detail, place=where, remedy=GET_AGAIN)
+                yield start, Malformed(0, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
                 return
             buffer += chunk
             while (found := _next_opening(buffer, searched, followed_by, not chunk)) >= 0:

@@ -27,6 +27,30 @@ LONGEST_LINE = 64 * 1024 * 1024
 _BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
 _TAR_MAGIC = slice(257, 262)
 """Where a tar archive says what it is (POSIX 1003.1, ustar)."""
+_ARCHIVES = {
+    b"7z\xbc\xaf\x27\x1c": (
+        "a 7z archive",
+        "7z x -so FILE | zstd -o FILE.zst packs it in a way that can be read",
+    ),
+    b"PK\x03\x04": (
+        "a zip archive",
+        "Unpack it into a folder of its own (unzip), and give the folder in its place",
+    ),
+    b"PK\x05\x06": ("a zip archive without files", "Get the file again"),
+    b"Rar!\x1a\x07": (
+        "a RAR archive",
+        "Unpack it into a folder of its own (unrar x), and give the folder in its place",
+    ),
+    b"\x04\x22\x4d\x18": (
+        "packed by lz4",
+        "lz4 -dc FILE | zstd -o FILE.zst packs it in a way that can be read",
+    ),
+    b"\x02\x21\x4c\x18": (
+        "packed by lz4",
+        "lz4 -dc FILE | zstd -o FILE.zst packs it in a way that can be read",
+    ),
+}
+"""What archives that are not read begin with, what they are called, and what to do."""
 _PAGES = re.compile(r"(?<=\.xml)-p\d+p\d+[^.]*")
 """What names of Wikipedia's dumps in many parts have after .xml: the first and the last page."""
 _UTF8_BOM, _UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
@@ -131,7 +155,7 @@ def compression_of(path: str | Path) -> Compression | None:
             start = handle.read(_TAR_MAGIC.stop)
     except OSError as error:
         raise _cannot_open(path, error) from None
-    _refuse_tar(path, start)
+    _refuse_archive(path, start)
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     if start.startswith(b"BZh") and start[4:10] in _BZIP2_BLOCKS:
@@ -150,16 +174,24 @@ def open_bytes(path: str | Path) -> IO[bytes]:
     """Open a file for reading, decompressed.
 
     Raises:
-        InputError: it cannot be opened, or is a tar archive, compressed or not.
+        InputError: it cannot be opened, or is an archive that is not read: tar, compressed or not, 7z, zip, RAR, lz4.
     """
     compression = compression_of(path)
     if compression is not None:
         with _opened(path, compression) as stream, suppress(*DAMAGE):  # damage is told when it is read
-            _refuse_tar(path, stream.read(_TAR_MAGIC.stop))
+            refuse_tar(path, stream.read(_TAR_MAGIC.stop))
     return _opened(path, compression)
 
 
-def _refuse_tar(path: str | Path, start: bytes) -> None:
+def _refuse_archive(path: str | Path, start: bytes) -> None:
+    refuse_tar(path, start)
+    for magic, (name, remedy) in _ARCHIVES.items():
+        if start.startswith(magic):
+            raise InputError(path, f"this is {name}, which is not read", remedy=f"{remedy}.")
+
+
+def refuse_tar(path: str | Path, start: bytes) -> None:
+    """Raise InputError where `start`, the first bytes of a file or of what it unpacks to, begins a tar archive."""
     if start[_TAR_MAGIC] == b"ustar":
         remedy = "Unpack it into a folder of its own (tar -xf), and give the folder in its place."
         raise InputError(path, "this is a tar archive", remedy=remedy)
@@ -222,7 +254,7 @@ def read_lines(
                     yield line
         except DAMAGE as error:
             refuse_if_disk_fault(path, error)
-            yield Malformed(number, "damaged archive", _one_line(error), number + 1)
+            yield Malformed(number, "damaged archive", _one_line(error), number + 1, loses_more=True)
 
 
 def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:

@@ -40,7 +40,8 @@ def read(
     except (pa.ArrowException, OSError) as error:
         refuse_if_disk_fault(path, error)
         if wanted(position):
-            yield Malformed(position, "damaged Parquet file", " ".join(str(error).split())[:200])
+            detail = " ".join(str(error).split())[:200]
+            yield Malformed(position, "damaged Parquet file", detail, loses_more=True)
 
 
 def _needed(options: Options, file: pq.ParquetFile) -> list[str]:

@@ -1,12 +1,13 @@
-"""What happens to records that cannot be read: refused with their place, or skipped and counted by reason."""
+"""What happens to records that cannot be read: left out and counted by reason, or refused with their place."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
+from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.records import (
     Answers,
@@ -22,7 +23,6 @@ from irpretrain.corpora.records import (
 )
 from irpretrain.errors import InputError
 
-Policy = Literal["refuse", "skip"]
 Record = TypeVar(
     "Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText
 )
@@ -32,9 +32,10 @@ EXAMPLES = 20
 class Tally:
     """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
 
-    def __init__(self, policy: Policy, setting: str) -> None:
+    def __init__(self, policy: MalformedConfig, setting: str) -> None:
         """Start at zero; `setting` is the key of the configuration that holds `policy`, for the message."""
-        self.policy, self.setting = policy, setting
+        self.allowed, self.setting = policy.skip, setting
+        self.fault: InputError | None = None
         self.read = 0
         self.skipped: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
@@ -43,7 +44,7 @@ class Tally:
         self.first: dict[str, str] = {}
 
     def sound(self, path: Path, records: Iterable[Record | Skipped | Malformed]) -> Iterator[Record]:
-        """Yield the sound records of `path`; raise InputError at a malformed one, or count it."""
+        """Yield the sound records of `path`; count malformed ones, or raise InputError where none is allowed."""
         for record in records:
             self.read += 1
             if isinstance(record, Malformed):
@@ -57,14 +58,21 @@ class Tally:
         """Refuse or count one malformed record."""
         what = clean_line(str(fault))  # it may quote what no terminal or log can show
         place = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_place(fault)})"
-        if self.policy == "refuse":
+        if self.fault is None or fault.loses_more:
             where = "" if fault.line is not None else f" ({_place(fault)})"
             remedy = f"{fault.remedy}, or set {self.setting}: skip to leave such records out and count them."
-            raise InputError(path, f"{what}{where}", fault.line, remedy)
+            self.fault = InputError(path, f"{what}{where}", fault.line, remedy)
+        if self.allowed == 0 or (fault.loses_more and self.allowed < 1):
+            raise self.fault
         self.malformed[fault.reason] += 1
         self.first.setdefault(fault.reason, place)
         if len(self.examples) < EXAMPLES:
             self.examples.append(f"{place}: {what}")
+
+    def settle(self) -> None:
+        """Refuse what was read, all of it, if more records are malformed than the configuration allows."""
+        if self.fault is not None and is_over_budget([self.counts()]):
+            raise self.fault
 
     def _skip(self, path: Path, record: Skipped) -> None:
         self.skipped[record.reason] += 1
@@ -82,12 +90,28 @@ class Tally:
             "skipped_examples": self.named,
             "malformed": dict(sorted(self.malformed.items())),
             "malformed_examples": self.examples,
+            "malformed_allowed": self.allowed,
             "first_left_out": dict(sorted(self.first.items())),
         }
 
 
 def _place(fault: Malformed) -> str:
     return fault.place or f"record {fault.position + 1}"
+
+
+def is_over_budget(counts: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether more of the records read are malformed than the configuration allows.
+
+    Args:
+        counts: what `Tally.counts` returned, of all shards of a corpus: the answer does not depend on their number.
+    """
+    read = malformed = 0
+    allowed = 1.0
+    for shard in counts:
+        read += int(shard.get("read", 0))
+        malformed += sum(shard.get("malformed", {}).values())
+        allowed = float(shard.get("malformed_allowed", 1.0))
+    return malformed > allowed * read
 
 
 def told_reasons(counts: Iterable[Mapping[str, Any]]) -> str:

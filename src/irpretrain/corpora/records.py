@@ -165,6 +165,7 @@ class Malformed:
         line: 1-based line number, where the format has lines.
         place: its place in words, where "record 7" does not help to find it.
         remedy: what the user can do about it.
+        loses_more: whether an unknown number of records is lost with it: an archive is damaged, a file breaks off.
     """
 
     position: int
@@ -173,6 +174,7 @@ class Malformed:
     line: int | None = None
     place: str = ""
     remedy: str = "Mend the record"
+    loses_more: bool = False
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason

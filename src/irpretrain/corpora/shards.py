@@ -30,8 +30,8 @@ def write_shard(
         Counts: files, records read, skipped and malformed by reason, documents and redirects written.
 
     Raises:
-        InputError: the source is missing or holds no file of the format, a record is malformed and the corpus refuses
-            such records, or the only shard has no document.
+        InputError: the source is missing or holds no file of the format, a record is malformed and the corpus allows
+            none, more are malformed than it allows in the only shard, or that has no document.
     """
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
@@ -75,6 +75,8 @@ def _rows(
             for piece in passages(record, config.passage_words) if config.passage_words else [record]:
                 written = True
                 yield _row(part, piece)
+    if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
+        tally.settle()
     if not written and config.shards == 1:
         raise no_documents(config.path, [tally.counts()])
 
@@ -85,9 +87,10 @@ def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str
     found: defaultdict[str, set[str]] = defaultdict(set)
     if facts_of is None:
         return {}
+    options = format_module("documents", config.format).Options(**config.options)
     for part, path in enumerate(files):
         if share_of(part, len(files), shard, config.shards) is not None:
-            for name, value in facts_of(path).items():
+            for name, value in facts_of(path, options).items():
                 found[name].add(value)
     return {name: ",".join(sorted(values)) for name, values in sorted(found.items())}
 
@@ -124,6 +127,7 @@ def _redirect(part: int, found: Redirect) -> dict[str, Any]:
 
 def _say_what_is_left_out(title: str, tally: Tally) -> None:
     if left_out := sum(tally.malformed.values()):
-        print(f"[{title}] {left_out:,} malformed records are left out: {tally.examples[0]}", file=sys.stderr)
+        what = f"{left_out:,} malformed records of {tally.read:,} are left out, such as {tally.examples[0]}"
+        print(f"[{title}] {what}", file=sys.stderr)
     for named in tally.named:
         print(f"[{title}] left out: {named}", file=sys.stderr)

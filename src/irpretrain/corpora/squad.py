@@ -116,16 +116,17 @@ def _load(path: Path) -> list[Any] | Malformed:
             content = json.loads(stream.read())
     except DAMAGE as error:
         refuse_if_disk_fault(path, error)
-        return Malformed(0, "damaged archive", str(error))
+        return Malformed(0, "damaged archive", str(error), loses_more=True)
     except RecursionError:
-        return Malformed(0, "not valid JSON", "nested too deeply")
+        return Malformed(0, "not valid JSON", "nested too deeply", loses_more=True)
     except json.JSONDecodeError as error:
-        return Malformed(0, "not valid JSON", error.msg, error.lineno)
+        return Malformed(0, "not valid JSON", error.msg, error.lineno, loses_more=True)
     except ValueError as error:
-        return Malformed(0, "not valid JSON", str(error))
+        return Malformed(0, "not valid JSON", str(error), loses_more=True)
     articles = content.get("data") if isinstance(content, dict) else None
     if not isinstance(articles, list):
-        return Malformed(0, "not in SQuAD's format", "there is no list of articles under the key data")
+        detail = "there is no list of articles under the key data"
+        return Malformed(0, "not in SQuAD's format", detail, loses_more=True)
     return articles
 
 

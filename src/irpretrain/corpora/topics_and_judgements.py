@@ -50,6 +50,7 @@ def read_queries(config: FileConfig, files: list[Path], tally: Tally) -> list[Qu
             else:
                 detail = f"{query.query_id} was {earlier.text[:60]!r} before"
                 tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
+    tally.settle()
     return list(first.values())
 
 
@@ -59,6 +60,7 @@ def read_judgements(config: FileConfig, files: list[Path], tally: Tally) -> Judg
     for path in files:
         for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
             _add(read, entry, path, tally)
+    tally.settle()
     return read
 
 
@@ -80,6 +82,7 @@ def read_answers(config: FileConfig, files: list[Path], tally: Tally) -> dict[st
     for path in files:
         for entry in cast(Any, tally.sound(path, _records("judgements", config, path))):
             _add_answers(read, entry, path, tally)
+    tally.settle()
     return read
 
 

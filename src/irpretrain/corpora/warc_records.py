@@ -126,4 +126,5 @@ def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
 
 def _malformed(number: int, byte: int, reason: str, detail: str) -> Malformed:
     place = f"record {number + 1}, byte {byte:,}"
-    return Malformed(number, reason, detail, place=place, remedy=GET_AGAIN)
+    ends = reason in (BREAKS_OFF, "no WARC", "damaged archive")
+    return Malformed(number, reason, detail, place=place, remedy=GET_AGAIN, loses_more=ends)

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, identifier_fault
+from irpretrain.corpora.files import refuse_tar
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
@@ -39,9 +40,15 @@ Record = Document | Redirect | Skipped | Malformed
 class Options(Section):
     """Options of the format wikipedia-dump."""
 
+    wiki: str | None = Field(
+        None,
+        pattern="[a-z0-9_]+",
+        description="Database name of the wiki, such as enwiki, where the dump does not say it; null takes it from the "
+        "dump's address, else from its file's name, else from its language.",
+    )
     id_prefix: str | None = Field(
         None,
-        description="Documents are called <prefix>/<page id>; null takes the dump's database name, such as enwiki.",
+        description="Documents are called <prefix>/<page id>; null takes the wiki's database name, such as enwiki.",
     )
     longest_page: int = Field(
         1_000_000,
@@ -83,10 +90,15 @@ class Unparsed:
 
 def read(path: Path, options: Options, share: Share = everything) -> Iterator[Record]:
     """Yield what a share of one file holds; a position is the place of `<page>`, see `irpretrain.corpora.pieces`."""
-    site, faults = _site(path)
+    read, fault = _site(path)
+    if share.number == 0 and fault is not None:
+        yield fault
+    site, source = _with_wiki(path, read, options)
     if share.number == 0:
-        yield from faults
-        if not faults:
+        if source:
+            what = f"the dump does not say which wiki it is of: {site.database} is taken from {source}"
+            print(f"[{path.name}] {what}", file=sys.stderr)
+        if fault is None:
             _say_what_is_not_known(path, site, options.names)
     language = WikiLanguage.of(site, options.names)
     settings = Settings(PARSER, language, options.page_seconds, options.page_memory_mb)
@@ -109,40 +121,79 @@ def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
 
 def language_of(path: Path, options: Options) -> WikiLanguage:
     """Return the names that the wikitext of a dump is read by."""
-    return WikiLanguage.of(_site(path)[0], options.names)
+    return WikiLanguage.of(_with_wiki(path, _site(path)[0], options)[0], options.names)
 
 
 def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
     """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
-    site, _ = _site(path)
+    site, _ = _with_wiki(path, _site(path)[0], options)
     language = WikiLanguage.of(site, options.names)
     for found in _classified(path, site, language, options, everything):
         if isinstance(found, Unparsed):
             yield found
 
 
-def facts(path: Path) -> dict[str, str]:
+def facts(path: Path, options: Options) -> dict[str, str]:
     """Return what a dump says of its wiki that later stages must know: how titles are compared."""
-    case = _site(path)[0].case
+    case = _with_wiki(path, _site(path)[0], options)[0].case
     return {TITLE_CASE: case} if case else {}
 
 
-def _site(path: Path) -> tuple[SiteInfo, list[Malformed]]:
+def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
+    """What the dump says of its wiki, and what is wrong with that."""
     pieces = read_pieces(path, everything)
     first = next(pieces, None)
     if first is None:
-        fault = Malformed(0, "empty file", "there is not one byte in it", remedy=GET_AGAIN)
-        return SiteInfo(), [_placed(path, fault)]
+        raise InputError(path, "empty file: there is not one byte in it", remedy=f"{GET_AGAIN}.")
+    if isinstance(first, Piece):
+        refuse_tar(path, first.text)
     try:
-        return read_site(_beginning(chain([first], pieces))), []
+        return read_site(_beginning(chain([first], pieces))), None
     except ForbiddenXml as error:
         remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
         raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
     except NoDump as error:
-        return error.site, [Malformed(0, "no dump", str(error), place="its beginning", remedy=GIVE_A_DUMP)]
+        raise InputError(path, f"no dump: {error}", remedy=f"{GIVE_A_DUMP}.") from None
     except DamagedHeader as error:
-        fault = Malformed(0, DAMAGED_XML, f"before the first page: {error}", remedy=GET_AGAIN)
-        return error.site, [_placed(path, fault)]
+        detail = f"before the first page: {error}"
+        fault = Malformed(0, DAMAGED_XML, detail, remedy=GET_AGAIN, loses_more=True)
+        return error.site, _placed(path, fault)
+
+
+def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, str]:
+    """The site with a database name, and where that is from; "" where the dump has it.
+
+    Raises:
+        InputError: nothing tells which wiki it is; every identifier, address and name depends on it.
+    """
+    if site.database:
+        return site, ""
+    code = language_code(site)
+    name = re.match("([a-z0-9_]+wik[a-z]+)-", path.name)
+    for database, source in (
+        (options.wiki, "the option wiki"),
+        (f"{code.replace('-', '_')}wiki" if code else None, f"its address {site.base}"),
+        (name[1] if name else None, "the file's name"),
+        (
+            f"{site.language.replace('-', '_')}wiki" if site.language and not site.base else None,
+            "its xml:lang",
+        ),
+    ):
+        if database:
+            return replace(site, database=database, **_usual(site, database)), source
+    raise InputError(
+        path,
+        "the dump does not say which wiki it is of (<dbname> in <siteinfo>), on which identifiers and names depend",
+        remedy="Give its database name by the option wiki of the corpus, such as wiki: enwiki, or get the file again.",
+    )
+
+
+def _usual(site: SiteInfo, database: str) -> dict[str, Any]:
+    """What every Wikipedia has, for what a dump of one does not say."""
+    code = language_code(SiteInfo(database))
+    if site.base or not code:
+        return {}
+    return {"base": f"https://{code}.wikipedia.org/wiki/", "case": site.case or "first-letter"}
 
 
 def _beginning(pieces: Iterable[Piece | Damage]) -> Iterator[bytes]:
@@ -170,7 +221,8 @@ def _malformed(path: Path, fault: Fault) -> Malformed:
     detail = fault.detail
     if fault.reason == DAMAGED_ARCHIVE and (titles := pages_around(path, byte_of(path, fault.position))):
         detail += f"; {len(titles)} pages are there by the index, {titles[0]!r} to {titles[-1]!r}"
-    return _placed(path, Malformed(fault.position, fault.reason, detail, remedy=GET_AGAIN))
+    place = fault.position, fault.reason, detail
+    return _placed(path, Malformed(*place, remedy=GET_AGAIN, loses_more=fault.loses_more))
 
 
 def _placed(path: Path, fault: Malformed) -> Malformed:
@@ -192,7 +244,7 @@ def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Optio
         return Skipped(page.position, "no wikitext", f"{_name(page)}: {clean_line(page.model[:40])}")
     if page.text is None:
         return Skipped(page.position, "deleted text" if page.deleted else "empty text", place=_name(page))
-    identifier = f"{options.id_prefix or site.database or 'wiki'}/{page.page_id}"
+    identifier = f"{options.id_prefix or site.database}/{page.page_id}"
     if fault := identifier_fault(identifier):
         return Malformed(page.position, "bad identifier", fault)
     return Unparsed(page, identifier)

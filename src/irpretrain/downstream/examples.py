@@ -60,6 +60,7 @@ def prepare_task(
     for part, files in task.files.items():
         tally = Tally(files.malformed, "malformed")
         found = list(_rows(part, files, sources[part], tally))
+        tally.settle()
         _check(files, found, sources[part])
         once = found if part == TRAIN else _first_of_each(found, key)
         rows[part] = _sample(once, _sample_size(task, part), seed, part, key, f"downstream_tasks.{name}")

@@ -128,20 +128,24 @@ def _read(
     config: RunConfig, files: list[Path], wanted: set[str], faults: Faults, counts: dict[str, int]
 ) -> dict[str, list[Placed]]:
     lists: defaultdict[str, list[Placed]] = defaultdict(list)
+    unreadable, breaks_off = Faults(), False
     names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
     for path, line in _lines(config, files):
         counts["lines"] += 1
-        if isinstance(line, Malformed) and config.malformed == "skip":
+        if isinstance(line, Malformed):
             counts["malformed"] += 1
-        elif isinstance(line, Malformed):
+            breaks_off |= line.loses_more
             place = f"{path.name}:{line.line or line.position + 1}"
-            faults.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({place})")
+            unreadable.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({place})")
         elif line.query_id not in wanted:
             counts["lines_of_other_queries"] += 1
         else:
             document = names.setdefault(line.document_id, line.document_id)
             number = line.line or line.position + 1
             lists[line.query_id].append(Placed(document, line.rank, line.score, path.name, number))
+    share = config.malformed.skip
+    if counts["malformed"] > share * counts["lines"] or (breaks_off and share < 1):
+        faults.found.update(unreadable.found)
     return lists
 
 

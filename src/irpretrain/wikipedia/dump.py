@@ -17,22 +17,34 @@ LONGEST_FIELD = 10_000
 """Characters of a name that are kept; the rest of a longer one is dropped."""
 _PAGE = b"<page>"
 _FOREIGN = {
-    b"7z\xbc\xaf": "this is a 7z archive, which cannot be read",
-    b"PK\x03\x04": "this is a zip archive, which cannot be read",
     b"\xff\xfe": "this is UTF-16, not UTF-8",
     b"\xfe\xff": "this is UTF-16, not UTF-8",
+    b"{": "this is JSON, as snapshots of Wikimedia Enterprise (NDJSON) are: it holds HTML, which is not read",
+    b"[": "this is JSON",
+    b"--": "this is an SQL dump, which holds no texts of pages",
+    b"/*": "this is an SQL dump, which holds no texts of pages",
 }
 """What files begin with that are no dump, and what a user is told of them."""
+_UTF8_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass
 class SiteInfo:
-    """What the dump says of its wiki; `case` is first-letter or case-sensitive, empty where it says neither."""
+    """What the dump says of its wiki, empty where it does not say it.
+
+    Attributes:
+        database: such as enwiki.
+        base: address of the main page.
+        case: first-letter or case-sensitive.
+        namespaces: their names by number.
+        language: code of the language, from `xml:lang`.
+    """
 
     database: str = ""
     base: str = ""
     case: TitleCase | Literal[""] = ""
     namespaces: dict[int, str] = field(default_factory=dict)
+    language: str = ""
 
 
 class ForbiddenXml(Exception):
@@ -51,8 +63,8 @@ class DamagedHeader(Exception):
         self.site = site
 
 
-class NoDump(DamagedHeader):
-    """The file is something else: an archive that cannot be read, a web page, another kind of XML."""
+class NoDump(Exception):
+    """The file is something else: a web page, JSON, SQL, another kind of XML."""
 
 
 def read_site(texts: Iterable[bytes]) -> SiteInfo:
@@ -68,8 +80,10 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
     try:
         for piece in texts:
             text = rest + piece
-            if not header.begun and (foreign := _FOREIGN.get(text[:4]) or _FOREIGN.get(text[:2])):
-                raise NoDump(header.site, foreign)
+            if not header.begun:
+                start = text[:LONGEST_FIELD].removeprefix(_UTF8_BOM).lstrip()
+                if foreign := _FOREIGN.get(start[:2]) or _FOREIGN.get(start[:1]):
+                    raise NoDump(foreign)
             page = text.find(_PAGE)
             if page >= 0:
                 header.feed(text[:page])
@@ -114,7 +128,7 @@ class _Header:
 
     def _document_type(self, name: str, system: str | None, public: str | None, has_entities: int) -> None:
         if name.lower() == "html" and not has_entities:
-            raise NoDump(self.site, "this is a web page (HTML)")
+            raise NoDump("this is a web page (HTML)")
         self._forbid()
 
     def _forbid(self, *declaration: object) -> None:
@@ -129,7 +143,8 @@ class _Header:
         if not self._root:
             self._root = name
             if name != "mediawiki":
-                raise NoDump(self.site, f"this begins with <{name[:40]}>, not with <mediawiki>")
+                raise NoDump(f"this begins with <{name[:40]}>, not with <mediawiki>")
+            self.site.language = attributes.get("xml:lang", "")[:40]
         if name == "page":  # else it would be passed over in silence
             raise DamagedHeader(self.site, "the tag <page> has attributes, which no dump has")
         if name == "namespace":

@@ -28,7 +28,7 @@ _BEGIN, _END, _DUMP_END = b"<page>", b"</page>", b"</mediawiki>"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: its latest revision in the dump.
+    """One page: its newest revision in the dump, by timestamp; the last one where timestamps are equal or missing.
 
     Attributes:
         position: its place in the file, growing from page to page, the same whatever share of the file is read.
@@ -54,11 +54,15 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A page, or a part of the dump, that cannot be read; reading goes on behind it."""
+    """A page, or a part of the dump, that cannot be read; reading goes on behind it.
+
+    `loses_more` says that nobody knows how many pages are lost with it.
+    """
 
     position: int
     reason: str
     detail: str
+    loses_more: bool = False
 
 
 def read_pages(pieces: Iterable[Piece | Damage], longest_text: int) -> Iterator[Page | Fault]:
@@ -138,18 +142,18 @@ class _Reader:
         """Give up what bytes are missing of."""
         yield from self._cut_off(f"{damage.where} {damage.reason}")
         if damage.own:
-            yield Fault(damage.place, DAMAGED_ARCHIVE, f"{damage.where} {damage.reason}")
+            yield Fault(damage.place, DAMAGED_ARCHIVE, f"{damage.where} {damage.reason}", loses_more=True)
         self._gap, self._rest, self._sources = None, b"", []
 
     def end(self, last: Piece | Damage | None) -> Iterator[Fault]:
         """The file has ended, with `last`."""
-        yield from self._cut_off("the file ends")
+        yield from self._cut_off("the file ends", loses_more=True)
         if not isinstance(last, Piece):
             return
         ending = last.text[-LONGEST_GAP:].rstrip()
         whole = ending.endswith(_DUMP_END) or _DUMP_END.endswith(ending)
         if not whole and last.own:
-            yield Fault(last.place, DAMAGED_XML, "the dump does not end with </mediawiki>")
+            yield Fault(last.place, DAMAGED_XML, "the dump does not end with </mediawiki>", loses_more=True)
         if whole and self._gap is not None:
             yield from self._close_gap((self._gap + self._rest).rstrip().removesuffix(_DUMP_END))
 
@@ -171,10 +175,10 @@ class _Reader:
             yield Fault(self._gap_after, DAMAGED_XML, f"after the page that begins here stands {shown!r}")
         self._gap = None
 
-    def _cut_off(self, reason: str) -> Iterator[Fault]:
+    def _cut_off(self, reason: str, loses_more: bool = False) -> Iterator[Fault]:
         if self._page is not None:
             self._page.close()
-            yield Fault(self._page.position, BROKEN_PAGE, f"{self._page.name}: {reason}")
+            yield Fault(self._page.position, BROKEN_PAGE, f"{self._page.name}: {reason}", loses_more)
             self._page = None
 
     def _pass(self, text: bytes) -> None:
@@ -213,6 +217,9 @@ class _PageParser:
         self._length = 0
         self._found: dict[str, str] = {}
         self._oversized = self._deleted = False
+        self._newest: tuple[dict[str, str], bool, bool] | None = (
+            None  # what is kept of the newest revision so far
+        )
         self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = 1 << 16
@@ -280,9 +287,9 @@ class _PageParser:
         self._target = _TARGETS.get((parent, name))
         if self._target == "text":
             self._oversized, self._deleted = False, "deleted" in attributes
-        if name == "revision":  # the last one counts, with what it has and what it lacks
-            self._found.pop("text", None)
-            self._found.pop("model", None)
+        if name == "revision":
+            for key in _REVISION:
+                self._found.pop(key, None)
             self._oversized = self._deleted = False
         self._kept.clear()
         self._length = 0
@@ -302,6 +309,19 @@ class _PageParser:
         if self._target is not None:
             self._found[self._target] = "".join(self._kept)
             self._target = None
+        if name == "revision":
+            self._choose_revision()
+
+    def _choose_revision(self) -> None:
+        """Go back to the newest revision before this one, if this one is older."""
+        if self._newest is not None:
+            newest, oversized, deleted = self._newest
+            # ISO 8601 in UTC: as text in the order of time.
+            if self._found.get("timestamp", "").strip() < newest.get("timestamp", "").strip():
+                self._found = {k: v for k, v in self._found.items() if k not in _REVISION} | newest
+                self._oversized, self._deleted = oversized, deleted
+        kept = {key: self._found[key] for key in _REVISION if key in self._found}
+        self._newest = kept, self._oversized, self._deleted
 
 
 class _TooDeep(Exception):
@@ -312,6 +332,9 @@ _TARGETS = {
     ("page", "title"): "title",
     ("page", "ns"): "ns",
     ("page", "id"): "id",
+    ("revision", "timestamp"): "timestamp",
     ("revision", "model"): "model",
     ("revision", "text"): "text",
 }
+_REVISION = ("timestamp", "model", "text")
+"""What belongs to one revision of a page."""

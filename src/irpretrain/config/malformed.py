@@ -1,0 +1,35 @@
+"""How many records may be malformed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from irpretrain.config.base import Section
+
+WORDS = {"refuse": 0.0, "skip": 1.0}
+"""Short for a share."""
+
+
+class MalformedConfig(Section):
+    """How many records may be malformed; `skip` is short for {skip: 1}, `refuse` for {skip: 0}."""
+
+    skip: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of the records that may be malformed: they are left out and counted; more stop the run. "
+        "With less than 1, a fault that loses an unknown number of records (a truncated archive) stops it too.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            if given not in WORDS:
+                raise ValueError(
+                    f"{given!r} is none of refuse, skip, and {{skip: 0.001}}, a share of the records"
+                )
+            return {"skip": WORDS[given]}
+        return given
