@@ -13,20 +13,33 @@ from irpretrain.wikipedia.wikitext.marks import (
     ANCHOR_END,
     APOSTROPHE,
     BREAK,
+    DROPPED,
     HEADING,
     NOTHING,
     SPACE_CHARACTERS,
     SPACES,
 )
 
-_EMPTY_BRACKETS = re.compile(rf"\((?<=[\n{SPACES}]\()[{SPACES},;:]*+\)")
-_EMPTY_START = re.compile(rf"\([{SPACES}]*+[,;][{SPACES},;]*+")
+_CONJUNCTIONS = "or|and|oder|und|ou|et|o|y|e|lub|oraz|i|или|и|або|та|och|eller|og|en|of|nebo|és|vagy|sau|și|ve|veya|ja|tai"
+_GAPS = re.compile(rf"{DROPPED}(?:(?: ?[,;/]| (?:{_CONJUNCTIONS})(?= ))? ?{DROPPED})++")
+"""What is left out in a row, as in `({{x}} or {{y}})`: one gap."""
+_NO_WORD = rf"[^\n\w{ANCHOR}{ANCHOR_END}]"
+_LINE_WITHOUT_WORDS = re.compile(rf"\n(?={_NO_WORD}*+\n)(?=[^\n{DROPPED}]*+{DROPPED}){_NO_WORD}*+")
+_SEPARATORS = frozenset(",;:，；、")
+_PUNCTUATION = _SEPARATORS | frozenset(".!?。")
+_SEPARATORS_AFTER = re.compile(rf" ?(?:(?:[,;:，；、]|(?:{_CONJUNCTIONS})(?= )) ?)*+")
+_SEPARATORS_BEFORE = re.compile(rf"(?: ?[,;:，；、]| (?:{_CONJUNCTIONS})(?= ?$)){{0,3}} ?$")
+_LONGEST_SEPARATORS = 24
+_BRACKETS = {"(": ")", "[": "]", "（": "）"}
+_CLOSING = frozenset(_BRACKETS.values())
+_MOST_BRACKETS = 4
+"""Brackets with nothing in them, within each other, that go."""
 _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
 _WIDE = re.compile("  +")
 _LINE_ENDS = re.compile(r"\n[ \n]++")
-_LEFT_BEHIND = (("; )", ")"), (", )", ")"), (" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
-"""Punctuation around a template that is not shown."""
+_LOOSE = ((" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
+"""Punctuation behind a space."""
 _SECTION = re.compile(rf"(?:^|\n){HEADING}([1-6]) ?")
 
 
@@ -39,7 +52,11 @@ def assemble(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
         role_of: what a heading says of its section.
     """
     text = text.replace(NOTHING, "").replace(APOSTROPHE, "'").replace(BREAK, "\n")
-    text = _EMPTY_START.sub("(", _EMPTY_BRACKETS.sub("", text))
+    for character in SPACE_CHARACTERS:
+        text = text.replace(character, " ")
+    text = _WIDE.sub(" ", text)
+    if DROPPED in text:
+        text = _close_gaps(text)
     if _EMPTY_ANCHOR.search(text):
         text, targets = _drop_empty_anchors(text, targets)
     return _Assembly(targets, role_of).article(_tidy(text))
@@ -50,16 +67,53 @@ def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequ
     return _EMPTY_ANCHOR.sub(" ", text), list(compress(targets, kept))
 
 
+def _close_gaps(text: str) -> str:
+    """Return a text without the marks of what is left out, and without punctuation that only separated it."""
+    shown, *rest = _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text)).split(DROPPED)
+    pieces: list[str] = []
+    for after in rest:
+        before, after = _close_gap(shown, after)
+        pieces.append(before)
+        shown = after
+    return "".join([*pieces, shown])
+
+
+def _close_gap(before: str, after: str) -> tuple[str, str]:
+    """Return what stands on both sides of a gap without loose separators; never a mark of an anchor, and no word but
+    conjunctions, so that anchors keep their places."""
+    for _ in range(_MOST_BRACKETS):
+        last = before.rstrip(" ")[-1:]
+        if last not in _BRACKETS:
+            break
+        before, after = before.rstrip(" "), _without_separators(after)
+        if after[:1] != _BRACKETS[last]:
+            return before, after
+        before, after = before[:-1], after[1:]
+    if last in ("", "\n"):
+        return before, _without_separators(after)
+    following = after.lstrip(" ")[:1]
+    if following in _CLOSING:
+        separators = _SEPARATORS_BEFORE.search(before[-_LONGEST_SEPARATORS:])
+        return before[: len(before) - len(separators[0] if separators else "")], after.lstrip(" ")
+    if following in _PUNCTUATION:
+        before = before.rstrip(" ")
+        return before[:-1] if last in _SEPARATORS else before, after.lstrip(" ")
+    return before, after
+
+
+def _without_separators(text: str) -> str:
+    separators = _SEPARATORS_AFTER.match(text)
+    return text[separators.end() :] if separators else text
+
+
 def _tidy(text: str) -> str:
     """One space between words and none at the ends of anchors and lines; no blank lines."""
-    for character in SPACE_CHARACTERS:
-        text = text.replace(character, " ")
     text = _WIDE.sub(" ", text)
     if f"{ANCHOR} " in text or f" {ANCHOR_END}" in text:
         text = text.replace(f"{ANCHOR} ", f" {ANCHOR}").replace(f" {ANCHOR_END}", f"{ANCHOR_END} ")
         text = _WIDE.sub(" ", text)
-    for left, wanted in _LEFT_BEHIND:
-        text = text.replace(left, wanted)
+    for loose, tidy in _LOOSE:
+        text = text.replace(loose, tidy)
     return _LINE_ENDS.sub("\n", text.replace(" \n", "\n")).strip(" \n")
 
 

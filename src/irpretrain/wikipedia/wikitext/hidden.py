@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from irpretrain.wikipedia.wikitext.marks import NOTHING
+from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
 from irpretrain.wikipedia.wikitext.templates import Templates
 
 DROPPED_ELEMENTS = (
@@ -28,6 +28,9 @@ _TOKEN = re.compile(
 )
 _SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
+_OWN_LINE = frozenset(" \t\n{*#:;=|![<")
+"""What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
+_BLANKS = re.compile(r"[ \t]*+")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
 
@@ -62,15 +65,16 @@ class _Scan:
             kind = token.lastindex
             if kind in (_SIMPLE, _SIMPLE_ARGUMENTS):
                 if known(token[1]) and len(self.open) < DEEPEST:
-                    shown.append(self.templates.show(token[1], (token[2] or "")[1:]))
+                    self._add(self.templates.show(token[1], (token[2] or "")[1:]))
+                else:
+                    at = self._drop(at)
             elif kind == _OPEN:
                 self.open.append([at - start, len(shown)])
                 shown.append("")
             elif kind == _CLOSE:
-                self._close(at - start)
+                at = self._close(at - start, at)
             elif kind == _COMMENT:
-                end = text.find("-->", at)
-                at = end + 3 if end >= 0 else len(text)
+                at = self._comment(at)
             else:
                 at = self._element(token, start, at)
         shown.append(text[at:])
@@ -78,14 +82,49 @@ class _Scan:
             shown[index] = "{" * braces
         return "".join(shown)
 
-    def _close(self, braces: int) -> None:
+    def _before(self) -> str:
+        """Return the character that is shown last; "" at the beginning and behind opening braces."""
+        return self.shown[-1][-1:] if self.shown else ""
+
+    def _add(self, result: str) -> None:
+        """Show what a template shows."""
+        if "'" in result[:1] + result[-1:]:
+            result = NOTHING + result + NOTHING
+        self.shown.append(result)
+
+    def _drop(self, at: int) -> int:
+        """Leave out what ends at `at`; return where to go on."""
+        if self._before() != "\n" or self.text[at : at + 1] not in _OWN_LINE:
+            self.shown.append(DROPPED)
+            return at
+        return self._after_blanks(at)  # else the line would begin with a space: preformatted text
+
+    def _after_blanks(self, at: int) -> int:
+        blanks = _BLANKS.match(self.text, at)
+        return blanks.end() if blanks else at
+
+    def _comment(self, at: int) -> int:
+        """Return where to go on behind a comment; one that has lines of its own goes with them."""
+        end = self.text.find("-->", at)
+        if end < 0:
+            return len(self.text)
+        at = end + 3
+        if self.shown and self.shown[-1].rstrip(" \t")[-1:] == "\n":
+            after = self._after_blanks(at)
+            if self.text[after : after + 1] == "\n":
+                self.shown[-1] = self.shown[-1].rstrip(" \t")
+                return after + 1
+        return at
+
+    def _close(self, braces: int, at: int) -> int:
+        """Deal with closing braces that end at `at`; return where to go on."""
         shown = self.shown
         while braces >= 2 and self.open:
             opened = self.open[-1]
             index = opened[1]
             used = 3 if braces >= 3 and opened[0] >= 3 else 2
             deep = len(self.open) + opened[0] // 2 > DEEPEST
-            result = "" if used == 3 or deep else self._show(index + 1)
+            result = None if used == 3 or deep else self._show(index + 1)
             del shown[index:]
             braces -= used
             opened[0] -= used
@@ -93,15 +132,19 @@ class _Scan:
                 shown.append("{" if opened[0] == 1 else "")
             if opened[0] < 2:
                 self.open.pop()
-            if result:
-                shown.append(result)
+            if result is None:
+                at = self._drop(at)
+            else:
+                self._add(result)
         if braces:
             shown.append("}" * braces)
+        return at
 
-    def _show(self, first: int) -> str:
+    def _show(self, first: int) -> str | None:
+        """Return what a template shows whose call begins at an index of `shown`; None for one that is left out."""
         name = self.shown[first].partition("|")[0] if first < len(self.shown) else ""
         if not self.templates.known(name):
-            return ""
+            return None
         return self.templates.show(name, "".join(self.shown[first:]).partition("|")[2])
 
     def _element(self, tag: re.Match[str], start: int, at: int) -> int:
@@ -110,15 +153,25 @@ class _Scan:
         if tag[0].endswith("/>"):
             if name in _LITERAL_NAMES:
                 self.shown.append(NOTHING)
-            return at
+                return at
+            return self._drop_element(name, at)
         if name not in self.unclosed:
             inner, outer = _end_of_table(self.text, at) if name == "table" else _end(self.text, name, at)
             if outer >= 0:
                 if name in _LITERAL_NAMES:
                     self.shown.append(_literal(name, self.text[at:inner]))
-                return outer
+                    return outer
+                return self._drop_element(name, outer)
             self.unclosed.add(name)
         self.shown.append(self.text[start:at])
+        return at
+
+    def _drop_element(self, name: str, at: int) -> int:
+        if name != "ref":
+            return self._drop(at)
+        # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line.
+        if self._before() in ("'", "\n", "]"):
+            self.shown.append(NOTHING)
         return at
 
 
@@ -147,6 +200,7 @@ def _end_of_table(text: str, at: int) -> tuple[int, int]:
 
 def _literal(name: str, content: str) -> str:
     """Protect text from the steps to come: its brackets and quotes, and the beginnings of its lines."""
-    ends = "\n" if name == "pre" else ""
-    shown = (_NOWIKI.sub("", content) if name == "pre" else content).translate(_LITERAL)
-    return f"{ends}{NOTHING}{shown}{NOTHING}{ends}".replace("\n", "\n" + NOTHING) + ends
+    if name == "nowiki":
+        return f"{NOTHING}{content.translate(_LITERAL)}{NOTHING}".replace("\n", "\n" + NOTHING)
+    shown = _NOWIKI.sub("", content).translate(_LITERAL)
+    return f"{BREAK}{shown}{BREAK}".replace("\n", BREAK)

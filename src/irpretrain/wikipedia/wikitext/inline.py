@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
 from irpretrain.wikipedia.wikitext.lines import apostrophes
-from irpretrain.wikipedia.wikitext.marks import BREAK
+from irpretrain.wikipedia.wikitext.marks import BREAK, NOTHING
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
@@ -24,7 +24,16 @@ _LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
 _TAG = re.compile(
     rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
+_POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
 _MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
+_MAGIC_NAMES = frozenset(
+    {
+        *("NOTOC", "FORCETOC", "TOC", "NOEDITSECTION", "NOGALLERY", "INDEX", "NOINDEX", "NEWSECTIONLINK"),
+        *("NONEWSECTIONLINK", "HIDDENCAT", "STATICREDIRECT", "DISAMBIG", "NOTITLECONVERT", "NOTC"),
+        *("NOCONTENTCONVERT", "NOCC"),
+    }
+)
+"""Those that MediaWiki knows in small letters too; names of single languages are known by their capitals."""
 _ENTITY = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|[a-zA-Z][a-zA-Z0-9]{1,30});")
 _VARIANT = re.compile(r"-\{([^{}\n]*+)\}-")
 _VARIANT_FLAG = re.compile(r"\s*([A-Z]|[a-z-]+)\s*(?:;[^|]*)?\|")
@@ -35,11 +44,27 @@ def remove_tags(text: str, language: WikiLanguage) -> str:
     """Return `text` with BREAK for tags that make a line and nothing for others; what is no tag of wikitext stays."""
     if "-{" in text:
         text = _VARIANT.sub(_variant, text)
-    return _TAG.sub(_tag, text) if "<" in text else text
+    if "<" not in text:
+        return text
+    if "<poem" in text:
+        text = _with_lines_of_poems(text)
+    return _TAG.sub(_tag, text)
 
 
 def _tag(tag: re.Match[str]) -> str:
-    return BREAK if tag[1].lower() in _LINE_NAMES else ""
+    if tag[1].lower() in _LINE_NAMES:
+        return BREAK
+    # Apostrophes on both sides are two marks of italics, and letters behind a link and a tag no part of its anchor.
+    return NOTHING if tag.string[tag.start() - 1] in "']" else ""
+
+
+def _with_lines_of_poems(text: str) -> str:
+    """Return a text in which the line ends within <poem> stay."""
+    pieces = _POEM_TAG.split(text)
+    for place in range(2, len(pieces), 2):
+        if pieces[place - 1][1] != "/":
+            pieces[place] = pieces[place].replace("\n", f"{BREAK}\n")
+    return "".join(pieces)
 
 
 def _variant(markup: re.Match[str]) -> str:
@@ -57,12 +82,17 @@ def _variant(markup: re.Match[str]) -> str:
 def remove_quotes(text: str) -> str:
     """Return `text` without marks of bold and italics, and without magic words such as __NOTOC__."""
     if "__" in text:
-        text = _MAGIC_WORD.sub(lambda word: "" if word[1].upper() == word[1] else word[0], text)
+        text = _MAGIC_WORD.sub(_magic_word, text)
     if "''" not in text:
         return text
     if "'''" in text:
         text = _with_apostrophes(text)
     return text.replace("'''''", "").replace("'''", "").replace("''", "")
+
+
+def _magic_word(word: re.Match[str]) -> str:
+    name = word[1].upper()
+    return "" if name == word[1] or name in _MAGIC_NAMES else word[0]
 
 
 def _with_apostrophes(text: str) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, APOSTROPHE, HEADING
+from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, APOSTROPHE, BREAK, DROPPED, HEADING
 
 _TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})")
-_HEADING = re.compile(r"\n(=[^\n]*=)[ \t]*+(?=\n)")
+_HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
 _TABLE_REMAINS = re.compile(r"\n[ \t]*+(?:\{\||\|)([^\n]*)")
-_LINE_MARKS = re.compile(r"\n(?:[ \t]*+[*#:;]+|-{4,})")
+_OWN_LINE = re.compile(r"\n(?:[ \t]*+(?:[*#:;]+|-{4,}|(?<=[ \t])(?=[^\s|])))([^\n]*+)")
+"""A list item, a rule, preformatted text."""
+_BLANK_LINE = re.compile(r"\n[ \t]++(?=\n)")
+_BETWEEN_PARAGRAPHS = re.compile(r"\n\n++")
 _DEFINITION = re.compile(r"\n[*#:]*+;[^\n]*")
 _TERM_END = re.compile(rf"{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|:(?!//)")
 DEEPEST_HEADING = 6
@@ -33,7 +36,7 @@ def remove_tables(text: str) -> str:
     for start, end in tables:
         kept.append(text[at:start])
         at = end
-    return "\n".join([*kept, text[at:]])
+    return "\n\n".join([*kept, text[at:]])
 
 
 def mark_headings(text: str) -> str:
@@ -50,16 +53,25 @@ def _heading(line: re.Match[str]) -> str:
             return line[0]
     right = len(content) - len(content.rstrip("="))
     level = min(left, right, DEEPEST_HEADING)
-    return f"\n{HEADING}{level}{content[level:-level].strip()}\n"
+    return f"\n\n{HEADING}{level}{content[level:-level].strip()}\n"
 
 
 def remove_line_marks(text: str) -> str:
-    """Return `text` without marks of list items and rules, and without lines that are left of broken tables."""
+    """Return `text` without marks of list items and rules, and without lines that are left of broken tables.
+
+    There is a blank line on both sides of list items, rules and lines of preformatted text.
+    """
     if "|" in text:
         text = _TABLE_REMAINS.sub(_only_anchor_marks, text)
     if ";" in text:
         text = _DEFINITION.sub(_split_definition, text)
-    return _LINE_MARKS.sub("\n", text)
+    return _OWN_LINE.sub("\n\n\\1\n", text)
+
+
+def join_lines(text: str) -> str:
+    """Return `text` with one line a paragraph, list item and heading, and with BREAK for every line end that stays."""
+    text = _BETWEEN_PARAGRAPHS.sub(BREAK, _BLANK_LINE.sub("\n", text))
+    return text.replace(f"{BREAK}\n", BREAK).replace(f"\n{BREAK}", BREAK).replace("\n", " ")
 
 
 def _only_anchor_marks(line: re.Match[str]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from irpretrain.wikipedia.titles import is_file
-from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, HEADING
+from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING, NOTHING
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
@@ -22,6 +22,7 @@ LONGEST_TITLE = 255
 _PROTOCOLS = (
     r"(?:(?:https?|ftps?|ircs?|gopher|telnet|nntp|svn|git|worldwind):)?//|mailto:|news:|tel:|geo:|urn:|sip:"
 )
+_ADDRESS = re.compile(rf"(?:{_PROTOCOLS})[^\s\[\]|]*+")
 _LABEL = r"(?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+"
 _UNUSUAL = re.compile(r"[&_%#:<>{}\x00-\x1f\u200e\u200f\u202a-\u202e]|\s\s")
 _IGNORED = re.compile(r"[\u200e\u200f\u202a-\u202e]")
@@ -46,9 +47,25 @@ def _pattern(trail: str) -> re.Pattern[str]:
     return re.compile(
         rf"\[\[([^\[\]|\n{HEADING}{BREAK}]*+)(\|[^\[\]{HEADING}]*+)?\]\]{after}"  # a link with no bracket in it
         rf"|(\[\[)(?:([^\[\]|\n{HEADING}{BREAK}]*+)\|)?"
-        rf"|(\]\]){after}"
+        rf"|(\]\](?:\](?!\]))?+){after}"
         rf"|\[(?:{_PROTOCOLS})[^\s\[\]]*+({_LABEL})\]"
     )
+
+
+class _Open(NamedTuple):
+    """Brackets that are not closed yet.
+
+    Attributes:
+        start: where they stand in the text.
+        place: in `shown` that is kept for them.
+        links: number of links before them.
+        written: the target, if there is one before a bar.
+    """
+
+    start: int
+    place: int
+    links: int
+    written: str | None
 
 
 class _Scan:
@@ -58,9 +75,7 @@ class _Scan:
         self.text, self.language = text, language
         self.links: list[Target] = []
         self.shown: list[str] = []
-        self.open: list[
-            tuple[int, int, int, str | None]
-        ] = []  # place, index of `shown`, links before, target
+        self.open: list[_Open] = []
         self.line, self.section, self.looked = -1, -1, 0  # last line end and heading before `looked`
 
     def run(self) -> str:
@@ -74,26 +89,32 @@ class _Scan:
             kind = token.lastindex
             if kind == 3:
                 link = self._link(token[1], token[2], token[3])
+                if link == "":
+                    link = self._gap(start)
                 shown.append(text[start:at] if link is None else link)
             elif kind == 8:
                 shown.append(self._label(token[8]))
             elif kind == 7:
                 self._close(token)
             else:
-                self.open.append((start, len(shown), len(self.links), token[5]))
+                self.open.append(_Open(start, len(shown), len(self.links), token[5]))
                 shown.append(token[0])
         shown.append(text[at:])
-        for _, index, _, written in self.open:
-            self._leave(index, written is not None and self._hidden(written))
+        for opened in self.open:
+            self._leave(opened)
         return "".join(shown)
 
     def _link(self, written: str, label: str | None, trail: str) -> str | None:
         """What a link shows, with what follows it; None where it is none."""
         if label and "\n\n" in label and not self._hidden(written):
             return None
+        if "/" in written and (address := _ADDRESS.match(written)):  # an external link in brackets
+            return f"[{self._label(written[address.end() :] or (label or '')[1:])}]" + trail
         if label is None:
             anchor = written.strip().removeprefix(":")
-        elif len(label) == 1 and not self._hidden(written):
+            if "%" in anchor:
+                anchor = unquote(anchor, errors="replace")
+        elif not label[1:].strip(DROPPED) and not self._hidden(written):
             anchor = _pipe_trick(written)
         else:
             anchor = label[1:]
@@ -102,7 +123,7 @@ class _Scan:
             return trail
         if kind == "article" and target is not None:
             return self._mark(target, anchor + trail)
-        return anchor + trail
+        return NOTHING + anchor + trail + NOTHING
 
     def _hidden(self, written: str) -> bool:
         return ":" in written and read_target(written, self.language, True)[0] == "hidden"
@@ -121,48 +142,63 @@ class _Scan:
 
     def _label(self, label: str) -> str:
         """The label of an external link; there may be links in it."""
-        if "[[" not in label:
-            return label
-        inner = _Scan(label, self.language)
-        text = inner.run()
-        self.links.extend(inner.links)
-        return text
+        label = label.lstrip(" \t")
+        if not label:
+            return DROPPED
+        if "[[" in label:
+            inner = _Scan(label, self.language)
+            label = inner.run()
+            self.links.extend(inner.links)
+        return NOTHING + label + NOTHING
+
+    def _gap(self, start: int) -> str:
+        """What stands for a link that is not shown; nothing at the beginning of a line, which is that of a file."""
+        return "" if self.text[start - 1 : start] == "\n" else DROPPED
 
     def _close(self, token: re.Match[str]) -> None:
         """Deal with closing brackets whose opening ones were not next to them: there are brackets between."""
         end = token.start()
         self._look(end)
         while self.open:
-            start, index, links, written = self.open.pop()
-            hidden = written is not None and self._hidden(written)
-            if start < (self.section if hidden else self.line):
-                self._leave(index, hidden)
+            opened = self.open.pop()
+            if opened.start < (self.section if self._is_file(opened) else self.line):
+                self._leave(opened)
                 continue
-            self._show(index, links, written, hidden, token[7])
+            self._show(opened, token[6], token[7])
             return
         self.shown.append(token[0])
 
-    def _show(self, index: int, links: int, written: str | None, hidden: bool, trail: str) -> None:
-        shown = self.shown
-        if hidden:
-            del shown[index:], self.links[links:]
-            shown.append(trail)
+    def _is_file(self, opened: _Open) -> bool:
+        return opened.written is not None and self._hidden(opened.written)
+
+    def _show(self, opened: _Open, closing: str, trail: str) -> None:
+        shown, index = self.shown, opened.place
+        if len(closing) > 2:  # the first of three belongs to a bracket in the label: [[a|[b]]]
+            label = "".join(shown[index + 1 :])
+            if label.count("[") > label.count("]"):
+                shown.append("]")
+            else:
+                trail = "]" + trail
+        if self._is_file(opened):
+            del shown[index:], self.links[opened.links :]
+            shown.append(self._gap(opened.start) + trail)
             return
-        if written is None:
+        if opened.written is None:
             shown.append("]]" + trail)
             return
         shown[index] = ""
-        if len(self.links) == links:
+        if len(self.links) == opened.links:
             label = "".join(shown[index:])
             del shown[index:]
-            link = self._link(written, "|" + label, trail)
+            link = self._link(opened.written, "|" + label, trail)
             shown.append(label + trail if link is None else link)
         else:
             shown.append(trail)
 
-    def _leave(self, index: int, hidden: bool) -> None:
+    def _leave(self, opened: _Open) -> None:
         """Deal with opening brackets that are not closed: text, but of a file the line goes up to a link."""
-        if hidden:
+        if self._is_file(opened):
+            index = opened.place
             self.shown[index] = ""
             if index + 1 < len(self.shown) and ANCHOR not in self.shown[index + 1]:
                 _, line_end, after = self.shown[index + 1].partition("\n")

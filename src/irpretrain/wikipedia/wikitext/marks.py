@@ -13,7 +13,9 @@ HEADING = "\x04"
 BREAK = "\x05"
 """A line break that does not make what follows the beginning of a line of wikitext."""
 NOTHING = "\x06"
-"""Shown as nothing; keeps apart what stands on its sides."""
+"""Shown as nothing; keeps apart what stands on its sides, such as apostrophes on both sides of a tag."""
+DROPPED = "\x07"
+"""Stands for something left out that a reader may see, such as a template: punctuation around it is tidied."""
 
 SPACE_CHARACTERS = "\t\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """White space that cleaned text may hold, other than line ends and the space."""

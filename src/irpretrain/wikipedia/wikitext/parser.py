@@ -10,7 +10,7 @@ from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.wikitext.assembly import assemble
 from irpretrain.wikipedia.wikitext.hidden import remove_hidden
 from irpretrain.wikipedia.wikitext.inline import decode_entities, remove_quotes, remove_tags
-from irpretrain.wikipedia.wikitext.lines import mark_headings, remove_line_marks, remove_tables
+from irpretrain.wikipedia.wikitext.lines import join_lines, mark_headings, remove_line_marks, remove_tables
 from irpretrain.wikipedia.wikitext.links import mark_links
 
 if TYPE_CHECKING:
@@ -33,5 +33,6 @@ def parse_article(wikitext: str, language: WikiLanguage) -> Article:
     text, targets = mark_links(text, language)
     text = remove_line_marks(text)
     text = remove_quotes(text)
+    text = join_lines(text)
     text = decode_entities(text)
     return assemble(text, targets, language.role)

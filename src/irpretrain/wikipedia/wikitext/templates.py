@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
 
 Arguments = dict[str, str]
 """Arguments of a call by name; those without one are called "1", "2", ..."""
 
 _SEPARATOR = re.compile(r"(\[\[)|(\]\])|(\|)|=")
 _FIELD = re.compile(r"\{([^{}]*)\}")
+_NO_TEXT = f" {DROPPED}"
 _REST = re.compile(r"[1-9][0-9]?\*")
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 
@@ -107,7 +109,7 @@ def pattern_fault(pattern: str) -> str | None:
 @cache
 def _fields(pattern: str) -> tuple[str, ...]:
     """Cut a pattern into literal texts (even places) and fields (odd places)."""
-    return tuple(_FIELD.split(pattern.replace("\\n", "\n")))
+    return tuple(_FIELD.split(pattern.replace("\\n", f"{BREAK}\n")))
 
 
 def _fill(pattern: str, given: Arguments) -> str:
@@ -115,8 +117,8 @@ def _fill(pattern: str, given: Arguments) -> str:
     if len(parts) == 1:
         return parts[0]
     values = [_value(field, given) for field in parts[1::2]]
-    if not any(values):
-        return ""
+    if not any(value.strip(_NO_TEXT) for value in values):
+        return DROPPED if DROPPED in "".join(values) else ""
     return parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
 
 

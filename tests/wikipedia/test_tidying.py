@@ -1,0 +1,92 @@
+"""Paragraphs, apostrophes and punctuation around what is left out; every expected value was written by hand."""
+
+import pytest
+
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.wikitext import parse_article
+
+ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
+
+
+def text_of(wikitext):
+    return parse_article(wikitext, ENGLISH).text
+
+
+def links_of(wikitext):
+    article = parse_article(wikitext, ENGLISH)
+    return [(article.text[link.start : link.end], link.target) for link in article.links]
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("one\ntwo\n\nthree", "one two\nthree"),
+        ("one\n* item\nmore\nend\n== H ==\nbody\nrest", "one\nitem\nmore end\nH\nbody rest"),
+        ("one\n code\n  more code\ntwo", "one\ncode\nmore code\ntwo"),
+        ("one\n<!-- c -->\ntwo<!-- d -->\nthree\n  <!-- e --> \nfour", "one two three four"),
+        ("one<ref>r</ref>\n<ref>r</ref>\ntwo", "one two"),
+        ("one\n{{Infobox}}\ntwo", "one\ntwo"),
+        ("one\n{{x}} two", "one two"),
+        ("one\n[[File:x.png|thumb]]\ntwo\n\n[[Category:c]]", "one\ntwo"),
+        ("one\n \t \ntwo<br>\nthree<br>four", "one\ntwo\nthree\nfour"),
+        ("a\n<poem>\none\ntwo\n</poem>\nb\nc", "a\none\ntwo\nb c"),
+        ("one\n{|\n| x\n|}\ntwo", "one\ntwo"),
+        ("[[a|b\nc]]\nd", "b c d"),
+    ],
+)  # fmt: skip
+def test_a_paragraph_is_a_line(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("''θ''<sub>''i''</sub>", "θi"),
+        ("'''a''' ''θ''<sub>''i''</sub> '''b'''", "a θi b"),
+        ("''a''<ref>r</ref>''b'' '''c'''{{x}}''d''", "ab cd"),
+        ("''[[File:x.png]]''b ''[[wikt:x|''y'']]''", "b y"),
+        ("* ''{{FRO}}''\n* b", "b"),
+        ("''{{lang|fr|''x''}}''", "x"),
+        ("''a''[http://x ''b'']''c''", "abc"),
+        ("'''''a'''<!-- x -->''", "a"),
+    ],
+)
+def test_apostrophes_on_both_sides_of_what_goes_are_two_marks(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("([http://x T]) [http://x  T] ([http://x])", "(T) T"),
+        ("Socrates ({{x}} or {{y}}; ?–453)", "Socrates (?–453)"),
+        ("a ({{x}}, {{y}} and {{z}}) b ({{x}}; born 1950) c (b, {{x}})", "a b (born 1950) c (b)"),
+        ("a, {{x}}, b, {{y}}. c: {{z}}.", "a, b. c."),
+        ("a\n* {{x}}, {{y}}.\n* {{x}}.\n: {{z}}\nb", "a\nb"),
+        ("{{x}}, b", "b"),
+        ("\n{{x}}'s b (c) [{{x}}] d", "'s b (c) d"),
+        ("main( ) a ;) , b ... (, )", "main( ) a ;), b ... (, )"),
+        ("a {{angbr|{{x}}}} b ({{nowrap|{{x}} }}) {{nowrap|a {{x}}}}", "a b a"),
+        ("[[http://x.y z]] a[[http://x.y]]", "[z] a"),
+        ("__notoc__a __Toc__ __foo__ __ИНДЕКС__", "a __foo__"),
+        ("a [[Foo|{{x}}]] [[wikt:b]]s", "a Foo wikt:bs"),
+    ],
+)
+def test_what_is_left_out_takes_its_punctuation_with_it(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "links", "text"),
+    [
+        ("[[Foo|[bar]]]s", [("[bar]s", "Foo")], "[bar]s"),
+        ("[[a|b]]] [[File:x.png|c [d]]] e", [("b", "a")], "b] e"),
+        ("[[7%25 Solution]]", [("7% Solution", "7% Solution")], "7% Solution"),
+        ("[[bus]]<b>es</b> [[bus]]<ref>r</ref>es", [("bus", "bus"), ("bus", "bus")], "buses buses"),
+        ("([[a]]; {{x}}) ({{x}}, [[b]]) {{x}}, [[c]]\n[[d]]", [(x, x) for x in "abcd"], "(a) (b), c d"),
+    ],
+)
+def test_links_beside_what_is_left_out(wikitext, links, text):
+    assert links_of(wikitext) == links
+    assert text_of(wikitext) == text
