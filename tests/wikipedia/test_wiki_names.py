@@ -74,7 +74,7 @@ def read(folder, **options):
 def test_a_wiki_of_an_unknown_language(tmp_path):
     rows, see_also = read(tmp_path / "named", names=NAMES)
     [ma, kasi, _, telo] = rows
-    assert ma["body"].startswith("Li kasiŝo lon jan\nni.\nSuli\nMute suno.")
+    assert ma["body"].startswith("Li kasiŝo lon jan ni.\nSuli\nMute suno.")
     anchors = [(link["target"], ma["body"][link["start"] : link["end"]]) for link in ma["links"]]
     assert anchors == [
         ("kasi", "kasiŝo"),
@@ -99,7 +99,7 @@ def test_a_wiki_of_an_unknown_language(tmp_path):
 
 def test_without_the_names_it_is_read_by_those_of_english(tmp_path):
     rows, see_also = read(tmp_path / "plain")
-    assert rows[0]["body"].startswith("Li kasiŝo jan\nni.")
+    assert rows[0]["body"].startswith("Li kasiŝo jan ni.")
     assert {part["role"] for part in rows[0]["sections"]} == {""}
     assert not any(see_also.values())
     assert not rows[1]["disambiguation"]

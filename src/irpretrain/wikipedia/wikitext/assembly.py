@@ -20,15 +20,15 @@ from irpretrain.wikipedia.wikitext.marks import (
     SPACES,
 )
 
-_CONJUNCTIONS = "or|and|oder|und|ou|et|o|y|e|lub|oraz|i|или|и|або|та|och|eller|og|en|of|nebo|és|vagy|sau|și|ve|veya|ja|tai"
-_GAPS = re.compile(rf"{DROPPED}(?:(?: ?[,;/]| (?:{_CONJUNCTIONS})(?= ))? ?{DROPPED})++")
+_CONJUNCTIONS = "or|and|oder|und|ou|et|o|y|e|lub|oraz|i|или|и|або|та|och|eller|og|nebo|és|vagy|sau|și|ve|veya"
+_GAPS = re.compile(rf"{DROPPED}(?:(?: *+[,;/]| ++(?:{_CONJUNCTIONS})(?= ))? *+{DROPPED})++")
 """What is left out in a row, as in `({{x}} or {{y}})`: one gap."""
 _NO_WORD = rf"[^\n\w{ANCHOR}{ANCHOR_END}]"
 _LINE_WITHOUT_WORDS = re.compile(rf"\n(?={_NO_WORD}*+\n)(?=[^\n{DROPPED}]*+{DROPPED}){_NO_WORD}*+")
 _SEPARATORS = frozenset(",;:，；、")
 _PUNCTUATION = _SEPARATORS | frozenset(".!?。")
-_SEPARATORS_AFTER = re.compile(rf" ?(?:(?:[,;:，；、]|(?:{_CONJUNCTIONS})(?= )) ?)*+")
-_SEPARATORS_BEFORE = re.compile(rf"(?: ?[,;:，；、]| (?:{_CONJUNCTIONS})(?= ?$)){{0,3}} ?$")
+_SEPARATORS_AFTER = re.compile(rf" *+(?:(?:[,;:，；、]|(?:{_CONJUNCTIONS})(?= )) *+)*+")
+_SEPARATORS_BEFORE = re.compile(rf"(?: *[,;:，；、]| (?:{_CONJUNCTIONS})(?= *$)){{0,3}} *$")
 _LONGEST_SEPARATORS = 24
 _BRACKETS = {"(": ")", "[": "]", "（": "）"}
 _CLOSING = frozenset(_BRACKETS.values())
@@ -36,7 +36,6 @@ _MOST_BRACKETS = 4
 """Brackets with nothing in them, within each other, that go."""
 _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
-_WIDE = re.compile("  +")
 _LINE_ENDS = re.compile(r"\n[ \n]++")
 _LOOSE = ((" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
 """Punctuation behind a space."""
@@ -54,7 +53,6 @@ def assemble(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
     text = text.replace(NOTHING, "").replace(APOSTROPHE, "'").replace(BREAK, "\n")
     for character in SPACE_CHARACTERS:
         text = text.replace(character, " ")
-    text = _WIDE.sub(" ", text)
     if DROPPED in text:
         text = _close_gaps(text)
     if _EMPTY_ANCHOR.search(text):
@@ -106,12 +104,18 @@ def _without_separators(text: str) -> str:
     return text[separators.end() :] if separators else text
 
 
+def _with_single_spaces(text: str) -> str:
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text
+
+
 def _tidy(text: str) -> str:
     """One space between words and none at the ends of anchors and lines; no blank lines."""
-    text = _WIDE.sub(" ", text)
+    text = _with_single_spaces(text)
     if f"{ANCHOR} " in text or f" {ANCHOR_END}" in text:
         text = text.replace(f"{ANCHOR} ", f" {ANCHOR}").replace(f" {ANCHOR_END}", f"{ANCHOR_END} ")
-        text = _WIDE.sub(" ", text)
+        text = _with_single_spaces(text)
     for loose, tidy in _LOOSE:
         text = text.replace(loose, tidy)
     return _LINE_ENDS.sub("\n", text.replace(" \n", "\n")).strip(" \n")
