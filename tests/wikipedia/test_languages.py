@@ -1,6 +1,7 @@
 """Names of language editions: the resource file, the dump's own names, the user's."""
 
 import pickle
+import re
 
 import pytest
 
@@ -8,6 +9,7 @@ from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage, language_code
 from irpretrain.wikipedia.names import Names
+from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.templates import Templates, pattern_fault
 
 ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
@@ -47,7 +49,8 @@ def test_language_code(database, base, code):
         ("ltgwiki", "Verīs taipoš", "Nūruodis"),
         ("simplewiki", "Related pages", "Other websites"),
         ("simplewiki", "Other pages", "Related websites"),
-        ("eowiki", "See also", "References"),  # not listed: the names of English
+        ("eowiki", "Vidu ankaŭ", "Referencoj"),
+        ("cebwiki", "See also", "References"),  # without headings of its own: those of English
     ],
 )
 def test_headings(database, see_also, boilerplate):
@@ -62,7 +65,7 @@ def test_namespaces_come_from_the_dump_too():
         "xxwiki", namespaces={-1: "Specialaĵo", 0: "", 6: "Dosiero", 10: "Ŝablono", 14: "Kategorio"}
     )
     language = WikiLanguage.of(site)
-    assert {"dosiero", "kategorio", "file", "image", "category"} == language.hidden
+    assert language.hidden == {"dosiero", "kategorio", "file", "image", "category"}
     assert {"specialaĵo", "ŝablono", "template", "user talk"} | language.hidden < language.namespaces
     assert "" not in language.namespaces
 
@@ -158,3 +161,70 @@ def test_every_pattern_of_the_resource_file_works():
             assert isinstance(shown, str)
             assert len(shown) < 60
             assert shown.count("one") < 2
+
+
+def test_every_edition_of_the_table_of_mediawiki_is_sound():
+    for code, names in languages._read_mediawiki().items():
+        Names(**names.model_dump())  # valid as a user's
+        assert code in languages._read_names()["all"].languages
+        WikiLanguage.of(SiteInfo(f"{code.replace('-', '_')}wiki"))
+
+
+LARGE = """
+en ceb de fr sv nl es ru it pl arz zh ja uk vi war ar pt fa ca ko id sr no tr ce fi cs hu ro tt eu sh zh-min-nan
+ms he hy eo bg uz da et cy be el sk simple azb la gl min ur kk ka sl nn lt hr az hi th ta bn lv
+tg mk af lmo ast mg my zh-yue mr sq te be-x-old
+"""
+"""Editions with more than 100,000 articles, or nearly."""
+
+
+@pytest.mark.parametrize("code", LARGE.split())
+def test_large_editions_are_read_by_their_own_names(code):
+    language = WikiLanguage.of(SiteInfo(f"{code.replace('-', '_')}wiki"))
+    assert language.code == code
+    if code not in ("en", "simple", "ceb"):
+        assert len(language.namespaces) > len(ENGLISH.namespaces)
+    letters = {
+        "ru": "ж",
+        "uk": "ї",
+        "el": "ω",
+        "he": "ש",
+        "ar": "ش",
+        "fa": "پ",
+        "bn": "ক",
+        "hy": "ք",
+        "cs": "ř",
+        "tr": "ğ",
+    }
+    if code in letters:
+        assert re.fullmatch(f"[{language.link_trail}]", letters[code])
+
+
+@pytest.mark.parametrize(
+    ("code", "wikitext", "text", "see_also"),
+    [
+        (
+            "uk",
+            "[[Київ]]ський [[Файл:А.png|міні|x]]\n== Див. також ==\n* [[Львів]]",
+            "Київський",
+            "Див. також",
+        ),
+        (
+            "cs",
+            "[[pes]]ům [[Soubor:A.png|b]]\n== Související články ==\n* [[kočka]]",
+            "pesům",
+            "Související články",
+        ),
+        ("eo", "[[kato]]j [[Kategorio:B]]\n== Vidu ankaŭ ==\n* [[hundo]]", "katoj", "Vidu ankaŭ"),
+        ("ko", "[[개]]는 [[분류:B]]\n== 같이 보기 ==\n* [[고양이]]", "개는", "같이 보기"),
+        ("ar", "[[قط]]ان [[تصنيف:ب]]\n== انظر أيضًا ==\n* [[كلب]]", "قطان", "انظر أيضًا"),
+    ],
+    ids=["uk", "cs", "eo", "ko", "ar"],
+)
+def test_editions_that_nobody_listed_by_hand(code, wikitext, text, see_also):
+    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))  # a dump without a list of namespaces
+    article = parse_article(wikitext, language)
+    assert article.text.splitlines()[0] == text
+    assert [(part.heading, part.role) for part in article.sections[1:]] == [(see_also, "see-also")]
+    if code != "ko":
+        assert article.text[article.links[0].start : article.links[0].end] == text

@@ -1,7 +1,8 @@
-"""What differs between language editions of Wikipedia; the names are in resources/wikipedia/languages.yaml."""
+"""What differs between language editions of Wikipedia; the names are in resources/wikipedia."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,8 +61,13 @@ class WikiLanguage:
         """
         code = language_code(site)
         known = _read_names()
-        parts = [known["all"], known.get(code, Names()), more or Names()]
-        if code not in known:
+        parts = [
+            known["all"],
+            _read_mediawiki().get(code, Names()),
+            known.get(code, Names()),
+            more or Names(),
+        ]
+        if not names_are_known(code):
             parts.insert(1, known["en"])
         own = {number: name for number, name in site.namespaces.items() if name}
         category = [own[CATEGORIES]] if CATEGORIES in own else []
@@ -115,8 +121,8 @@ def language_code(site: SiteInfo) -> str:
 
 
 def names_are_known(code: str) -> bool:
-    """Whether the names of a language edition stand in resources/wikipedia/languages.yaml."""
-    return code in _read_names() and code != "all"
+    """Whether headings of See Also lists of a language edition stand in resources/wikipedia/languages.yaml."""
+    return code != "all" and bool(_read_names().get(code, Names()).see_also)
 
 
 def _all(parts: list[Names], key: str) -> list[str]:
@@ -142,6 +148,14 @@ def _read_names() -> Mapping[str, Names]:
 
 
 @cache
+def _read_mediawiki() -> Mapping[str, Names]:
+    """What MediaWiki itself calls things, which no heading is."""
+    read: dict[str, dict[str, Any]] = _read("mediawiki.json", TypeAdapter(dict[str, dict[str, Any]]))
+    # Not validated again: that of 345 editions would take longer than reading a small dump.
+    return {code: Names.model_construct(**names) for code, names in read.items()}
+
+
+@cache
 def _read_templates() -> Mapping[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = _read("templates.yaml", TypeAdapter(dict[str, dict[str, str]]))
     return found
@@ -150,11 +164,14 @@ def _read_templates() -> Mapping[str, dict[str, str]]:
 def _read(name: str, kind: TypeAdapter[Any]) -> Any:
     path: Path = resources_directory() / "wikipedia" / name
     try:
-        return kind.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        return kind.validate_python(json.loads(text) if path.suffix == ".json" else yaml.safe_load(text))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file; restore it from the repository") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    except (yaml.YAMLError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path}: this is not valid {path.suffix[1:].upper()}: {' '.join(str(error).split())}"
+        ) from None
     except ValidationError as error:
         faults = [f"  - {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
         raise ConfigError("\n".join([f"{path}: the names of wikis have faults", *faults])) from None

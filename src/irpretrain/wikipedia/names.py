@@ -1,4 +1,4 @@
-"""Names by which a wiki's pages are read: those of resources/wikipedia/languages.yaml, and those a user adds."""
+"""Names by which a wiki's pages are read: those of resources/wikipedia, and those a user adds."""
 
 from __future__ import annotations
 
