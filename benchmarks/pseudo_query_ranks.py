@@ -25,6 +25,7 @@ from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
@@ -100,12 +101,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    default = PseudoQueriesConfig()
+    default = PseudoQueriesConfig.model_validate(PRESETS["paper"]["pseudo_queries"])
     parser.add_argument("--collections", nargs="+", choices=list(COLLECTIONS), default=list(COLLECTIONS))
     parser.add_argument("--temperatures", nargs="+", type=float, default=[0.03])
     parser.add_argument("--supports", nargs="+", default=[default.support])
     parser.add_argument("--stop-lists", nargs="+", default=[default.stop_list])
     parser.add_argument("--mus", nargs="+", default=[default.mu], help="words, or mean-document-length")
+    parser.add_argument("--minimum-counts", nargs="+", type=int, default=[default.minimum_count])
     parser.add_argument("--repeats", action="store_true", help="a word may occur twice in a query")
     parser.add_argument("--lengths", default=default.lengths)
     parser.add_argument("--per-document", type=int, default=default.calibration.per_document)
@@ -120,23 +122,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(
         f"| paper | | | {' | '.join(f'{100 * share:.2f}' for share in PAPER.values())} | >30 | |", flush=True
     )
-    settings = list(product(given.supports, given.temperatures, given.stop_lists, given.mus))
+    settings = list(
+        product(given.supports, given.temperatures, given.stop_lists, given.mus, given.minimum_counts)
+    )
     with tempfile.TemporaryDirectory() as folder:
         for collection in prepare(given.collections, Path(folder)):
             sample = collection.sample(given.documents, given.seed)
-            for support, temperature, stop_list, mu in settings:
+            for support, temperature, stop_list, mu, minimum_count in settings:
                 options = PseudoQueriesConfig.model_validate(
                     {
                         "support": support,
                         "temperature": temperature,
                         "stop_list": stop_list,
                         "mu": mu if mu == "mean-document-length" else float(mu),
+                        "minimum_count": minimum_count,
                         "repeats": given.repeats,
                         "lengths": given.lengths,
                         "per_document": given.per_document,
                     }
                 )
-                words = f"{support}, T = {temperature:g}, stop words {stop_list}, μ {mu}"
+                words = f"{support}, T = {temperature:g}, stop words {stop_list}, μ {mu}, minimum count {minimum_count}"
                 ranks = sample.ranks(PseudoQuerySampler(collection.statistics, options, given.seed))
                 print(row(collection.name, words, ranks), flush=True)
 

@@ -426,11 +426,59 @@ def test_presets_fill_only_what_is_left_out(given):
     released = parse_config({**given, "preset": "released"})
     assert released.pretraining.head == "pooled"
     assert released.pretraining.masking.most == 60
-    assert released.objectives["rop"].minimum_count == 10
+    assert released.objectives["rop"].minimum_count == released.pseudo_queries.minimum_count == 10
     assert (
         released.pretraining.optimiser.learning_rate == 1e-4
     )  # the default configuration gives this one itself
     assert parse_config(given).pretraining.head == "mlp"
+
+
+def test_pseudo_queries_have_the_words_of_rop(given):
+    """PROP, section 4.4.2: words with fewer than 50 occurrences are discarded."""
+    paper = parse_config(given)
+    assert paper.pseudo_queries.minimum_count == paper.objectives["rop"].minimum_count == 50
+    small = parse_config({**given, "pseudo_queries": {"minimum_count": 2}})
+    assert small.pseudo_queries.minimum_count == 2
+
+
+def training(config, model):
+    """What the presets say of a model's training: head, what is masked, decay and clipping."""
+    options = config.training_of(model)
+    optimiser = options.optimiser
+    return options.head, options.masking.scope, optimiser.weight_decay, optimiser.clip
+
+
+def test_presets_tell_the_papers_of_models_apart(given):
+    """By the type of a model's objectives: PROP prints Adam, ARES a head over pooled output and masked queries."""
+    given["models"]["ares"] = {**given["models"]["prop"], "tasks": [{"objective": "ares"}]}
+    given = with_ares(given)
+    paper, released = parse_config(given), parse_config({**given, "preset": "released"})
+    assert training(paper, "prop") == ("mlp", "document", 0.0, None)
+    assert training(released, "prop") == ("pooled", "document", 0.01, 1.0)
+    assert training(paper, "ares") == ("pooled", "sequence", 0.01, 1.0)
+    assert training(released, "ares") == ("pooled", "document", 0.01, 1.0)
+    assert training(paper, "untrained") == ("mlp", "document", 0.01, 1.0)
+    # AdamW of the library that ARES's code imports; BERT's own, without bias correction, in PROP's.
+    assert [released.training_of(m).optimiser.bias_correction for m in ("prop", "ares")] == [False, True]
+
+
+def test_presets_of_models_fill_only_what_is_left_out(given):
+    given["models"]["ares"] = {**given["models"]["prop"], "tasks": [{"objective": "ares"}]}
+    given = with_ares(given)
+    given["pretraining"] = {**given["pretraining"], "head": "mlp", "optimiser": {"clip": 0.5}}
+    given["models"]["ares"]["training"] = {"masking": {"scope": "document"}}
+    config = parse_config(given)
+    assert training(config, "ares") == ("mlp", "document", 0.01, 0.5)
+    assert training(config, "prop") == ("mlp", "document", 0.0, 0.5)
+
+
+def test_presets_say_nothing_of_models_with_objectives_of_several_papers(given):
+    given["models"]["both"] = {
+        **given["models"]["prop"],
+        "tasks": [{"objective": "rop"}, {"objective": "ares"}],
+    }
+    config = parse_config(with_ares(given))
+    assert training(config, "both") == ("mlp", "document", 0.01, 1.0)
 
 
 def test_an_objective_may_take_another_preset(given):

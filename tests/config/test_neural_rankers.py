@@ -170,7 +170,9 @@ def test_a_recipe_fills_what_is_left_out_and_a_key_given_wins(given: dict[str, A
 def test_the_recipes_say_what_the_papers_say() -> None:
     assert RECIPES["prop"]["finetuning"]["batch_sizes"] == [16, 32]
     assert RECIPES["prop"]["finetuning"]["learning_rates"] == [1e-5, 2e-5]
-    assert RECIPES["ares"]["finetuning"]["batch_sizes"] == [40 * 8]
+    ares = RECIPES["ares"]["finetuning"]
+    assert ares["batch_sizes"] == ares["few_shot_batch_sizes"] == [40 * 8 // 2]
+    assert RECIPES["prop"]["finetuning"]["few_shot_queries"] == "first"
     assert (RECIPES["ares"]["finetuning"]["epochs"], RECIPES["ares"]["finetuning"]["loss"]) == (20, "hinge")
     php = RECIPES["php"]["finetuning"]
     assert (php["batch_sizes"], php["epochs"], php["learning_rates"]) == ([32], 1, [1e-5])

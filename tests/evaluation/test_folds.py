@@ -140,6 +140,14 @@ def test_regimes_draw_training_queries() -> None:
             training_queries(["b"], name, 1)
 
 
+def test_the_first_queries_are_those_of_the_data_set_s_order() -> None:
+    """PROP, section 4.9; the seed has no say."""
+    assert training_queries(["b", "a", "c"], "few-shot-2", 1, "first") == ["b", "a"]
+    assert training_queries(["b", "a", "c"], "few-shot-2", 7, "first") == ["b", "a"]
+    with pytest.raises(ConfigError, match="few-shot-4: the training folds have only 3 queries"):
+        training_queries(["b", "a", "c"], "few-shot-4", 1, "first")
+
+
 def test_more_shots_contain_fewer_whatever_the_order_and_seeds_differ() -> None:
     names = [f"q{number}" for number in range(40)]
     ten = training_queries(names, "few-shot-10", 1)

@@ -18,7 +18,7 @@ from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.report.drawing import short_label
-from irpretrain.report.few_shot import query_curves
+from irpretrain.report.few_shot import compared_curves, query_curves
 from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.paired_bars import SUFFIXES, paired_bars
 from irpretrain.report.paper_table import build_table
@@ -227,3 +227,19 @@ def test_at_the_papers_scale_all_candidates_are_re_ranked(overlay):
     """The embedded default re-ranks few; what a paper's overlay does not set is inherited."""
     config = load(overlay)
     assert config.reranking.depth is None or config.reranking.depth >= config.retrieval.depth
+
+
+def test_figure_3_of_ares_has_the_data_sets_that_the_paper_plots():
+    """TREC-COVID, Robust04, MQ2007, TREC DL 2019 and MS MARCO, both models from no query on."""
+    config = load(ROOT / "configs/ares-paper.yaml")
+    figure = compared_curves(PAPERS["ares"], "figure3", config, made_scores(config))
+    curves = {axis.get_title().split(",")[0]: axis for axis in figure.axes}
+    assert len(curves) == 5
+    measures = {name: axis.get_ylabel() for name, axis in curves.items()}
+    assert measures["Robust04"] == "nDCG@20"
+    assert {measure for name, measure in measures.items() if name != "Robust04"} == {"nDCG@10", "RR@10"}
+    for axis in figure.axes:
+        labels = axis.get_legend_handles_labels()[1]
+        assert labels[:2] == [short_label(config, "ares-simple"), short_label(config, "prop-msmarco")]
+        assert len(labels) == 3  # and what is re-ranked
+        assert len(axis.lines[0].get_ydata()) == 5

@@ -75,3 +75,41 @@ def test_bm25_of_given_candidates_is_their_order():
     assert cells("table2")["bm25", "mq2007"] == cells("table2")["bm25", "mq2008"] == "given"
     assert cells("table2")["bm25", "gov2"] == "bm25"
     assert "ours searches the whole collection" in cells("table2")["ql", "mq2007"]
+
+
+def sequences(config, model: str) -> int:
+    """Sequences of a step: those of a group are a query with its documents, or a document with its queries."""
+    training = config.training_of(model)
+    [task] = config.models[model].tasks
+    negatives = getattr(config.objectives[task.objective], "negatives", 1)  # of a pair
+    return training.batch_groups * (1 + negatives)
+
+
+def test_batches_and_optimiser_are_the_paper_s():
+    """Section 4.4.2: Adam, 2e-5, batches of 128; 4.2: ICT has the same settings, and Wikipedia."""
+    config = load(ROOT / "configs/prop-paper.yaml")
+    for model in ("prop-wikipedia", "prop-msmarco", "ict"):
+        training = config.training_of(model)
+        optimiser = training.optimiser
+        assert sequences(config, model) == 128
+        assert (training.steps, optimiser.learning_rate, optimiser.warmup) == (300_000, 2e-5, 0.1)
+        assert (optimiser.weight_decay, optimiser.clip, training.masking.scope) == (0.0, None, "document")
+    assert config.models["ict"].collection == "pretraining"
+    tuning = config.finetuning
+    assert (tuning.optimiser.weight_decay, tuning.optimiser.clip) == (0.0, None)
+    assert tuning.few_shot_queries == "first"
+
+
+def test_ares_has_batches_of_168_sequences_for_one_epoch():
+    """Section 5.1.4: 28 sequences on each of six GPUs, two pairs of each of 3.2M documents, a test every 10k."""
+    config = load(ROOT / "configs/ares-paper.yaml")
+    for model in ("ares-simple", "ares-hard", "ares-strict", "ares-rep", "ares-rank"):
+        training = config.training_of(model)
+        assert sequences(config, model) == 28 * 6
+        assert training.steps * training.batch_groups == pytest.approx(2 * 3.2e6, rel=0.01)
+        assert training.snapshots == [*range(10_000, training.steps, 10_000)]
+        assert (training.head, training.masking.scope) == ("pooled", "sequence")
+    tuning = config.finetuning
+    assert tuning.batch_sizes[0] * (1 + tuning.negatives) == 40 * 8
+    assert tuning.few_shot_batch_sizes == tuning.batch_sizes  # section 5.3.2
+    assert (config.pseudo_queries.minimum_count, config.pseudo_queries.temperature) == (50, "calibrated")

@@ -146,7 +146,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "target": ["tiny"],
             "articles": ["wiki"],
         },
-        "pseudo_queries": {"support": "document"},
+        "pseudo_queries": {"support": "document", "minimum_count": 2},
         "word_vectors": {"dimensions": 8, "minimum_count": 1},
         "graph": {"segment_words": 16},
         "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},

@@ -103,8 +103,8 @@ class ExperimentConfig(Section):
     )
     regimes: list[str] = Field(
         default_factory=list,
-        description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries drawn by the seed; empty "
-        "where there are no models.",
+        description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries "
+        "(`finetuning.few_shot_queries`); empty where there are no models.",
     )
     depths: list[Annotated[int, Field(ge=1)]] = Field(
         default_factory=list,

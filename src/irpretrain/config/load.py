@@ -93,13 +93,16 @@ def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
-    """Fill keys that `given` leaves out from its preset; objectives take theirs by type, or name their own preset."""
+    """Fill keys that `given` leaves out from its preset.
+
+    Objectives take theirs by type, or name their own preset; models take theirs by the type of their objectives.
+    """
     name = given.get("preset", "paper")
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:
         return given  # the model refuses the name with the allowed ones
     result = dict(given)
-    for section in ("text", "pretraining"):
+    for section in ("text", "pseudo_queries", "pretraining"):
         if isinstance(given.get(section, {}), dict):
             result[section] = deep_merge(preset[section], given.get(section) or {})
     weightings = given.get("term_weights")
@@ -112,6 +115,9 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     objectives = given.get("objectives")
     if isinstance(objectives, dict):
         result["objectives"] = {key: _with_objective_preset(value, name) for key, value in objectives.items()}
+    models = given.get("models")
+    if isinstance(models, dict):
+        result["models"] = {key: _with_model_preset(value, given, preset) for key, value in models.items()}
     return result
 
 
@@ -136,6 +142,45 @@ def _with_objective_preset(options: Any, default: str) -> Any:
         return options
     preset = PRESETS.get(options.get("preset", default), {})
     return deep_merge(preset.get("objectives", {}).get(options.get("type"), {}), options)
+
+
+def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]) -> Any:
+    """Return a model with the preset's keys of `training` that neither the model nor `pretraining` gives; objectives of
+    several types have none in common."""
+    types = {_type_of(task, given.get("objectives")) for task in _tasks_of(model)}
+    if len(types) != 1 or model.get("neural") or model.get("cross_encoder"):  # which are not pre-trained here
+        return model
+    filled = preset["models"].get(types.pop(), {})
+    pretraining = given.get("pretraining") or {}
+    if not filled or not isinstance(pretraining, dict) or not isinstance(model.get("training", {}), dict):
+        return model
+    return deep_merge({"training": _without(filled["training"], pretraining)}, model)
+
+
+def _tasks_of(model: Any) -> list[Any]:
+    """Return the tasks of a model that is not checked yet; none where they are no list."""
+    tasks = model.get("tasks") if isinstance(model, dict) else None
+    return tasks if isinstance(tasks, list) else []
+
+
+def _type_of(task: Any, objectives: Any) -> str | None:
+    """Return the type of a task's objective, or None where something is misspelt."""
+    name = task.get("objective") if isinstance(task, dict) else None
+    objective = objectives.get(name) if isinstance(objectives, dict) and isinstance(name, str) else None
+    kind = objective.get("type") if isinstance(objective, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return `filled` without the keys that `given` has, at every depth."""
+    kept = {}
+    for key, value in filled.items():
+        over = given.get(key)
+        if isinstance(value, dict) and isinstance(over, dict):
+            kept[key] = _without(value, over)
+        elif key not in given:
+            kept[key] = value
+    return kept
 
 
 def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = False) -> Model:

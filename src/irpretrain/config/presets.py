@@ -11,6 +11,8 @@ from typing import Any
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "text": {"words": "alphanumeric"},
+        # How often a word must occur ARES does not say; PROP does, of whose word sets pseudo-queries are a variant.
+        "pseudo_queries": {"minimum_count": 50},
         "pretraining": {
             "loss": "hinge",
             "head": "mlp",
@@ -40,7 +42,7 @@ PRESETS: dict[str, dict[str, Any]] = {
                 "rare_words": "excluded",
                 "subsampling_threshold": 1e-5,
                 "subsampling_minimum_count": 0,
-                "subsampling_keep": "word2vec-paper",
+                "subsampling_keep": "word2vec-code",  # the footnote of section 4.4.2 cites the code
                 "support": "vocabulary",
                 "score_smoothing": "normalised",
                 "pairs_per_document": 5,
@@ -57,9 +59,23 @@ PRESETS: dict[str, dict[str, Any]] = {
             },
             "ares": {"draw": "until-accepted", "ties": "drop"},
         },
+        "models": {
+            # PROP, section 4.4.2: Adam; of weight decay and clipping it says nothing. ICT has PROP's settings (4.2).
+            "rop": {"training": {"optimiser": {"weight_decay": 0.0, "clip": None}}},
+            "ict": {"training": {"optimiser": {"weight_decay": 0.0, "clip": None}}},
+            # ARES, section 4.3: an MLP over the pooled output; 5.1.4: words of the input sequence are masked; AdamW.
+            "ares": {
+                "training": {
+                    "head": "pooled",
+                    "masking": {"scope": "sequence"},
+                    "optimiser": {"bias_correction": True, "epsilon": 1e-8, "clip_by": "all"},
+                },
+            },
+        },
     },
     "released": {
         "text": {"words": "letters"},
+        "pseudo_queries": {"minimum_count": 10},
         "pretraining": {
             "loss": "pair-softmax",
             "head": "pooled",
@@ -106,6 +122,18 @@ PRESETS: dict[str, dict[str, Any]] = {
             },
             "ares": {"draw": "first", "ties": "keep"},
         },
+        "models": {
+            "rop": {"training": {"optimiser": {"weight_decay": 0.01, "clip": 1.0}}},
+            "ict": {"training": {"optimiser": {"weight_decay": 0.01, "clip": 1.0}}},
+            # The optimiser of ARES's code is not PROP's.
+            "ares": {
+                "training": {
+                    "head": "pooled",
+                    "masking": {"scope": "document"},
+                    "optimiser": {"bias_correction": True, "epsilon": 1e-8, "clip_by": "all"},
+                },
+            },
+        },
     },
 }
 
@@ -118,28 +146,32 @@ SHORT_QUERIES = {"max_length": 512, "query_length": 30}
 cases: `configs/legal-paper.yaml`."""
 
 RECIPES: dict[str, dict[str, dict[str, Any]]] = {
-    # Section 4.4.3, and the experiment with few queries. The paper states neither loss nor negatives: they are what the
-    # authors said of MS MARCO in their public repository.
+    # Section 4.4.3, and 4.9 of few queries. The paper states neither loss nor negatives: they are what the authors said
+    # of MS MARCO in their public repository. What its batches count it does not say either: here groups, as 16
+    # sequences would hold one query with its 12 documents.
     "prop": {
         "finetuning": {
             "loss": "listwise",
             "negatives": 11,
             "batch_sizes": [16, 32],
             "few_shot_batch_sizes": [4, 8, 16],
+            "few_shot_queries": "first",
             "learning_rates": [1e-5, 2e-5],
             "epochs": 10,
+            "optimiser": {"weight_decay": 0.0, "clip": None},
             **SEQUENCE,
         },
         "reranking": SEQUENCE,
     },
-    # Section 5.1.4: 40 on each of 8 GPUs, a pairwise loss as in pre-training (equation 11).
+    # Section 5.1.4: 40 sequences on each of 8 GPUs, hence 160 pairs (the released loader halves its batch size), and a
+    # pairwise loss as in pre-training (equation 11). Few queries have the settings of all (5.3.2).
     "ares": {
         "finetuning": {
             "loss": "hinge",
             "margin": 1.0,
             "negatives": 1,
-            "batch_sizes": [320],
-            "few_shot_batch_sizes": [8],
+            "batch_sizes": [160],
+            "few_shot_batch_sizes": [160],
             "learning_rates": [1e-5],
             "epochs": 20,
             **SEQUENCE,

@@ -301,7 +301,8 @@ class PretrainingConfig(SequenceConfig):
     )
     batch_groups: int = Field(
         ge=1,
-        description="Ranking groups (for PROP: pairs) in one optimiser step.",
+        description="Ranking groups in one optimiser step, each with all its sequences: of a pair two, so that PROP's batch "
+        "of 128 sequences is 64.",
         json_schema_extra={"unit": "groups"},
     )
     accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
@@ -461,7 +462,8 @@ class FinetuningConfig(SequenceConfig):
     batch_sizes: list[Positive] = Field(
         [16, 32],
         min_length=1,
-        description="Groups a step; chosen on the validation fold.",
+        description="Ranking groups a step, each a relevant document with its `negatives`; chosen on the validation "
+        "fold.",
         json_schema_extra={"unit": "groups"},
     )
     learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
@@ -472,6 +474,10 @@ class FinetuningConfig(SequenceConfig):
         min_length=1,
         description="The same, in few-shot regimes.",
         json_schema_extra={"unit": "groups"},
+    )
+    few_shot_queries: Literal["drawn", "first"] = Field(
+        "drawn",
+        description="Training queries of few-shot-<n>: drawn by the seed, or the data set's first (PROP).",
     )
     epochs: int = Field(10, ge=1, description="Most passes over the training queries.")
     patience: int = Field(

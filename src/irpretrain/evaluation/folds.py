@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig
@@ -243,9 +243,13 @@ def roles(folds: Folds, test_fold: int, *, validates: bool = True) -> Roles:
     return Roles(train, validation, folds.queries(test_fold))
 
 
-def training_queries(train: Sequence[str], regime: str, seed: int) -> list[str]:
-    """Return the queries that a regime trains on: all for full, n drawn at random for few-shot-<n>, none for
-    zero-shot. A query's place in the draw depends on the seed and its identifier alone: more shots contain fewer.
+def training_queries(
+    train: Sequence[str], regime: str, seed: int, order: Literal["drawn", "first"] = "drawn"
+) -> list[str]:
+    """Return the queries that a regime trains on: all for full, n for few-shot-<n>, none for zero-shot.
+
+    These n are the first, or drawn at random: then a query's place depends on the seed and its identifier alone. Either
+    way more shots contain fewer.
 
     Raises:
         ConfigError: there are fewer than n, or there is no such regime.
@@ -259,5 +263,7 @@ def training_queries(train: Sequence[str], regime: str, seed: int) -> list[str]:
         raise ConfigError(f"{regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>")
     if int(number) > len(train):
         raise ConfigError(f"{regime}: the training folds have only {len(train)} queries; ask for fewer shots")
+    if order == "first":
+        return list(train[: int(number)])
     drawn = sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))
     return drawn[: int(number)]

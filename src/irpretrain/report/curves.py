@@ -122,7 +122,7 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
     title = f"{heading(published, figure_data)}, zero-shot"
     panels = {}
     for pair in scores.pairs():
-        measure = measure_of(scores, pair[0], figure_data.measure)
+        measure = measure_of(scores, pair[0], figure_data)
         curves = _snapshot_curves(config, scores, pair, measure)
         if curves:
             panels[pair] = (measure, curves)

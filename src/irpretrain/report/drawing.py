@@ -21,9 +21,10 @@ def heading(published: Published, figure: PublishedFigure) -> str:
     return f"{published.name}, figure {figure.number}: {figure.title}"
 
 
-def measure_of(scores: Scores, dataset: str, wanted: str) -> str:
-    """Return the measure of the paper's figure; else the same at another cut-off, else the first that is known."""
-    known = scores.measures(dataset)
+def measure_of(scores: Scores, dataset: str, figure: PublishedFigure) -> str:
+    """Return the measure of the paper's figure on a data set; else the same at another cut-off, else the first that is
+    known."""
+    wanted, known = figure.measures.get(dataset, figure.measure), scores.measures(dataset)
     kin = [measure for measure in known if measure.partition("@")[0] == wanted.partition("@")[0]]
     return wanted if wanted in known else (kin or known)[0]
 
@@ -41,10 +42,12 @@ def short_label(config: Config, model: str) -> str:
     return label if label.casefold() == model.casefold() else f"{label} ({model})"
 
 
-def reading_remark(config: Config, scores: Scores, pairs: Iterable[tuple[str, str]], wanted: str) -> str:
+def reading_remark(
+    config: Config, scores: Scores, pairs: Iterable[tuple[str, str]], figure: PublishedFigure
+) -> str:
     """Return how to read scores without the tables: the measure, the intervals, and what is re-ranked."""
     distinct = list(dict.fromkeys(pairs))
-    measures = measures_text(measure_of(scores, dataset, wanted) for dataset, _ in distinct)
+    measures = measures_text(measure_of(scores, dataset, figure) for dataset, _ in distinct)
     reranked = " and ".join(dict.fromkeys(candidates_text(config, candidates) for _, candidates in distinct))
     return f"{measures} Intervals: {config.evaluation.confidence:.0%}. {reranked[:1].upper()}{reranked[1:]}."
 

@@ -26,7 +26,13 @@ from irpretrain.report.drawing import (
     short_label,
     training_remark,
 )
-from irpretrain.report.naming import FIRST_STAGES, dataset_label, model_label, regime_label
+from irpretrain.report.naming import (
+    FIRST_STAGES,
+    dataset_label,
+    first_stage_labels,
+    model_label,
+    regime_label,
+)
 from irpretrain.report.published import Published, PublishedFigure
 from irpretrain.report.scores import RunName, Scores
 
@@ -54,11 +60,16 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
     figure, axes = new_figure(len(pairs))
     with rc_context(STYLE):
         for axis, pair in zip(axes, pairs, strict=True):
-            _draw_few_shot(axis, figure_data, config, scores, pair, model)
+            _draw_few_shot(axis, published, figure_data, config, scores, pair, model)
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
+<<<<<<< HEAD
         reading = reading_remark(config, scores, pairs, figure_data.measure)
         smallest = min(n for pair in pairs for n in _few_shot(scores, pair, model))
         remark = f"{steps_remark(config, smallest)} {reading} {training_remark(config, [model])}"
+=======
+        reading = reading_remark(config, scores, pairs, figure_data)
+        remark = f"Zero queries: zero-shot. {reading} {training_remark(config, [model])}"
+>>>>>>> c956404 (The papers' scale counts sequences as the papers do, and each paper has its own optimiser, head and masking)
         titled(figure, f"{title}, on {labels}", remark)
     return figure
 
@@ -87,25 +98,40 @@ def _few_shot(scores: Scores, pair: tuple[str, str], model: str) -> list[int]:
 
 
 def _draw_few_shot(
-    axis: Any, figure_data: PublishedFigure, config: Config, scores: Scores, pair: tuple[str, str], model: str
+    axis: Any,
+    published: Published,
+    figure_data: PublishedFigure,
+    config: Config,
+    scores: Scores,
+    pair: tuple[str, str],
+    model: str,
 ) -> None:
-    measure = measure_of(scores, pair[0], figure_data.measure)
+    measure = measure_of(scores, pair[0], figure_data)
     queries = [0, *_few_shot(scores, pair, model)]
     runs = [RunName(*pair, model, f"few-shot-{n}" if n else "zero-shot") for n in queries]
     draw_with_interval(axis, config, scores, runs, queries, measure, 0, model_label(config, model))
     for place, other in enumerate(figure_data.models["dashed"]):
-        first = scores.first_stage(pair[0], other) if other in FIRST_STAGES else None
-        run = first or RunName(*pair, other, "full")
-        label = (
-            FIRST_STAGES.get(other)
-            or f"{config.models[other].label} ({other}), {regime_label('full')} on all queries"
-        )
+        if other in FIRST_STAGES:
+            run, label = _first_stage_level(published, config, scores, pair, other)
+        else:
+            run = RunName(*pair, other, "full")
+            label = f"{config.models[other].label} ({other}), {regime_label('full')} on all queries"
         draw_level(axis, scores, run, measure, label, LEVEL_DASHES[place % 3], COLOURS[1 + place])
     axis.set_xlabel("training queries")
     axis.set_ylabel(measure)
     axis.set_xticks(queries)
     axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
     legend_below(axis)
+
+
+def _first_stage_level(
+    published: Published, config: Config, scores: Scores, pair: tuple[str, str], level: str
+) -> tuple[RunName, str]:
+    """Return the run of a level line and its label: where given candidates are re-ranked, their order, as a first stage
+    of ours searches the whole collection."""
+    name = pair[1] if pair[1] in published.candidates else level
+    run = scores.first_stage(pair[0], name) or RunName(pair[0], name, name, "first-stage")
+    return run, first_stage_labels(config)[name]
 
 
 def query_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
@@ -141,15 +167,14 @@ def compared_curves(published: Published, name: str, config: Config, scores: Sco
     figure, axes = new_figure(len(pairs))
     with rc_context(STYLE):
         for axis, pair in zip(axes, pairs, strict=True):
-            measure = measure_of(scores, pair[0], figure_data.measure)
+            measure = measure_of(scores, pair[0], figure_data)
             axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
             queries = {model: _few_shot(scores, pair, model) for model in wanted}
             drawn = {m: _from_zero(scores, pair, m, measure, found) for m, found in queries.items() if found}
             _draw_curves(axis, config, scores, pair, drawn, measure)
             for place, level in enumerate(figure_data.models.get("levels", [])):
-                first = scores.first_stage(pair[0], level)
-                if first is not None:
-                    draw_level(axis, scores, first, measure, FIRST_STAGES[level], LEVEL_DASHES[place % 3])
+                run, label = _first_stage_level(published, config, scores, pair, level)
+                draw_level(axis, scores, run, measure, label, LEVEL_DASHES[place % 3])
             legend_below(axis)
         _say_how_to_read(figure, title, figure_data, config, scores, pairs)
     return figure
@@ -168,9 +193,14 @@ def _say_how_to_read(
     drawn = [model for model in wanted if any(_few_shot(scores, pair, model) for pair in pairs)]
     stand_ins = figure_data.models.get("stand_ins", [])  # the paper has no such curve to miss
     missing = [model for model in wanted if model not in (*drawn, *stand_ins)]
+<<<<<<< HEAD
     reading = reading_remark(config, scores, pairs, figure_data.measure)
     smallest = min(n for pair in pairs for model in drawn for n in _few_shot(scores, pair, model))
     remark = f"{steps_remark(config, smallest)} {reading} {training_remark(config, drawn)}"
+=======
+    reading = reading_remark(config, scores, pairs, figure_data)
+    remark = f"Zero queries: zero-shot. {reading} {training_remark(config, drawn)}"
+>>>>>>> c956404 (The papers' scale counts sequences as the papers do, and each paper has its own optimiser, head and masking)
     labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
     titled(figure, f"{title}, on {labels}", remark + (f" Not run: {', '.join(missing)}." if missing else ""))
 
@@ -184,7 +214,7 @@ def _draw_scale(
     large: bool,
 ) -> None:
     """Draw the curves of one data set over few queries, with zero-shot as zero, or over many; evenly spaced."""
-    measure = measure_of(scores, pair[0], figure_data.measure)
+    measure = measure_of(scores, pair[0], figure_data)
     tested = queries_text(scores, pair[0])
     axis.set_title(f"{dataset_label(config, *pair)}, {SCALES[large]}, {tested}", fontsize=10)
     curves = {}

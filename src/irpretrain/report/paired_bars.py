@@ -56,7 +56,7 @@ def paired_bars(published: Published, name: str, config: Config, scores: Scores)
             for model in figure_data.models.get("levels", [])
             if any(_known(scores, *panel, model) for panel in panels)
         ]
-        reading = reading_remark(config, scores, [pair for pair, _ in panels], figure_data.measure)
+        reading = reading_remark(config, scores, [pair for pair, _ in panels], figure_data)
         titled(figure, f"{title}, on {labels}", f"{reading} {training_remark(config, [*models, *levels])}")
     return figure
 
@@ -78,7 +78,7 @@ def _draw(
     pair: tuple[str, str],
     regime: str,
 ) -> None:
-    measure = measure_of(scores, pair[0], figure_data.measure)
+    measure = measure_of(scores, pair[0], figure_data)
     models = figure_data.models["with"]
     for side, (label, suffix) in enumerate(SUFFIXES.items()):
         places, means, below, above = [], [], [], []

@@ -280,7 +280,8 @@ class PublishedFigure(_Strict):
 
     What the keys of `models` mean depends on how the figure is drawn (report/figures.py). `counts` says what the
     numbers at the end of the models' names count, where the figure is a series of models; `regimes` which ones count.
-    `overlays` are the configurations that fill the figure.
+    `measures` are those of data sets that have another than `measure`. `overlays` are the configurations that fill the
+    figure.
     """
 
     number: str
@@ -289,6 +290,7 @@ class PublishedFigure(_Strict):
     section: str
     published: str
     measure: str = ""
+    measures: dict[str, str] = Field(default_factory=dict)
     counts: Literal["", "pairs", "negatives", "anchor-percent"] = ""
     regimes: list[str] = Field(default_factory=lambda: ["zero-shot"])
     models: dict[str, list[str]]

@@ -63,7 +63,7 @@ def series_figure(published: Published, name: str, config: Config, scores: Score
             _draw(axis, figure_data, config, scores, pair, regime, points)
         models = [run.model.partition("@")[0] for points in panels.values() for run in points.values()]
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair, _ in panels))
-        reading = reading_remark(config, scores, [pair for pair, _ in panels], figure_data.measure)
+        reading = reading_remark(config, scores, [pair for pair, _ in panels], figure_data)
         searching = SEARCHING if set(FIRST_STAGES) & set(figure_data.models.get("levels", [])) else ""
         training = training_remark(config, list(dict.fromkeys(models)))
         titled(
@@ -127,7 +127,7 @@ def _draw(
     regime: str,
     points: dict[int, RunName],
 ) -> None:
-    measure = measure_of(scores, pair[0], figure_data.measure)
+    measure = measure_of(scores, pair[0], figure_data)
     label = f"{_series_label(config, figure_data.models['series'])}, {regime_label(regime)}"
     draw_with_interval(axis, config, scores, list(points.values()), list(points), measure, 0, label)
     for place, model in enumerate(figure_data.models.get("levels", [])):

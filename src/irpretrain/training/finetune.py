@@ -106,7 +106,7 @@ def finetune(
         queries, qrels, candidates, folds: the test collection: QUERIES table, TREC judgements, first-stage run,
             and what `make_folds` wrote.
         fold: test fold, from 1; 0 where another data set is tested.
-        regime: full, or few-shot-<n> for n training queries drawn by `seed`.
+        regime: full, or few-shot-<n> for n training queries (`few_shot_queries` of the options).
         options: loss, negatives, grid, epochs, optimiser, compute.
         reranking: how validation and test candidates are scored.
         measure: validation measure, in ir_measures' notation.
@@ -135,7 +135,7 @@ def finetune(
         roles(read_folds(folds), fold, validates=options.chooses(regime)),
     )
     tested = collection if test is None else _tested(ranker, test)
-    chosen = training_queries(collection.roles.train, regime, seed)
+    chosen = training_queries(collection.roles.train, regime, seed, options.few_shot_queries)
     training, skipped = judged_queries(
         chosen,
         collection.texts,
