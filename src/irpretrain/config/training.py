@@ -301,8 +301,8 @@ class PretrainingConfig(SequenceConfig):
     )
     batch_groups: int = Field(
         ge=1,
-        description="Ranking groups in one optimiser step, each with all its sequences: of a pair two, so that PROP's batch "
-        "of 128 sequences is 64.",
+        description="Ranking groups in one optimiser step, each with all its sequences: 64 pairs are PROP's batch of "
+        "128 sequences.",
         json_schema_extra={"unit": "groups"},
     )
     accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
