@@ -62,14 +62,9 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
         for axis, pair in zip(axes, pairs, strict=True):
             _draw_few_shot(axis, published, figure_data, config, scores, pair, model)
         labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
-<<<<<<< HEAD
-        reading = reading_remark(config, scores, pairs, figure_data.measure)
+        reading = reading_remark(config, scores, pairs, figure_data)
         smallest = min(n for pair in pairs for n in _few_shot(scores, pair, model))
         remark = f"{steps_remark(config, smallest)} {reading} {training_remark(config, [model])}"
-=======
-        reading = reading_remark(config, scores, pairs, figure_data)
-        remark = f"Zero queries: zero-shot. {reading} {training_remark(config, [model])}"
->>>>>>> c956404 (The papers' scale counts sequences as the papers do, and each paper has its own optimiser, head and masking)
         titled(figure, f"{title}, on {labels}", remark)
     return figure
 
@@ -193,14 +188,9 @@ def _say_how_to_read(
     drawn = [model for model in wanted if any(_few_shot(scores, pair, model) for pair in pairs)]
     stand_ins = figure_data.models.get("stand_ins", [])  # the paper has no such curve to miss
     missing = [model for model in wanted if model not in (*drawn, *stand_ins)]
-<<<<<<< HEAD
-    reading = reading_remark(config, scores, pairs, figure_data.measure)
+    reading = reading_remark(config, scores, pairs, figure_data)
     smallest = min(n for pair in pairs for model in drawn for n in _few_shot(scores, pair, model))
     remark = f"{steps_remark(config, smallest)} {reading} {training_remark(config, drawn)}"
-=======
-    reading = reading_remark(config, scores, pairs, figure_data)
-    remark = f"Zero queries: zero-shot. {reading} {training_remark(config, drawn)}"
->>>>>>> c956404 (The papers' scale counts sequences as the papers do, and each paper has its own optimiser, head and masking)
     labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in pairs))
     titled(figure, f"{title}, on {labels}", remark + (f" Not run: {', '.join(missing)}." if missing else ""))
 
