@@ -14,6 +14,7 @@ from irpretrain.config.usage import (
     training_candidates,
     used_corpora,
     used_datasets,
+    used_first_stages,
     used_runs,
 )
 from irpretrain.errors import ConfigError
@@ -664,3 +665,10 @@ def test_first_stages_that_take_runs_of_others(given):
     assert "first_stages.theirs.training_candidates: 'pl' is not in first_stages" in message(others)
     others["first_stages"]["theirs"] = {"label": "Ours", "training_candidates": "ql"}
     assert "first_stages.theirs.training_candidates: is for runs of others" in message(others)
+
+
+@pytest.mark.parametrize("stages", [[], ["bm25", "ql"], ["bm25"]], ids=["none", "both", "bm25"])
+def test_first_stages_may_be_compared_alone(given, stages):
+    given["experiments"] = {"first": {"dataset": "squad", "first_stages": stages}}
+    given["query_pages"] = {}
+    assert list(used_first_stages(parse_config(given))) == ["bm25", "ql"]

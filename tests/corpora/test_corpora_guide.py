@@ -7,7 +7,7 @@ import yaml
 
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.usage import active_experiments
+from irpretrain.config.usage import active_experiments, used_first_stages, used_models
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.collection import check_collection, check_corpus
 from irpretrain.corpora.embedded import read_manifest, resolve
@@ -50,6 +50,10 @@ def test_the_example(tmp_path, monkeypatch):
         Path("qrels.txt").read_text() == "1 0 apple 0\n1 0 lemon 1\n2 0 banana 1\n2 0 lemon 1\n3 0 cherry 1\n"
     )
     assert counts["queries_written"] == 3
+    alone = load_config(ROOT / "config.yaml", "first-stages.yaml")
+    assert list(active_experiments(alone)) == ["first-stages"]
+    assert (used_models(alone), used_first_stages(alone)) == ([], ["bm25", "ql", "ql-smooth"])
+    check_sources(alone, read_manifest(ROOT / "resources/embedded.yaml"))
 
 
 def test_the_other_corpora_are_valid():

@@ -205,3 +205,22 @@ def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
     assert not any("re-ranked" in note for note in table.notes)
     run = introduction(config.of_papers(["deepct"]), [], scores)[-1]
     assert f"8 queries of {config.datasets[DATASET].label}, first stages alone, {text}." in run
+
+
+def test_first_stages_of_a_user_have_rows_of_their_own(config) -> None:
+    """In the table of searches of an index, not in that of structured queries; without claims of the paper."""
+    own = {
+        "mine": FirstStageConfig(label="Mine", parameters={"k1": 2.0}),
+        "mine-structured": FirstStageConfig(label="Structured", model="indri"),
+        "not-run": FirstStageConfig(label="Not run"),
+    }
+    known = config.model_copy(update={"first_stages": {**config.first_stages, **own}})
+    names = ("tf-bm25", "mine", "mine-structured", "bow-tf")
+    scores = Scores(dict(first_stage(name, *[0.5] * 8) for name in names))
+    for name, expected in (("table2", "mine"), ("table6", "mine-structured")):
+        table = build_table(load_published(DEEPCT_YAML), name, known, scores)
+        *_, last = next(panel for panel in table.panels if "SQuAD" in panel.title).rows
+        assert (last.key, last.cells[0].ours.mean) == (expected, 0.5)
+        assert [verdict.outcome for verdict in last.cells[0].verdicts] == ["no published value"]
+        keys = [r.key for panel in table.panels for r in panel.rows]
+        assert len({*keys} & {*own}) == 1

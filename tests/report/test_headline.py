@@ -1,12 +1,15 @@
+import csv
 import os
 import re
 from pathlib import Path
 
 import pytest
-from small_run import PROP_YAML
+from small_run import PROP_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
 from irpretrain.report.headline import WIDTH, headline, print_headlines
+from irpretrain.report.headline_table import build_headline
+from irpretrain.report.scores import Scores
 from irpretrain.report.tables import make_tables
 
 
@@ -22,11 +25,11 @@ def test_the_table_in_plain_text(made: Path) -> None:
     table = text.partition("Report:")[0].splitlines()
     assert max(len(line) for line in table) <= WIDTH
     assert table[0] == "SQuAD 1.1, 20 queries"
-    prop = next(line for line in table if line.startswith("PROP "))
-    assert prop.split("  ")[0] == "PROP"
-    assert "0.450†  [" in prop
-    assert "0.630*† [" in prop
-    assert prop.endswith("0.700*†")
+    zero_shot, fine_tuned = (line for line in table if line.startswith("PROP "))
+    assert zero_shot.split("  ")[0] == "PROP"
+    assert "0.450†  [" in zero_shot
+    assert "0.630*† [" in fine_tuned
+    assert re.search(r"0\.700\*† +0\.070\*†$", fine_tuned)
     assert f"Report:  {made / 'reports/prop.html'}" in text
 
 
@@ -61,3 +64,50 @@ def test_long_labels_are_cut(made: Path) -> None:
     table = headline(made, paper="prop").partition("Report:")[0].splitlines()
     assert any(line.startswith("random sampling of every wor… ") for line in table)
     assert max(len(line) for line in table) <= WIDTH
+
+
+def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_path: Path) -> None:
+    """In the order of the configuration, in the terminal too, where columns are wrapped."""
+    measures = ["AP", "nDCG@20", "P@10", "RR@10", "R@10", "nDCG@10", "RR@100", "P@5", "P@20"]
+    squad = config.datasets["squad"].model_copy(update={"measures": measures})
+    asked = config.model_copy(update={"datasets": {**config.datasets, "squad": squad}})
+    rows = flat_rows("squad", {"prop": 0.5, "untrained": 0.3}, ("zero-shot", "full"), tuple(measures))
+    make_tables([PROP_YAML], asked, *write_results(tmp_path, rows), tmp_path / "tables", tmp_path / "v.csv")
+    for table in ("prop_headline", "prop_table2", "prop_table3"):
+        with open(tmp_path / "tables" / f"{table}.csv", newline="") as handle:
+            cells = [cell for cell in csv.DictReader(handle) if cell["dataset"] == "squad"]
+        for regime in ("zero-shot", "full"):
+            shown = dict.fromkeys(cell["measure"] for cell in cells if cell["regime"] == regime)
+            assert list(shown) == measures, (table, regime)
+    text = headline(tmp_path, paper="prop").partition("Report:")[0]
+    assert max(map(len, text.splitlines())) <= WIDTH
+    headings = [line.split()[1:] for line in text.splitlines() if line.startswith("Model ")]
+    assert [measure for line in headings for measure in line] == 2 * measures
+    assert len(headings) == 4
+
+
+def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path) -> None:
+    rows = flat_rows("squad", {}, measures=("AP", "RR@10"))
+    scores, per_query = write_results(tmp_path, rows)
+    table = build_headline(config, Scores.read(per_query, scores))
+    assert table.title == "First stages on SQuAD 1.1"
+    assert [(column.group, column.label) for column in table.panels[0].columns] == [
+        ("first stage", "RR@10"), ("first stage", "AP"), ("first stage", "RR@10 against BM25"),
+    ]  # fmt: skip
+    assert not re.search("re-rank|encoder|zero-shot", "\n".join(table.notes[:-1]))
+    make_tables([PROP_YAML], config, scores, per_query, tmp_path / "tables", tmp_path / "v.csv")
+    assert "encoder" not in headline(tmp_path, paper="prop")
+    panel = (tmp_path / "tables" / "prop_table2.md").read_text().partition("This configuration: SQuAD")[2]
+    assert "SQuAD 1.1, first stage" in panel
+    assert [label for label in ("QL", "BM25", "BERT", "PROP") if f"\n| {label}" in panel] == ["QL", "BM25"]
+
+
+@pytest.mark.parametrize("levels", [{}, {"prop": 0.5, "untrained": 0.3}], ids=["first stages", "models"])
+def test_a_measure_that_tells_no_runs_apart_is_noted(config: Config, tmp_path: Path, levels: dict) -> None:
+    rows = flat_rows("squad", levels, measures=("RR@10", "R@10"))
+    for row in rows:
+        row["value"] = 0.25 if row["measure"] == "R@10" else row["value"]
+    scores, per_query = write_results(tmp_path, rows)
+    notes = build_headline(config, Scores.read(per_query, scores)).notes
+    told = [note for note in notes if "tells none apart" in note]
+    assert told == ["R@10 on SQuAD 1.1: 0.250 for every run, so it tells none apart."]

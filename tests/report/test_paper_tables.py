@@ -222,7 +222,12 @@ def test_one_chip_for_the_claims_of_one_mark() -> None:
 def test_a_data_set_measured_by_other_measures(config_of, tmp_path: Path) -> None:
     rows = flat_rows("squad", {"wikiformer": 0.5}, measures=("nDCG@20", "P@20"))
     table = _table((config_of("wikiformer"), write_results(tmp_path, rows)), WIKIFORMER_YAML, "table4")
-    assert {column.label for column in table.panels[1].columns} == {"nDCG@20"}  # it has no nDCG@5 or nDCG@15
+    assert {column.label for column in table.panels[1].columns} == {
+        "nDCG@20",
+        "P@20",
+    }  # it has no nDCG@5 or nDCG@15
+    outcomes = {c.measure: c.verdicts[0].reason for c in table.panels[1].rows[0].cells}
+    assert outcomes["P@20"] == "the paper's table has no P@20"
     assert any(note.startswith("Measures: ") and "nDCG@20" in note for note in table.notes)
 
 

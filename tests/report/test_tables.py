@@ -57,19 +57,29 @@ def test_panel_of_our_data_set(config: Config, results) -> None:
     table = _table(config, results, "table3")
     assert table.panels[1].title == "This configuration: SQuAD 1.1"
     assert [(c.group, c.label) for c in table.panels[1].columns] == [
-        ("SQuAD 1.1, fine-tuned", "nDCG@20"),
-        ("SQuAD 1.1, zero-shot", "nDCG@20"),
+        (f"SQuAD 1.1, {regime}", measure)
+        for regime in ("fine-tuned", "zero-shot")
+        for measure in ("RR@10", "nDCG@20", "P@20")
     ]
-    texts = {key: [re.sub(r" \[.*", "", text) for text in cells] for key, cells in _texts(table, 1).items()}
+    texts = {
+        key: [re.sub(r" \[.*", "", text) for text in cells[1::3]] for key, cells in _texts(table, 1).items()
+    }
     assert texts == {"mlm": ["0.500", "0.300"], "rop": ["0.650†", "0.450†"], "rop-mlm": ["0.700†", "0.500†"]}
-    outcomes = {row.key: [v.outcome for c in row.cells for v in c.verdicts] for row in table.panels[1].rows}
+    outcomes = {
+        row.key: [v.outcome for c in row.cells[1::3] for v in c.verdicts] for row in table.panels[1].rows
+    }
     assert outcomes["rop"] == ["reproduced", "no published value"]
     assert outcomes["mlm"] == ["no published value", "no published value"]
+    # The paper's table claims nothing of a measure that it does not have.
+    (unclaimed,) = next(row for row in table.panels[1].rows if row.key == "rop").cells[0].verdicts
+    assert (unclaimed.outcome, unclaimed.reason) == ("no published value", "the paper's table has no RR@10")
 
 
 def test_interval_and_p_value_against_references(config: Config, results) -> None:
     table = _table(config, results, "table5")
-    cell = next(c for c in table.cells() if c.row == "document-model" and c.ours and c.regime == "zero-shot")
+    cell = next(
+        c for c in table.cells() if (c.row, c.measure, c.regime) == ("document-model", "nDCG@20", "zero-shot")
+    )
     scores = Scores.read(results[1])
     ours, random = (
         scores.get(type(cell.ours.run)("squad", "bm25", model, "zero-shot"), "nDCG@20").values[0]
@@ -96,8 +106,8 @@ def test_table2_maps_rows_honestly(config: Config, results) -> None:
     assert "prop-here" not in _texts(
         table, 0
     )  # nothing stands for the paper's own models on the paper's data
-    assert texts["bm25"][0].startswith("0.600† [")
-    assert texts["prop-here"][0].startswith("0.700*† [")
+    assert texts["bm25"][1].startswith("0.600† [")
+    assert texts["prop-here"][1].startswith("0.700*† [")
     reasons = {mark: reason for reason, mark in table.reasons().items()}
     for row, start in [
         ("ict", "objective ict is not part of this configuration"),
@@ -106,16 +116,16 @@ def test_table2_maps_rows_honestly(config: Config, results) -> None:
     ]:
         mark = re.fullmatch(r"not run \((.+)\)", texts[row][0])[1]
         assert reasons[mark].startswith(start)
-    claims = {(v.mark, v.outcome) for v in rows["prop-here"].cells[0].verdicts}
+    claims = {(v.mark, v.outcome) for v in rows["prop-here"].cells[1].verdicts}
     assert claims == {("*", "reproduced"), ("†", "reproduced"), ("‡", "not run")}
-    assert [v.outcome for v in rows["bert"].cells[0].verdicts] == ["off"]  # 0.400 against BM25's 0.600
+    assert [v.outcome for v in rows["bert"].cells[1].verdicts] == ["off"]  # 0.400 against BM25's 0.600
 
 
 def test_a_baseline_that_was_not_run_is_named_for_what_it_is(config: Config, tmp_path: Path) -> None:
     files = write_results(tmp_path, rows_of("squad", models=("prop",)))
     table = _table(config, files, "table2")
     (found,) = (row for row in table.panels[1].rows if row.key == "prop-here")
-    reasons = {v.mark: v.reason for v in found.cells[0].verdicts}
+    reasons = {v.mark: v.reason for v in found.cells[1].verdicts}
     assert reasons["†"] == "its baseline was not run: no experiment runs untrained fine-tuned on squad"
     assert reasons["‡"] == "its baseline was not run: objective ict is not part of this configuration"
 
@@ -172,9 +182,9 @@ def test_holm_over_all_tests_of_a_table(robust) -> None:
     for name, used in (("holm", config), ("none", plain)):
         cells = [c for c in _table(used, results, "table5").cells() if c.ours and c.ours.comparisons]
         p_values[name] = {(c.ours.run, c.measure): c.ours.comparisons[0].p for c in cells}
-    assert len(p_values["none"]) == 2
+    assert len(p_values["none"]) == 4
     smallest = min(p_values["none"].values())
-    assert min(p_values["holm"].values()) == pytest.approx(min(1, 2 * smallest))
+    assert min(p_values["holm"].values()) == pytest.approx(min(1, 4 * smallest))
 
 
 def test_headline(config: Config, results) -> None:
@@ -211,7 +221,7 @@ def test_hostile_labels_in_markdown(robust) -> None:
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in rows}
     assert widths == {
         len(re.findall(r"(?<!\\)\|", rows[0])),
-        1 + 2 + 2,
+        1 + 2 + 4,
     }  # both panels: every line of equal length
 
 
@@ -321,7 +331,11 @@ def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tm
     assert {v["verdict"] for v in verdicts} == {"reproduced", "off", "not run", "no published value"}
     assert all(v["reason"] for v in verdicts)
     with open(tmp_path / "one" / "tables" / "prop_table2.csv", newline="") as handle:
-        cell = next(c for c in csv.DictReader(handle) if c["row"] == "prop-here" and c["regime"] == "full")
+        cell = next(
+            c
+            for c in csv.DictReader(handle)
+            if (c["row"], c["measure"], c["regime"]) == ("prop-here", "nDCG@20", "full")
+        )
     assert (cell["model"], cell["ours"], cell["marks"], cell["seeds"]) == ("prop", "0.700000", "*†", "1")
     assert cell["verdict"] == "reproduced;reproduced;not run"
 

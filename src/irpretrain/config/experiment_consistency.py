@@ -36,8 +36,6 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
             f"{where}.depths: {max(experiment.depths)} is more than the {deepest} candidates a query that there are; "
             f"lower it, or raise first_stages.{experiment.candidates}.depth or reranking.depth"
         )
-    if not experiment.models and not experiment.first_stages:
-        yield f"{where}: compares nothing; name models, or first_stages"
     if bool(experiment.models) != bool(experiment.regimes):
         missing = "regimes" if experiment.models else "models"
         yield f"{where}.{missing}: is empty; models and regimes need each other"

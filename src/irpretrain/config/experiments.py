@@ -96,10 +96,11 @@ class ExperimentConfig(Section):
     )
     first_stages: list[str] = Field(
         default_factory=list,
-        description="Keys of `first_stages` that are evaluated beside bm25, ql and the candidates.",
+        description="Keys of `first_stages` that are evaluated beside the candidates, bm25 and ql, which every "
+        "experiment has.",
     )
     models: list[str] = Field(
-        default_factory=list, description="Keys of `models`; empty where only first stages are compared."
+        default_factory=list, description="Keys of `models`; without any, only first stages are compared."
     )
     regimes: list[str] = Field(
         default_factory=list,

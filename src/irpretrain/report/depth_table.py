@@ -9,7 +9,13 @@ from irpretrain.config import Config
 from irpretrain.evaluation.depths import at_depth, depth_of
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import dataset_label, first_stage_labels, model_label, regime_label
+from irpretrain.report.naming import (
+    dataset_label,
+    first_stage_labels,
+    model_label,
+    regime_label,
+    shown_measures,
+)
 from irpretrain.report.plans import Baseline, Plan, Statistics
 from irpretrain.report.published import Published, PublishedValue
 from irpretrain.report.published_depths import PublishedDepth, PublishedDepths
@@ -19,7 +25,8 @@ from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published
 
 MARK = "↑"
 """Ours is significantly better over this index than over the first."""
-RECALL = "recall"
+RECALL, CANDIDATES = "recall", "candidates"
+"""Series that no re-ranker makes."""
 NO_DEPTHS = "no experiment of this configuration has depths"
 
 
@@ -36,13 +43,17 @@ def build_depth_tables(published: Published, config: Config, scores: Scores) -> 
 class _Series:
     """Two columns or more: one measure of one ranking, a column an index; without a model the candidates themselves.
 
-    `recall` is of the candidates, whose cut-off is the depth.
+    An empty measure stands for recall of the candidates, whose cut-off is the depth.
     """
 
     label: str
     model: str | None
     regime: str
-    recall: bool = False
+    measure: str = ""
+
+    @property
+    def heading(self) -> str:
+        return f"{self.label}, {self.measure}" if self.measure else self.label
 
     def run(self, dataset: str, first_stage: str, depth: int) -> RunName:
         model = first_stage if self.model is None else self.model
@@ -84,19 +95,19 @@ class _DepthTable:
 
     def _their_series(self) -> dict[str, _Series]:
         """Recall, and a re-ranker of the paper each, with the model of ours that fills it."""
-        found = {RECALL: _Series("Recall", None, FIRST_STAGE, recall=True)}
+        found = {RECALL: _Series("Recall", None, FIRST_STAGE)}
         for key, reranker in self.printed.rerankers.items():
             model = next((name for name in reranker.models if name in self.config.models), "")
             run = {name.regime for name in self.names if name.model == model}
             regime = next((regime for regime in reranker.regimes if regime in run), reranker.regimes[0])
-            found[key] = _Series(reranker.label, model, regime)
+            found[key] = _Series(reranker.label, model, regime, self.printed.measure)
         return found
 
     def _their_depths(self) -> list[int]:
         return [row.depth for row in self.printed.rows]
 
     def _series(self, dataset: str) -> dict[str, _Series]:
-        """Recall, the candidates as they are, and every model that re-ranked them."""
+        """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
         stages = {index.first_stage for index in self.printed.indexes.values()}
         runs = [
             n
@@ -104,14 +115,21 @@ class _DepthTable:
             if n.dataset == dataset and n.candidates.partition("@")[0] in stages
         ]
         reranked = sorted({(name.model, name.regime) for name in runs if name.regime != FIRST_STAGE})
-        found = {
-            RECALL: _Series("Recall", None, FIRST_STAGE, recall=True),
-            "": _Series("Not re-ranked", None, FIRST_STAGE),
-        }
+        found = {RECALL: _Series("Recall", None, FIRST_STAGE)}
+        for measure in self._measures(dataset):
+            found[f"{CANDIDATES} {measure}"] = _Series("Not re-ranked", None, FIRST_STAGE, measure)
         for model, regime in reranked:
             label = f"{model_label(self.config, model)}, {regime_label(regime)}"
-            found[f"{model} {regime}"] = _Series(label, model, regime)
+            for measure in self._measures(dataset):
+                found[f"{model} {regime} {measure}"] = _Series(label, model, regime, measure)
         return found
+
+    def _measures(self, dataset: str) -> list[str]:
+        """Measures of a data set of ours, of which recall at the depths is none."""
+        depths = {f"R@{depth}" for depth in self._depths(dataset)}
+        configured = self.config.datasets[dataset].measures if dataset in self.config.datasets else []
+        computed = shown_measures(self.config, self.scores, dataset)
+        return [measure for measure in computed if measure in configured or measure not in depths]
 
     def _depths(self, dataset: str) -> list[int]:
         return sorted({depth_of(name.candidates) for name in self.names if name.dataset == dataset})
@@ -123,7 +141,7 @@ class _DepthTable:
         first = next(iter(self.printed.indexes.values()))
         for depth in depths:
             for one in series.values():
-                measure = f"R@{depth}" if one.recall else self.printed.measure
+                measure = one.measure or f"R@{depth}"
                 baseline = Baseline(MARK, first.label, one.run(dataset, first.first_stage, depth))
                 for index in self.printed.indexes.values():
                     run = one.run(dataset, index.first_stage, depth)
@@ -152,9 +170,7 @@ class _DepthTable:
 
     def _panel(self, title: str, dataset: str, plans: list[Plan], series: dict[str, _Series]) -> Panel:
         indexes = self.printed.indexes
-        groups = [
-            one.label if one.recall else f"{one.label}, {self.printed.measure}" for one in series.values()
-        ]
+        groups = [one.heading for one in series.values()]
         columns = tuple(Column(group, index.label) for group in groups for index in indexes.values())
         keys = [(key, place) for key in series for place in range(len(indexes))]
         printed = (
@@ -183,8 +199,10 @@ class _DepthTable:
             return not_run(plan.reason)
         if value is not None:
             return number_verdict(value, ours, self.published.verdict.tolerance)
-        if not key:
+        if key.startswith(f"{CANDIDATES} "):
             return nothing_published("the paper does not show the candidates' own measure")
+        if key != RECALL and plan.measure != self.printed.measure:
+            return nothing_published(f"the paper's table has no {plan.measure}")
         if place == 0:
             return nothing_published(
                 "the paper has another data set; the other indexes are compared with this one"
@@ -195,7 +213,8 @@ class _DepthTable:
     def _notes(self, datasets: list[str]) -> list[str]:
         level = TableTest.of(self.config.evaluation)
         first = next(iter(self.printed.indexes.values()))
-        measures = measures_text([self.printed.measure])
+        shown = (measure for dataset in datasets for measure in self._measures(dataset))
+        measures = measures_text([self.printed.measure, *shown])
         labels = first_stage_labels(self.config)
         stages = ", ".join(
             f"{index.label}: {labels.get(index.first_stage, index.first_stage)}"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from irpretrain.report.naming import regime_label
+from irpretrain.report.published import FIRST_STAGE
 
 WIDTH = 96
 """Most columns of the terminal that are used."""
 LABEL = 30
-MEASURES_SHOWN = 2
 
 
 def print_headlines(results: str | Path, since: float, called: str | Path | None = None) -> None:
@@ -51,35 +52,71 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
         for panel, cells in groupby(rows, key=lambda row: row["panel"]):
             parts.append(_panel(panel, list(cells)))
         if rows:
-            parts.append("* significantly better than BM25   † than the encoder with a fresh score head")
+            encoder = "   † than the encoder with a fresh score head"
+            trained = any(cell["regime"] != FIRST_STAGE for cell in rows)
+            parts.append("* significantly better than BM25" + (encoder if trained else ""))
     shown = Path(called or results)
     parts.append(f"Report:  {shown / report}\nTables:  {shown / 'tables'}")
     return "\n\n".join(parts) + "\n"
 
 
 def _panel(title: str, cells: list[dict[str, str]]) -> str:
-    regimes = list(dict.fromkeys(cell["regime"] for cell in cells))
-    measures = list(dict.fromkeys(cell["measure"] for cell in cells))[:MEASURES_SHOWN]
+    """The table of a data set; its columns are wrapped into several grids where they are too wide for one."""
     found = {(cell["row"], cell["regime"], cell["measure"]): cell for cell in cells}
     labels = {cell["row"]: cell["label"] for cell in cells}
     queries = next((cell["queries"] for cell in cells if cell["queries"]), "no")
-    widths = [len(measures[0]) + 18, *(9 for _ in measures[1:])]
-    groups = [regime_label(regime) for regime in regimes]
-    lines = [
-        f"{title}, {queries} queries",
-        " " * LABEL + "".join(group.center(sum(widths)) for group in groups),
-        "Model".ljust(LABEL)
-        + "".join(m.rjust(w) for _ in regimes for m, w in zip(measures, widths, strict=True)),
-        "-" * min(WIDTH, LABEL + len(regimes) * sum(widths)),
-    ]
-    for row, label in labels.items():
-        texts = [
-            _value(found.get((row, regime, measure)), place == 0).rjust(width)
-            for regime in regimes
-            for place, (measure, width) in enumerate(zip(measures, widths, strict=True))
+    grids = []
+    for columns in _wrapped(cells):
+        regimes = [
+            (regime, list(group)) for regime, group in groupby(columns, key=lambda column: column.regime)
         ]
-        lines.append(_short(label).ljust(LABEL) + "".join(texts))
-    return "\n".join(line.rstrip() for line in lines)
+        lines = [
+            " " * LABEL
+            + "".join(regime_label(regime).center(sum(c.width for c in group)) for regime, group in regimes),
+            "Model".ljust(LABEL) + "".join(column.measure.rjust(column.width) for column in columns),
+            "-" * (LABEL + sum(column.width for column in columns)),
+        ]
+        for row, label in labels.items():
+            values = (
+                _value(found.get((row, c.regime, c.measure)), c.interval).rjust(c.width) for c in columns
+            )
+            lines.append(_short(label).ljust(LABEL) + "".join(values))
+        grids.append("\n".join(line.rstrip() for line in lines))
+    return f"{title}, {queries} queries\n" + "\n\n".join(grids)
+
+
+@dataclass(frozen=True)
+class _Column:
+    regime: str
+    measure: str
+    interval: bool
+    """Whether the interval stands beside the value."""
+
+    @property
+    def width(self) -> int:
+        return max(23, len(self.measure) + 18) if self.interval else max(9, len(self.measure) + 2)
+
+
+def _wrapped(cells: list[dict[str, str]]) -> list[list[_Column]]:
+    """The columns of a panel in grids of at most `WIDTH`: regimes side by side if they fit, a long one in pieces."""
+    measures = list(dict.fromkeys(cell["measure"] for cell in cells))
+    grids: list[list[_Column]] = []
+    for regime in dict.fromkeys(cell["regime"] for cell in cells):
+        pieces: list[list[_Column]] = [[]]
+        for measure in measures:
+            column = _Column(regime, measure, measure == measures[0])
+            if pieces[-1] and not _fit([*pieces[-1], column]):
+                pieces.append([])
+            pieces[-1].append(column)
+        if grids and len(pieces) == 1 and _fit(grids[-1] + pieces[0]):
+            grids[-1] += pieces[0]
+        else:
+            grids += pieces
+    return grids
+
+
+def _fit(columns: list[_Column]) -> bool:
+    return LABEL + sum(column.width for column in columns) <= WIDTH
 
 
 def _value(cell: dict[str, str] | None, with_interval: bool) -> str:

@@ -1,4 +1,4 @@
-"""The headline table: first stages, the control and all models, zero-shot and fine-tuned, on our own data sets."""
+"""The headline table: first stages, the control and all models, in every measure of our own data sets."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from irpretrain.report.naming import (
     is_control,
     model_label,
     regime_label,
+    shown_measures,
 )
 from irpretrain.report.plans import Baseline, Plan, Statistics
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.verdicts import not_run, nothing_published
 
-MEASURES = ("RR@10", "nDCG@20", "P@20")
 REGIMES = ("zero-shot", "full")
 CONTROL_MARK, BM25_MARK = "†", "*"
 
 
 def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
-    """Return the table "zero-shot and fine-tuned on <data set>": first stages, control, all models."""
+    """Return the table of all runs but few-shot ones: first stages, control, all models."""
     statistics = Statistics(config, scores, TableTest.of(config.evaluation))
     pairs = scores.pairs()
     planned = {pair: _plans(config, scores, pair) for pair in pairs}
@@ -35,9 +35,20 @@ def build_headline(config: Config, scores: Scores, name: str = "headline") -> Ta
                 statistics.note(plan)
     statistics.test()
     panels = [_panel(config, scores, pair, planned[pair], statistics) for pair in pairs]
-    labels = dict.fromkeys(dataset_label(config, dataset) for dataset, _ in pairs)
-    title = f"Zero-shot and fine-tuned on {' and '.join(labels)}" if labels else "Zero-shot and fine-tuned"
-    return Table(name, "", title, tuple(panels), tuple(headline_notes(config, scores, pairs, MEASURES)))
+    return Table(
+        name, "", _title(config, scores, pairs), tuple(panels), tuple(headline_notes(config, scores, pairs))
+    )
+
+
+def _title(config: Config, scores: Scores, pairs: list[tuple[str, str]]) -> str:
+    """Return "Zero-shot and fine-tuned on A; first stages on B": what was run on which data sets."""
+    labels: dict[str, dict[str, None]] = {}
+    for pair in pairs:
+        regimes, _ = _layout(config, scores, pair)
+        run = "first stages" if regimes == [FIRST_STAGE] else " and ".join(map(regime_label, regimes))
+        labels.setdefault(run, {})[dataset_label(config, pair[0])] = None
+    title = "; ".join(f"{run} on {' and '.join(datasets)}" for run, datasets in labels.items())
+    return title[:1].upper() + title[1:] if title else "Nothing was run"
 
 
 def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:
@@ -47,16 +58,14 @@ def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:
     return first + sorted(known, key=lambda model: not is_control(config, model))
 
 
-def _layout(scores: Scores, pair: tuple[str, str]) -> tuple[list[str], list[str]]:
+def _layout(config: Config, scores: Scores, pair: tuple[str, str]) -> tuple[list[str], list[str]]:
     run = {n.regime for n in scores.names() if (n.dataset, n.candidates) == pair}
-    known = scores.measures(pair[0])
-    measures = [m for m in MEASURES if m in known] or known[:3]
-    return [r for r in REGIMES if r in run] or [FIRST_STAGE], measures
+    return [r for r in REGIMES if r in run] or [FIRST_STAGE], shown_measures(config, scores, pair[0])
 
 
 def _plans(config: Config, scores: Scores, pair: tuple[str, str]) -> dict[str, list[Plan]]:
     models = _models(config, scores, pair)
-    regimes, measures = _layout(scores, pair)
+    regimes, measures = _layout(config, scores, pair)
     control = control_model(config, models)
     plans: dict[str, list[Plan]] = {}
     for model in models:
@@ -91,35 +100,35 @@ def _panel(
     config: Config,
     scores: Scores,
     pair: tuple[str, str],
-    plans: dict[str, list[Plan]],
+    planned: dict[str, list[Plan]],
     statistics: Statistics,
 ) -> Panel:
-    regimes, measures = _layout(scores, pair)
+    regimes, measures = _layout(config, scores, pair)
+    contrasts = {BM25_MARK: "BM25"}
+    if control_model(config, planned) is not None:
+        contrasts = {CONTROL_MARK: "encoder", **contrasts}
     columns: list[Column] = []
     for regime in regimes:
         group = regime_label(regime)
         columns += [Column(group, measure) for measure in measures]
-        columns += [
-            Column(group, f"{measures[0]} against encoder"),
-            Column(group, f"{measures[0]} against BM25"),
-        ]
+        columns += [Column(group, f"{measures[0]} against {name}") for name in contrasts.values()]
     rows = []
-    for model, planned in plans.items():
+    for model, plans in planned.items():
         cells: list[AnyCell] = []
-        for start in range(0, len(planned), len(measures)):
-            cells += _cells(planned[start : start + len(measures)], statistics)
+        for start in range(0, len(plans), len(measures)):
+            cells += _cells(plans[start : start + len(measures)], list(contrasts), statistics)
         rows.append(Row(model, model_label(config, model), "", tuple(cells)))
     return Panel(dataset_label(config, *pair), tuple(columns), tuple(rows))
 
 
-def _cells(plans: list[Plan], statistics: Statistics) -> list[AnyCell]:
+def _cells(plans: list[Plan], marks: list[str], statistics: Statistics) -> list[AnyCell]:
     cells: list[AnyCell] = []
     for plan in plans:
         ours = statistics.ours(plan)
         verdict = not_run(plan.reason) if ours is None else nothing_published("this table is not the paper's")
         cells.append(Cell(plan.row, plan.dataset, plan.measure, plan.regime, None, ours, (verdict,)))
     leading = cells[0].ours if isinstance(cells[0], Cell) else None
-    for mark in (CONTROL_MARK, BM25_MARK):
+    for mark in marks:
         made = leading.comparisons if leading else ()
         cells.append(Contrast(next((c for c in made if c.mark == mark), None), leading))
     return cells

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from irpretrain.config import Config
 from irpretrain.config.retrieval import TF_INDEX
+
+if TYPE_CHECKING:
+    from irpretrain.report.scores import Scores
 
 FIRST_STAGES = {"bm25": "BM25", "ql": "QL"}
 """Those that every configuration has; `first_stage_labels` has them all."""
@@ -44,6 +47,13 @@ def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDAT
         if candidates == USUAL_CANDIDATES
         else f"{label}, candidates of {first_stage_labels(config).get(candidates, candidates)}"
     )
+
+
+def shown_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
+    """Return the measures that were computed on a data set, in the order of the configuration."""
+    computed = scores.measures(dataset)
+    configured = config.datasets[dataset].measures if dataset in config.datasets else []
+    return list(dict.fromkeys([*(m for m in configured if m in computed), *computed]))
 
 
 def is_control(config: Config, model: str) -> bool:

@@ -20,6 +20,7 @@ from irpretrain.report.naming import (
     first_stage_labels,
     model_label,
     regime_label,
+    shown_measures,
 )
 from irpretrain.report.plans import Baseline, Plan, Statistics
 from irpretrain.report.published import (
@@ -42,8 +43,6 @@ GAPS = {
 """Why a cell of the paper cannot be compared with ours."""
 UNTRAINED = (FIRST_STAGE, "zero-shot")
 """Regimes whose numbers do not depend on how models are fine-tuned."""
-MEASURES_SHOWN = 2
-"""Most measures of a data set of ours on which none of the table's own measures was computed."""
 
 
 def build_table(published: Published, name: str, config: Config, scores: Scores) -> Table:
@@ -144,17 +143,18 @@ class _PaperTable:
         return dataset in of_table or dataset not in self.published.datasets
 
     def _measures(self, dataset: str) -> list[str]:
-        """The table's measures that were computed on a data set; where none was, the same at other cut-offs, or any."""
-        known = self.scores.measures(dataset)
-        wanted = dict.fromkeys(column.measure for column in self.table.columns)
-        return [measure for measure in wanted if measure in known] or self._own_measures(dataset)
+        """All measures of a data set of ours, in the order of the configuration."""
+        return shown_measures(self.config, self.scores, dataset)
 
-    def _own_measures(self, dataset: str) -> list[str]:
-        known = self.scores.measures(dataset)
-        configured = self.config.datasets[dataset].measures if dataset in self.config.datasets else known
-        own = [measure for measure in configured if measure in known]
-        kinds = {column.measure.partition("@")[0] for column in self.table.columns}
-        return ([measure for measure in own if measure.partition("@")[0] in kinds] or own)[:MEASURES_SHOWN]
+    def _speaks_of(self, measure: str, dataset: str) -> bool:
+        """Whether the table's claims are about a measure: it is among the table's own; where none of these was computed
+        on the data set, one of them at another cut-off; where that was not either, any measure."""
+        printed = {column.measure for column in self.table.columns}
+        kinds = {name.partition("@")[0] for name in printed}
+        computed = self._measures(dataset)
+        own = [name for name in computed if name in printed]
+        kin = [name for name in computed if name.partition("@")[0] in kinds]
+        return measure in (own or kin or computed)
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
         """Regimes that fill at least one row, in the order of the columns and then of the rows' own lists."""
@@ -166,8 +166,7 @@ class _PaperTable:
         }
         wanted = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
         wanted |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
-        found = [regime for regime in wanted if regime in run]
-        return found or list(wanted)[:1] or [FIRST_STAGE]
+        return [regime for regime in wanted if regime in run] or [FIRST_STAGE]
 
     def _plans_here(self, row: PublishedRow, dataset: str, candidates: str) -> list[Plan]:
         return [
@@ -191,9 +190,37 @@ class _PaperTable:
                 self._with_tallies(self._cell(row, plan) for plan in plans[row.key]),
             )
             for row in self.table.rows
-            if row.values or self._model(row, pair[0]) is not None
+            if (row.values or self._model(row, pair[0]) is not None)
+            and (row.is_first_stage or self._regimes(*pair) != [FIRST_STAGE])
+        ]
+        rows += [
+            Row(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
+            for name, stage in self.config.first_stages.items()
+            if self._stands_beside(name, pair[0])
         ]
         return Panel(f"This configuration: {label}", columns, tuple(rows))
+
+    def _stands_beside(self, first_stage: str, dataset: str) -> bool:
+        """Whether a first stage that fills no row of the paper has one of its own: in a table of first stages alone,
+        beside those that are searched as it is, with plain or with structured queries."""
+        stages = self.config.first_stages
+        filling = {name for row in self.table.rows for name in row.all_models if name in stages}
+        filling |= {self._model(row, dataset) or "" for row in self.table.rows}
+        is_structured = stages[first_stage].model == "indri"
+        return (
+            all(row.is_first_stage for row in self.table.rows)
+            and first_stage not in filling
+            and self.scores.first_stage(dataset, first_stage) is not None
+            and is_structured == any(stages[name].model == "indri" for name in filling if name in stages)
+        )
+
+    def _cells_beside(self, first_stage: str, pair: tuple[str, str]) -> Iterable[Cell]:
+        run = self.scores.first_stage(pair[0], first_stage)
+        verdict = nothing_published("the paper has no such row")
+        for regime in self._regimes(*pair):
+            for measure in self._measures(pair[0]):
+                ours = self.statistics.ours(Plan(first_stage, *pair, measure, regime, run, "", ()))
+                yield Cell(first_stage, pair[0], measure, regime, None, ours, (verdict,))
 
     # Cells
 
@@ -259,6 +286,8 @@ class _PaperTable:
             return row.absent
         if run in self._known_runs:
             return f"{measure} is not among the measures of {dataset}"
+        if run.regime == FIRST_STAGE:
+            return f"no experiment runs {run.model} on {dataset}"
         same = (dataset, candidates) in self._pairs
         return (not same and self._other_candidates(dataset, theirs)) or (
             f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
@@ -316,6 +345,8 @@ class _PaperTable:
             return [nothing_published(GAPS[gap])]
         if not self.table.reports(row, plan.regime):
             return [nothing_published(f"the paper has no {regime_label(plan.regime)} numbers in this table")]
+        if not self._speaks_of(plan.measure, plan.dataset):
+            return [nothing_published(f"the paper's table has no {plan.measure}")]
         claims = [self._claim(mark, plan, ours) for mark in self.table.claims(row.key, plan.regime)]
         return claims or [nothing_published("the paper has no such cell, and claims nothing of this row")]
 

@@ -12,7 +12,7 @@ from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import dataset_label, first_stage_labels
+from irpretrain.report.naming import control_model, dataset_label, first_stage_labels, shown_measures
 from irpretrain.report.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.scores import Scores
 
@@ -64,26 +64,26 @@ def table_notes(
         f"is significantly better{worse} too.",
         *_measures(measures),
         *_datasets(config, scores, datasets),
-        *_order_free(config, scores, datasets, measures),
+        *_undecided(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets, rows),
         *table.remarks,
         *config.report.notes,
     ]
 
 
-def headline_notes(
-    config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
-) -> list[str]:
+def headline_notes(config: Config, scores: Scores, datasets: Sequence[tuple[str, str]]) -> list[str]:
     """Return the notes of the headline table."""
-    test, measures = test_text(TableTest.of(config.evaluation)), list(measures)
+    test = test_text(TableTest.of(config.evaluation))
+    measures = list(dict.fromkeys(m for d, _ in datasets for m in shown_measures(config, scores, d)))
+    control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
+    encoder = "; than the encoder with a fresh score head (untrained when zero-shot): †" if control else ""
     return [
-        f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *; than the encoder "
-        f"with a fresh score head (untrained when zero-shot): †; {test}. The last two columns of a group "
-        "give the difference and p.",
+        f"Mean [{config.evaluation.confidence:.0%} interval]. Significantly better than BM25: *{encoder}; {test}. "
+        "The last columns of a group give the difference and p.",
         _intervals(config),
-        *_measures(m for m in measures if any(m in scores.measures(d) for d, _ in datasets)),
+        *_measures(measures),
         *_datasets(config, scores, datasets),
-        *_order_free(config, scores, datasets, measures),
+        *_undecided(config, scores, datasets, measures),
         *_stand_ins(config, scores, datasets),
         *config.report.notes,
     ]
@@ -140,16 +140,24 @@ def _measures(measures: Iterable[str]) -> list[str]:
     return [f"Measures: {text}"] if text else []
 
 
-def _order_free(
+def _undecided(
     config: Config, scores: Scores, datasets: Sequence[tuple[str, str]], measures: Iterable[str]
 ) -> list[str]:
-    """Which measures of ours re-ranking cannot change, because they look at all candidates."""
-    ours = {measure for dataset, _ in datasets for measure in scores.measures(dataset)}
-    depth = max((reranked_depth(config, candidates) for _, candidates in datasets), default=0)
-    names = [m for m in dict.fromkeys(measures) if m in ours and needs_no_order(m, depth)]
-    if not names:
-        return []
-    return [f"{' and '.join(names)}: all {depth} candidates count, so re-ranking changes nothing here."]
+    """Which measures cannot tell the runs of a data set apart: they count all candidates, or print the same for all."""
+    notes: dict[str, None] = {}
+    for dataset, candidates in dict.fromkeys(datasets):
+        runs = [name for name in scores.names() if name.dataset == dataset]
+        reranked = [n for n in runs if n.regime != FIRST_STAGE and n.candidates == candidates]
+        depth = reranked_depth(config, candidates)
+        for measure in dict.fromkeys(measures):
+            results = [found for name in reranked or runs if (found := scores.get(name, measure)) is not None]
+            printed = {f"{found.mean:.3f}" for found in results}
+            if reranked and results and needs_no_order(measure, depth):
+                notes[f"{measure}: all {depth} candidates count, so re-ranking changes nothing here."] = None
+            elif len(results) > 1 and len(printed) == 1:
+                label = dataset_label(config, dataset, candidates)
+                notes[f"{measure} on {label}: {printed.pop()} for every run, so it tells none apart."] = None
+    return list(notes)
 
 
 def measures_text(measures: Iterable[str]) -> str:
