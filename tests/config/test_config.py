@@ -529,6 +529,22 @@ def test_missing_and_broken_files(tmp_path):
         load_config(broken)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("experiments:\n  a: {b: 1\n  c: 2\n", r"o\.yaml:3: this is not valid YAML"),
+        ("experiments:\n\ta: 3\n", r"o\.yaml:2: this is not valid YAML: .*'\\t'"),
+        ("a: 1\nb: 2\na: 3\n", r"o\.yaml:3: a stands in line 1 already; join the two"),
+        ("a:\n  b: 1\n  b: 2\n", r"o\.yaml:3: b stands in line 2 already"),
+    ],
+    ids=["brace", "tab", "key twice", "inner key twice"],
+)
+def test_faults_of_yaml_have_file_and_line(tmp_path, text, message):
+    (tmp_path / "o.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        load_config(ROOT / "config.yaml", tmp_path / "o.yaml")
+
+
 def test_overlays_are_laid_as_snakemake_does(tmp_path):
     from snakemake.utils import update_config
 

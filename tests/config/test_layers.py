@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.config.load import lay_overlays
+from irpretrain.config.load import lay_overlays, load_config
+from irpretrain.config.usage import used_corpora, used_datasets, used_predictors
 from irpretrain.errors import ConfigError
 
 
@@ -68,3 +69,64 @@ def test_what_is_no_list_or_is_not_there_is_one_message(write):
     two = write("two.yaml", "layers: [low.yaml]\n")
     with pytest.raises(ConfigError, match=r"low\.yaml: there is no such configuration file"):
         lay_overlays("base.yaml", [two])
+
+
+def test_an_entry_without_a_value_removes_one_or_is_refused(write):
+    Path("base.yaml").write_text("experiments: {old: {a: 1}}\n")
+    removes = write("removes.yaml", "experiments: {old: null}\n")
+    assert lay_overlays("base.yaml", [removes]) == {"experiments": {"old": None}}
+    adds = write("adds.yaml", "experiments: {new: {a: 2}}\n")
+    takes_back = write("back.yaml", "experiments: {new: null}\n")
+    assert lay_overlays("base.yaml", [adds, takes_back])["experiments"] == {"old": {"a": 1}, "new": None}
+    for section in ("experiments", "corpora", "models"):
+        forgotten = write("forgotten.yaml", f"{section}:\n  mine:\n")
+        with pytest.raises(
+            ConfigError, match=rf"forgotten\.yaml: {section}\.mine: is empty; give its keys, or leave it"
+        ):
+            lay_overlays("base.yaml", [forgotten])
+    with pytest.raises(ConfigError, match=r"--config: experiments\.mine: is empty"):
+        lay_overlays("base.yaml", [], {"experiments": {"mine": None}})
+
+
+def test_an_overlay_may_inherit_definitions_without_what_is_asked_for(write):
+    Path("base.yaml").write_text(
+        "models: {m: {}}\nreport: {papers: [ares]}\nexperiments: {old: {}}\ndiagnoses: {d: {}}\n"
+        "objectives: {o: {predictor: used}}\npredictors: {used: {}, shown: {}}\n"
+    )
+    under = write("under.yaml", "experiments: {under: {}}\nmodels: {n: {}}\n")
+    mine = write("mine.yaml", "inherit: definitions\nexperiments: {mine: {}}\npredictors: {own: {}}\n")
+    over = write("over.yaml", "experiments: {over: {}}\n")
+    assert lay_overlays("base.yaml", [under, mine, over]) == {
+        "models": {"m": {}, "n": {}},
+        "objectives": {"o": {"predictor": "used"}},
+        "predictors": {"used": {}, "own": {}},
+        "experiments": {"mine": {}, "over": {}},
+    }
+    wrong = write("wrong.yaml", "inherit: nothing\n")
+    with pytest.raises(
+        ConfigError, match=r"wrong\.yaml: inherit must be all or definitions; given was 'nothing'"
+    ):
+        lay_overlays("base.yaml", [wrong])
+
+
+def test_a_collection_of_ones_own_plans_nothing_of_squad(write):
+    root = Path(__file__).resolve().parents[2]
+    for name in ("docs.jsonl", "topics.tsv", "qrels.txt"):
+        write(name, "")
+    mine = write(
+        "mine.yaml",
+        """inherit: definitions
+corpora:
+  mine: {format: jsonl, path: docs.jsonl}
+collections:
+  pretraining: [mine]
+datasets:
+  mine: {label: Mine, corpus: mine, queries: {format: tsv, path: topics.tsv}, qrels: {format: trec, path: qrels.txt}}
+experiments:
+  mine: {dataset: mine, models: [untrained, prop], regimes: [zero-shot]}
+""",
+    )
+    config = load_config(root / "config.yaml", mine)
+    assert used_corpora(config) == ["mine"]
+    assert used_datasets(config) == ["mine"]
+    assert used_predictors(config) == []

@@ -8,19 +8,33 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from irpretrain.config.presets import PRESETS, RECIPES
-from irpretrain.errors import ConfigError, one_line
+from irpretrain.config.yaml_files import read_yaml
+from irpretrain.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
 LAYERS = "layers"
 """The key under which an overlay names those that lie under it."""
+INHERIT = "inherit"
+"""The key under which an overlay says what it takes from all that lies under it."""
+REQUESTS = (
+    "experiments",
+    "downstream",
+    "diagnoses",
+    "weight_distributions",
+    "term_weight_pages",
+    "query_pages",
+    "attributions",
+    "report",
+)
+"""Sections that ask for results; others describe what may be asked for, and cost nothing by themselves."""
 SHOWN = reprlib.Repr()
 """How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts."""
 SHOWN.maxlevel, SHOWN.maxstring, SHOWN.maxother, SHOWN.maxlong = 3, 200, 200, 60
 SHOWN.maxlist = SHOWN.maxtuple = SHOWN.maxset = SHOWN.maxdict = 8
+NAMES_SHOWN = 30
 
 
 def load_config(base: str | Path, *overlays: str | Path) -> Any:
@@ -35,31 +49,82 @@ def lay_overlays(
 
     In this order, which is Snakemake's of `--configfile`, an entry that one overlay removes and a later one makes anew
     keeps what the base says of it. Overlays that an overlay names under `layers`, relative to itself, lie under it; one
-    that is there already is not laid again.
+    that is there already is not laid again. One that says `inherit: definitions` takes what is described from all that
+    lies under it, not what is asked for (`REQUESTS`).
 
     Args:
         last: keys that are laid over all files, as `--config` gives them.
+
+    Raises:
+        ConfigError: a file cannot be read, or an entry without a value removes nothing.
     """
+    below: dict[str, Any] = read_yaml(Path(base))
     laid: dict[str, Any] = {}
     seen = set[Path]()
+    contents: list[tuple[str | Path, dict[str, Any]]] = []
     for path in overlays:
-        for content in _with_layers(Path(path), seen, given=True):
-            laid = deep_merge(laid, content)
-    return deep_merge(deep_merge(_read_yaml(Path(base)), laid), dict(last or {}))
+        contents += _with_layers(Path(path), seen, given=True)
+    for source, content in (*contents, ("--config", dict(last or {}))):
+        if _inherited(source, content.pop(INHERIT, "all")) == "definitions":
+            named = _named_predictors(below, laid, content)
+            below, laid = (_definitions(lower, named) for lower in (below, laid))
+        _refuse_empty_entries(source, content, (below, laid))
+        laid = deep_merge(laid, content)
+    return deep_merge(below, laid)
 
 
-def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield what the layers of an overlay say, lowest first, and then what it says itself."""
+def _inherited(source: str | Path, value: Any) -> str:
+    if value not in ("all", "definitions"):
+        raise ConfigError(f"{source}: {INHERIT} must be all or definitions; given was {SHOWN.repr(value)}")
+    return str(value)
+
+
+def _definitions(lower: dict[str, Any], named: set[str]) -> dict[str, Any]:
+    """What lies under an overlay without what it asks for, and without predictors that only a table would show."""
+    kept = {key: value for key, value in lower.items() if key not in REQUESTS}
+    if isinstance(predictors := kept.get("predictors"), dict):
+        kept["predictors"] = {name: value for name, value in predictors.items() if name in named}
+    return kept
+
+
+def _named_predictors(*contents: dict[str, Any]) -> set[str]:
+    """Predictors that objectives name."""
+    objectives = [content.get("objectives") for content in contents]
+    entries = [entry for section in objectives if isinstance(section, dict) for entry in section.values()]
+    return {str(entry["predictor"]) for entry in entries if isinstance(entry, dict) and "predictor" in entry}
+
+
+def _refuse_empty_entries(
+    source: str | Path, content: dict[str, Any], lower: tuple[dict[str, Any], ...]
+) -> None:
+    """Raise ConfigError for an entry without a value that removes nothing: its keys were forgotten."""
+    from irpretrain.config.consistency import NAMED
+
+    for section in NAMED:
+        entries = content.get(section)
+        sections = [under[section] for under in lower if isinstance(under.get(section), dict)]
+        there = list(dict.fromkeys(str(name) for names in sections for name in names))
+        for name, value in entries.items() if isinstance(entries, dict) else ():
+            if value is None and str(name) not in there:
+                raise ConfigError(
+                    f"{source}: {section}.{name}: is empty; give its keys, or leave it out. Without a value an entry "
+                    "removes the one of this name that lies under the overlay, and there is none; there are "
+                    f"{', '.join(there[:NAMES_SHOWN]) or 'no entries'}"
+                )
+
+
+def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the layers of an overlay with what they say, lowest first, and then the overlay itself."""
     if path.resolve() in seen and not given:
         return
     seen.add(path.resolve())
-    content = _read_yaml(path)
+    content = read_yaml(path)
     layers = content.pop(LAYERS, [])
     if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
         raise ConfigError(f"{path}: {LAYERS} must be a list of overlays' paths; given was {layers!r}")
     for layer in layers:
         yield from _with_layers(path.parent / layer, seen)
-    yield content
+    yield path, content
 
 
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
@@ -130,7 +195,7 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
         return given  # the model refuses an unknown name with the allowed ones
     result = dict(given)
     for section, filled in recipe.items():
-        own = given.get(section) or {}
+        own = given.get(section, {})
         if isinstance(own, dict):
             kept = {key: value for key, value in own.items() if value is not None}
             result[section] = deep_merge(filled, kept)
@@ -223,22 +288,3 @@ def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
         sections = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
         model = sections[0] if sections else model
     return list(getattr(model, "model_fields", {}))
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such configuration file") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: the file cannot be opened: {error.strerror or error}") from None
-    except RecursionError:
-        raise ConfigError(f"{path}: this is not valid YAML: it is nested too deeply") from None
-    except (
-        yaml.YAMLError,
-        ValueError,
-    ) as error:  # ValueError: of UTF-8, dates, numbers with thousands of digits
-        raise ConfigError(f"{path}: this is not valid YAML: {one_line(error)}") from None
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: the file must hold a mapping from keys to values")
-    return content
