@@ -81,7 +81,7 @@ def answering(**changes: Any) -> QuestionAnsweringConfig:
         "learning_rates": [5e-3],
         "epochs": 2,
         "dropout": 0.0,
-        "checkpoint_every": 3,
+        "compute": {"checkpoint_minutes": 0},
         "optimiser": {"warmup": 0.0},
     }
     return QuestionAnsweringConfig(**{**given, **changes})
@@ -95,7 +95,7 @@ def labelling(**changes: Any) -> SentenceTasksConfig:
         "learning_rates": [5e-3],
         "epochs": 2,
         "dropout": 0.0,
-        "checkpoint_every": 3,
+        "compute": {"checkpoint_minutes": 0},
         "optimiser": {"warmup": 0.0},
     }
     return SentenceTasksConfig(**{**given, **changes})

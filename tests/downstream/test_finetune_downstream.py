@@ -18,6 +18,7 @@ from irpretrain.downstream.question_answering import QuestionAnswering
 from irpretrain.errors import InputError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
+from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.steps import Setting
 
 
@@ -62,7 +63,9 @@ def report(folder):
 def test_it_learns_where_the_answer_stands(finetune, pretrained, questions):
     options = answering(epochs=5)
     work = QuestionAnswering(pretrained, questions, options, seed=1)
-    fresh = work.predict(work.model(), "test", Setting(torch.device("cpu"), options.compute, 1))
+    fresh = work.predict(
+        work.model(), "test", Setting(torch.device("cpu"), options.compute, 1), KeptBatches()
+    )
     assert work.measures(fresh, "test")["EM"] <= 0.2
     assert report(finetune("run", options))["tested"]["test"]["EM"] >= 0.8
 
@@ -102,6 +105,37 @@ def test_a_broken_off_run_ends_as_one_that_was_not(at, finetune, monkeypatch):
     for name in ("predictions.json", "metrics.json", "model"):
         assert sha256(again / name) == sha256(whole / name)
     assert not [path for path in (again / "checkpoints").iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize("at", [1, 5, 9, 11])
+def test_a_broken_off_prediction_goes_on_where_it_was(at, finetune, monkeypatch):
+    options = answering(dropout=0.1, prediction_batch=3)
+    batches = []
+    results = KeptBatches.results
+
+    def counted(self, items, compute):
+        def counting(some):
+            if len(batches) == fails_at:
+                raise Stop
+            batches.append(len(some))
+            return compute(some)
+
+        return results(self, items, counting)
+
+    monkeypatch.setattr(KeptBatches, "results", counted)
+    fails_at = None
+    whole = finetune("whole", options)
+    in_one_go = [*batches]
+    assert at < len(in_one_go)
+    batches.clear()
+    fails_at = at
+    with pytest.raises(Stop):
+        finetune("again", options)
+    fails_at = None
+    again = finetune("again", options)
+    assert batches == in_one_go
+    for name in ("predictions.json", "metrics.json", "model"):
+        assert sha256(again / name) == sha256(whole / name)
 
 
 def test_accumulation_changes_rounding_only(finetune):

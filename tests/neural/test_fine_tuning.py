@@ -94,7 +94,7 @@ def tuning_options(**changes: Any) -> FinetuningConfig:
         "epochs": 12,
         "patience": 12,
         "optimiser": {"warmup": 0.0, "weight_decay": 0.0},
-        "compute": {"device": "cpu"},
+        "compute": {"device": "cpu", "checkpoint_minutes": 0},
     }
     return FinetuningConfig(**{**given, **changes})
 

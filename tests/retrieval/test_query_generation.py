@@ -41,7 +41,12 @@ BODIES = {f"d{number:02d}": body(number) for number in range(30)}
 
 def options(**changes: Any) -> Doc2QueryConfig:
     given = {"queries": 3, "top_k": 5, "query_length": 6, "max_length": 24, "batch_queries": 12, "block": 7}
-    return Doc2QueryConfig(type="doc2query", model="given", compute={"device": "cpu"}, **{**given, **changes})
+    return Doc2QueryConfig(
+        type="doc2query",
+        model="given",
+        compute={"device": "cpu", "checkpoint_minutes": 0},
+        **{**given, **changes},
+    )
 
 
 @pytest.fixture
@@ -153,6 +158,34 @@ def test_more_queries_begin_with_the_fewer_and_another_seed_has_others(tmp_path:
     assert other != few
 
 
+@pytest.mark.parametrize("fails_at", [1, 2, 5])
+def test_a_broken_off_job_goes_on_after_its_last_batch(
+    tmp_path: Path, generate: Any, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    documents = write_documents(tmp_path / "documents.parquet", BODIES)
+    original, written = QueryWriter._write, list[list[str]]()
+
+    def write(self: QueryWriter, texts: Any, pieces: Any, batch: Any) -> Any:
+        names = [texts[place].document_id for place in batch.items]
+        if len(written) == fails_at and "killed" in stage:
+            raise KeyboardInterrupt
+        written.append(names)
+        return original(self, texts, pieces, batch)
+
+    monkeypatch.setattr(QueryWriter, "_write", write)
+    stage = ["whole"]
+    expected = generate(documents, "whole", block=15)
+    in_one_go = [*written]
+    written.clear()
+    stage = ["killed"]
+    with pytest.raises(KeyboardInterrupt):
+        generate(documents, "killed", block=15)
+    stage = ["resumed"]
+    assert generate(documents, "killed", block=15) == expected
+    assert written == in_one_go
+    assert list((tmp_path / "unfinished").glob("*/")) == []
+
+
 def test_a_broken_off_job_goes_on_after_its_last_block(
     tmp_path: Path, generate: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,11 +193,11 @@ def test_a_broken_off_job_goes_on_after_its_last_block(
     whole, expected = generate(documents, "whole")
     original, done = QueryWriter.rows, list[int]()
 
-    def fail(self: QueryWriter, texts: Any) -> Any:
+    def fail(self: QueryWriter, texts: Any, kept: Any) -> Any:
         if len(done) == 3:
             raise KeyboardInterrupt
         done.append(len(texts))
-        return original(self, texts)
+        return original(self, texts, kept)
 
     with monkeypatch.context() as patch:
         patch.setattr(QueryWriter, "rows", fail)

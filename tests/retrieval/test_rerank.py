@@ -20,15 +20,15 @@ from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.retrieval import partial_scores
 from irpretrain.retrieval.pair_scoring import Pair, batch_by_length
 from irpretrain.retrieval.partial_scores import PartialScores
 from irpretrain.retrieval.rerank import rerank, rerank_run, score_pairs
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
+from irpretrain.training.checkpoint_clock import CheckpointClock
 
-OPTIONS = RerankingConfig(max_length=24, query_length=6, batch_tokens=512)
+OPTIONS = RerankingConfig(max_length=24, query_length=6, batch_tokens=512, compute={"checkpoint_minutes": 0})
 QUERY_TEXTS = {"q1": "word01 cab", "q2": "word02 word03 word04 word05 word06 word07 word08", "q3": ""}
 BODIES = {f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)) for i in range(40)}
 
@@ -227,7 +227,6 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Broken off in the third batch, the job scores only what is left; what it kept is gone at the end."""
-    monkeypatch.setattr(partial_scores, "SECONDS_BETWEEN", 0.0)
     scored: list[int] = []
     forward = CrossEncoder.forward
 
@@ -260,7 +259,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
 
 def test_kept_scores_of_another_shape_or_damaged_are_not_used(tmp_path: Path) -> None:
     path = tmp_path / "kept.scores"
-    kept = PartialScores(path, "t", seconds=0)
+    kept = PartialScores(path, "t", CheckpointClock(0))
     kept.keep(np.ones(3, np.float32), 2)
     assert kept.resume(3, 2)[1] == 2
     assert kept.resume(4, 2)[1] == kept.resume(3, 1)[1] == 0

@@ -19,10 +19,9 @@ def weighting(**changes: Any) -> TermWeightsConfig:
         "training": {
             "steps": 6,
             "batch_size": 4,
-            "checkpoint_every": 2,
             "optimiser": {"learning_rate": 1e-3},
-            "compute": {"device": "cpu"},
+            "compute": {"device": "cpu", "checkpoint_minutes": 0},
         },
-        "inference": {"batch_tokens": 64, "block": 3, "compute": {"device": "cpu"}},
+        "inference": {"batch_tokens": 64, "block": 3, "compute": {"device": "cpu", "checkpoint_minutes": 0}},
     }
     return TermWeightsConfig(**{**given, **changes})

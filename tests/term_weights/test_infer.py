@@ -109,6 +109,35 @@ def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents):
         assert_allclose(*weights, atol=1e-6)
 
 
+def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, monkeypatch, tmp_path):
+    """Weights that were kept are the same to the last bit, those of a regressor that gives no numbers too."""
+    documents = make_documents(DOCUMENTS)
+    options = {"inference": {"batch_tokens": 64, "compute": {"device": "cpu", "checkpoint_minutes": 0}}}
+    original, predicted = Predictor._predict, []
+
+    def predict(self, batch, pieces):
+        if len(predicted) == fails_at:
+            raise KeyboardInterrupt
+        predicted.append(len(batch.items))
+        return original(self, batch, pieces)
+
+    monkeypatch.setattr(Predictor, "_predict", predict)
+    fails_at = None
+    whole, expected = infer(documents, "whole", **options)
+    in_one_go = [*predicted]
+    predicted.clear()
+    for number in (1, 3, 4):
+        fails_at = number
+        with pytest.raises(KeyboardInterrupt):
+            infer(documents, "killed", **options)
+    fails_at = None
+    found, counts = infer(documents, "killed", **options)
+    assert predicted == in_one_go
+    assert found.equals(whole)
+    assert counts == expected
+    assert list((tmp_path / "unfinished").glob("*/")) == []
+
+
 def test_a_killed_inference_goes_on_after_its_last_block(
     infer, make_documents, monkeypatch, tmp_path, capsys
 ):
@@ -116,11 +145,11 @@ def test_a_killed_inference_goes_on_after_its_last_block(
     whole, expected = infer(documents, "whole")
     original, done = Predictor.rows, []
 
-    def fail(self, texts):
+    def fail(self, texts, kept):
         if len(done) == 5:
             raise KeyboardInterrupt
         done.append(len(texts))
-        return original(self, texts)
+        return original(self, texts, kept)
 
     with monkeypatch.context() as patch:
         patch.setattr(Predictor, "rows", fail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,23 @@ def fail(kind: str) -> None:
         if kind == "fault":
             {}["nothing"]
     here().total(1)
+
+
+def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[str, Any]:
+    """Say which process this is, and pre-train; the second process kills itself when it is about to do step `last`."""
+    from irpretrain.training.pretrain import pretrain
+    from irpretrain.training.trainer import Trainer
+
+    (folder / f"{here().rank}.pid").write_text(str(os.getpid()))
+    original = Trainer.step
+
+    def step(self: Trainer, number: int, *rest: Any) -> Any:
+        if number == last and here().rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(self, number, *rest)
+
+    Trainer.step = step  # type: ignore[method-assign]
+    return pretrain(**arguments)
 
 
 def wait(folder: Path) -> None:

@@ -20,7 +20,7 @@ JOB = {"seed": 1, "options": {"steps": 10}}
 
 @pytest.fixture
 def checkpoints(tmp_path) -> Checkpoints:
-    return Checkpoints(tmp_path, JOB, "pretrain prop")
+    return Checkpoints(tmp_path, JOB, "pretrain prop", 0)
 
 
 def saved(checkpoints: Checkpoints) -> list[str]:
@@ -65,12 +65,12 @@ def test_a_damaged_checkpoint_is_reported_removed_and_passed_over(checkpoints, c
 def test_a_changed_job_never_meets_old_state(tmp_path, checkpoints):
     checkpoints.save(2, {})
     for other in ({**JOB, "seed": 2}, {**JOB, "options": {"steps": 11}}, {}):
-        assert Checkpoints(tmp_path, other, "pretrain prop").load() is None
-    assert Checkpoints(tmp_path, dict(reversed(JOB.items())), "pretrain prop").load() is not None
+        assert Checkpoints(tmp_path, other, "pretrain prop", 0).load() is None
+    assert Checkpoints(tmp_path, dict(reversed(JOB.items())), "pretrain prop", 0).load() is not None
 
 
 def test_another_jobs_file_under_this_jobs_name_is_refused(tmp_path, checkpoints):
-    other = Checkpoints(tmp_path, {"seed": 2}, "pretrain prop")
+    other = Checkpoints(tmp_path, {"seed": 2}, "pretrain prop", 0)
     other.save(2, {})
     checkpoints.directory.mkdir(parents=True)
     for path in other.directory.glob("*.pt"):
@@ -96,14 +96,14 @@ def test_an_interrupted_job_leaves_its_checkpoints_and_no_lock(tmp_path, checkpo
     with pytest.raises(ValueError, match="interrupted"):
         interrupted()
     assert [path.name for path in tmp_path.iterdir()] == [checkpoints.key]
-    with Checkpoints(tmp_path, JOB, "pretrain prop") as again:
+    with Checkpoints(tmp_path, JOB, "pretrain prop", 0) as again:
         assert again.load() is not None
 
 
 ORPHAN = """
 import json, sys
 from irpretrain.training.checkpoints import Checkpoints
-with Checkpoints(sys.argv[1], json.loads(sys.argv[2]), "pretrain prop") as checkpoints:
+with Checkpoints(sys.argv[1], json.loads(sys.argv[2]), "pretrain prop", 0) as checkpoints:
     checkpoints.save(2, {})
     print("trains", flush=True)
     sys.stdin.read()
@@ -121,10 +121,10 @@ def test_a_resumed_run_does_not_train_beside_an_orphan_of_the_killed_one(tmp_pat
         with pytest.raises(
             TrainingError, match=f"process {orphan.pid} on {socket.gethostname()} still works"
         ):
-            Checkpoints(tmp_path, JOB, "pretrain prop").__enter__()
+            Checkpoints(tmp_path, JOB, "pretrain prop", 0).__enter__()
         monkeypatch.setattr(job_lock, "WAIT_SECONDS", 60)
         orphan.stdin.close()
-        with Checkpoints(tmp_path, JOB, "pretrain prop") as resumed:
+        with Checkpoints(tmp_path, JOB, "pretrain prop", 0) as resumed:
             state = resumed.load()
     assert state is not None
     assert state["step"] == 4, "it goes on from what the orphan saved last"

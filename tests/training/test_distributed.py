@@ -39,8 +39,8 @@ from irpretrain.training.processes import in_processes
 from irpretrain.training.shares import share_of
 from patience import PATIENCE
 
-TWO = {"device": "cpu", "processes": 2}
-ONE = {"device": "cpu"}
+TWO = {"device": "cpu", "processes": 2, "checkpoint_minutes": 0}
+ONE = {"device": "cpu", "checkpoint_minutes": 0}
 WITH_DROPOUT = {"dropout": 0.2, "accumulation": 3, "batch_groups": 5, "mlm_head_steps": 2}
 SCENARIOS: dict[str, dict[str, Any]] = {
     "one micro-batch each, an odd number of groups": {"options": {"batch_groups": 5}},
@@ -150,7 +150,7 @@ def runs(
         given = SCENARIOS[scenario]
         tasks = given.get("tasks", [TaskConfig(objective="rop")])
         compute = {**compute, **given.get("compute", {})}
-        options = training_options(**{"checkpoint_every": 3, **given.get("options", {}), "compute": compute})
+        options = training_options(**{**given.get("options", {}), "compute": compute})
         groups = [inputs["tokens"][0].parent / "groups.parquet"] * len(tasks)
         return {**inputs, **outputs(name), "groups": groups, "tasks": tasks, "options": options}
 
@@ -255,38 +255,55 @@ def test_what_no_process_gave_a_gradient_has_none(runs: Runs) -> None:
 
 START = """
 import pickle, sys
+from pathlib import Path
 from types import SimpleNamespace
+sys.path.insert(0, sys.argv[4])
+import rank_work
 from irpretrain.stage import stage
-from irpretrain.training.pretrain import pretrain
+from irpretrain.training.processes import in_processes
 given = pickle.loads(bytes.fromhex(sys.argv[1]))
 outputs = [str(given["output"])]
 with stage(SimpleNamespace(rule="pretrain", input=[], output=outputs, params={}, log=[sys.argv[2]])) as done:
-    done(pretrain(**given))
+    arguments = {"arguments": given, "last": int(sys.argv[3]), "folder": Path(sys.argv[2]).parent}
+    done(in_processes(rank_work.pretrain_until, arguments, given["options"].compute))
 """
 
 
 def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_same_bytes(
     runs: Runs, tmp_path: Path
 ) -> None:
+    """The second process is killed when it is about to do the eighth step."""
     arguments = runs.arguments("to be killed", "killed", TWO)
     folder, whole = runs.folder / "killed", runs.folder / "to be killed-2"
-    command = [sys.executable, "-c", START, pickle.dumps(arguments).hex(), str(tmp_path / "log")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as job:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline and not list(folder.glob("checkpoints/*/step-*.pt")):
-            time.sleep(0.002)
-        ranks = psutil.Process(job.pid).children()
-        assert len(ranks) == 2
-        ranks[1].kill()
-        shown = job.communicate(timeout=PATIENCE)[1]
-    assert job.returncode == 1
-    assert shown.count("ERROR in pretrain: process") == 1
-    assert "of 2 was ended by SIGKILL, and the others with it." in shown
-    assert "Traceback" not in shown + (tmp_path / "log").read_text()
-    assert not any(process.is_running() for process in ranks)
+
+    def start(last: int) -> subprocess.CompletedProcess[str]:
+        command = [
+            sys.executable,
+            "-c",
+            START,
+            pickle.dumps(arguments).hex(),
+            str(tmp_path / "log"),
+            str(last),
+        ]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        return subprocess.run(
+            [*command, str(Path(__file__).parent)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env=environment,
+        )
+
+    killed = start(7)
+    assert killed.returncode == 1
+    assert killed.stderr.count("ERROR in pretrain: process") == 1
+    assert "process 2 of 2 was ended by SIGKILL, and the others with it." in killed.stderr
+    assert "Traceback" not in killed.stderr + (tmp_path / "log").read_text()
+    processes = [int(path.read_text()) for path in tmp_path.glob("?.pid")]
+    assert len(processes) == 2
+    assert not any(map(psutil.pid_exists, processes))
     assert not (folder / "model").exists()
-    resumed = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+    resumed = start(-1)
     assert resumed.returncode == 0, resumed.stderr
     assert resumed.stderr.count("resumes after") == 1
     assert resumed.stderr.count("step 12/12") == 1

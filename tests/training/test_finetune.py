@@ -80,7 +80,7 @@ def tuning_options(**changes: Any) -> FinetuningConfig:
         "epochs": 3,
         "max_length": 24,
         "query_length": 4,
-        "compute": {"device": "cpu"},
+        "compute": {"device": "cpu", "checkpoint_minutes": 0},
     }
     return FinetuningConfig(**{**given, **changes})
 
@@ -201,6 +201,46 @@ def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPat
         assert sha256(resumed / name) == sha256(whole / name)
 
 
+def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after every step and in the middle of every ranking, it does each of them once, and writes the same."""
+    reranking = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
+    reranking = reranking.model_copy(update={"batch_tokens": 100})  # several batches a ranking
+    done: list[str] = []
+    step, score = Trainer.step, CrossEncoder.forward
+
+    def train(self: Any, number: int, tasks: Any) -> Any:
+        if len(done) == last:
+            raise Stop
+        done.append(f"step {number}")
+        return step(self, number, tasks)
+
+    def forward(self: Any, input_ids: Any, *rest: Any, **named: Any) -> Any:
+        if not self.training:
+            if len(done) == last:
+                raise Stop
+            done.append(f"score {len(input_ids)}")
+        return score(self, input_ids, *rest, **named)
+
+    monkeypatch.setattr(Trainer, "step", train)
+    monkeypatch.setattr(CrossEncoder, "forward", forward)
+    last = -1
+    options = tuning_options(epochs=2)
+    whole, _ = run_finetuning("whole", reranking=reranking, options=options)
+    in_one_go = [*done]
+    assert len(in_one_go) == 10 + 5 * 4
+    done.clear()
+    for number in range(1, len(in_one_go)):
+        last = number
+        with pytest.raises(Stop):
+            run_finetuning("broken", reranking=reranking, options=options)
+    last = -1
+    resumed, _ = run_finetuning("broken", reranking=reranking, options=options)
+    assert done == in_one_go
+    for name in ("fold.run.gz", "fold.json"):
+        assert sha256(resumed / name) == sha256(whole / name)
+    assert not list((resumed / "checkpoints").iterdir())
+
+
 def test_batches_that_are_read_ahead_are_the_same(
     run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,9 +300,9 @@ def test_checkpoints_are_named_by_all_that_the_result_depends_on(
     jobs: list[dict[str, Any]] = []
     original = module.Checkpoints
 
-    def note(root: Path, job: dict[str, Any], title: str) -> Any:
+    def note(root: Path, job: dict[str, Any], *rest: Any) -> Any:
         jobs.append(job)
-        return original(root, job, title)
+        return original(root, job, *rest)
 
     monkeypatch.setattr(module, "Checkpoints", note)
     options = tuning_options(epochs=1, batch_sizes=[8])

@@ -122,7 +122,7 @@ def test_resume_across_the_boundary_is_exact(
 ) -> None:
     """Before the boundary Adam has no moments of an encoder that only the MLM loss trains."""
     optimiser = {"learning_rate": 1e-3, "bias_correction": corrected}
-    options = training_options(mlm_head_steps=3, checkpoint_every=1, dropout=0.2, optimiser=optimiser)
+    options = training_options(mlm_head_steps=3, dropout=0.2, optimiser=optimiser)
     for task in (TaskConfig(objective="rop"), MLM_ONLY):
         whole = run_pretraining(f"whole-{task.weight}", options, task=task)
         name = f"broken-{task.weight}"

@@ -8,9 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,9 +24,10 @@ from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training import checkpoints
+from irpretrain.training import checkpoint_clock, checkpoints
 from irpretrain.training import pretrain as module
 from irpretrain.training.masking import Masker
+from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]
 
@@ -104,8 +105,8 @@ def test_changed_configuration_does_not_resume(
         run_pretraining("run", training_options(**changes))
     run_pretraining("run", training_options(), seed=2)
     assert "resumes" not in capfd.readouterr().err
-    run_pretraining("run", training_options(log_every=1, checkpoint_every=3))  # these change no weight
-    assert "resumes after 4" in capfd.readouterr().err
+    run_pretraining("run", training_options(log_every=1))  # which changes no weight
+    assert "resumes after 5" in capfd.readouterr().err
 
 
 def test_damaged_checkpoint_falls_back_to_the_one_before(
@@ -120,7 +121,7 @@ def test_damaged_checkpoint_falls_back_to_the_one_before(
     resumed = run_pretraining("broken")
     shown = capfd.readouterr().err
     assert "is damaged" in shown
-    assert "resumes after 2" in shown
+    assert "resumes after 4" in shown
     assert sha256(resumed / "model") == sha256(whole / "model")
     assert without_time(resumed) == without_time(whole)
 
@@ -161,21 +162,67 @@ def test_equal_jobs_for_two_outputs_do_not_share_checkpoints(
     two = run_pretraining("two", **common)
     assert "resumes" not in capfd.readouterr().err
     one = run_pretraining("one", **common)
-    assert "resumes after 4" in capfd.readouterr().err
+    assert "resumes after 5" in capfd.readouterr().err
     assert sha256(one / "model") == sha256(two / "model")
 
 
 def test_only_two_checkpoints_are_kept(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    crash(monkeypatch, 5, lambda: run_pretraining("broken", training_options(checkpoint_every=1)))
+    crash(monkeypatch, 5, lambda: run_pretraining("broken", training_options()))
     names = sorted(path.name for path in (tmp_path / "broken").rglob("*.pt"))
     assert [name[:13] for name in names] == ["step-00000004", "step-00000005"]
 
 
+def kill_by_the_clock(monkeypatch: pytest.MonkeyPatch, step_seconds: float, kill_after: float) -> None:
+    """Let a step take so long on a clock of its own, and a training end when it has run for so long."""
+    now, original = [0.0], Trainer.step
+
+    def step(self: Trainer, number: int, *rest: Any) -> Any:
+        if now[0] + step_seconds > kill_after:
+            now[0] = 0.0
+            raise Stop
+        found = original(self, number, *rest)
+        now[0] += step_seconds
+        return found
+
+    monkeypatch.setattr(Trainer, "step", step)
+    monkeypatch.setattr(checkpoint_clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+
+@pytest.mark.parametrize("step_seconds", [0.3, 4, 12, 30, 49])
+def test_what_is_killed_every_50_seconds_gets_on(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, step_seconds: float
+) -> None:
+    """By default, whatever a step takes: half of the steps of every attempt are kept, and the weights are the same."""
+    options = training_options(steps=40, dropout=0.1, compute={"device": "cpu"})
+    whole = run_pretraining("whole", options)
+    kill_by_the_clock(monkeypatch, step_seconds, 50)
+    attempts = 1
+    while True:
+        try:
+            killed = run_pretraining("killed", options)
+        except Stop:
+            attempts += 1
+        else:
+            break
+    in_an_attempt = int(50 / step_seconds)
+    assert attempts <= 40 // max(in_an_attempt // 2, 1) + 1
+    assert sha256(killed / "model") == sha256(whole / "model")
+    assert without_time(killed) == without_time(whole)
+
+
 KILLED = """
-import sys, pickle
+import os, signal, sys, pickle
 from irpretrain.training.pretrain import pretrain
+from irpretrain.training.trainer import Trainer
+
+step = Trainer.step
+def kill(self, number, *rest):
+    if number == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return step(self, number, *rest)
+Trainer.step = kill
 pretrain(**pickle.loads(bytes.fromhex(sys.argv[1])))
 """
 
@@ -185,7 +232,7 @@ def test_kill_and_resume_in_a_process_of_its_own(
 ) -> None:
     import pickle
 
-    options = training_options(steps=40, checkpoint_every=4, dropout=0.1, log_every=1)
+    options = training_options(steps=12, dropout=0.1, log_every=1)
     store, groups = separable
     arguments = {
         "encoder": tiny_encoder,
@@ -201,14 +248,14 @@ def test_kill_and_resume_in_a_process_of_its_own(
         "checkpoints": tmp_path / "killed" / "checkpoints",
     }
     command = [sys.executable, "-c", KILLED, pickle.dumps(arguments).hex()]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not list(tmp_path.glob("killed/checkpoints/*/step-*.pt")):
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert not (tmp_path / "killed" / "model").exists()
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    for step in ("2", "9"):
+        killed = subprocess.run([*command, step], capture_output=True, env=environment)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        assert not (tmp_path / "killed" / "model").exists()
+    done = subprocess.run([*command, "-1"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "resumes after 9" in done.stderr
     whole = run_pretraining("whole", options)
     assert sha256(tmp_path / "killed" / "model") == sha256(whole / "model")
     assert without_time(tmp_path / "killed") == without_time(whole)
@@ -290,9 +337,9 @@ def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
     jobs: list[dict[str, Any]] = []
     original_checkpoints = module.Checkpoints
 
-    def note(root: Path, job: dict[str, Any], title: str) -> Any:
+    def note(root: Path, job: dict[str, Any], *rest: Any) -> Any:
         jobs.append({**job, "output": ""})
-        return original_checkpoints(root, job, title)
+        return original_checkpoints(root, job, *rest)
 
     monkeypatch.setattr(module, "Checkpoints", note)
     options = training_options(steps=1)
@@ -312,7 +359,7 @@ def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
         run_pretraining(f"run-{number}", **{"options": options, **change})
     texts = [json.dumps(job, sort_keys=True, default=str) for job in jobs]
     assert len(set(texts)) == 1 + len(changes)
-    run_pretraining("same", training_options(steps=1, log_every=7, checkpoint_every=9), title="other")
+    run_pretraining("same", training_options(steps=1, log_every=7), title="other")
     assert json.dumps(jobs[-1], sort_keys=True, default=str) == texts[0]
 
 
@@ -450,9 +497,7 @@ def test_snapshot_names_are_those_of_the_workflow() -> None:
 
 
 def test_the_trainer_can_learn(run_pretraining: Run) -> None:
-    options = training_options(
-        steps=500, batch_groups=16, checkpoint_every=500, log_every=100, optimiser={"learning_rate": 2e-3}
-    )
+    options = training_options(steps=500, batch_groups=16, log_every=100, optimiser={"learning_rate": 2e-3})
     folder = run_pretraining("learn", options)
     found = lines(folder)
     last = found[-20:]

@@ -20,7 +20,7 @@ from irpretrain.training.read_ahead import read_ahead
 from patience import PATIENCE
 
 Run = Callable[..., Path]
-AHEAD = {"device": "cpu", "prefetch": "on"}
+AHEAD = {"device": "cpu", "prefetch": "on", "checkpoint_minutes": 0}
 
 
 def threads() -> list[str]:
@@ -102,7 +102,9 @@ TRAININGS: dict[str, tuple[dict[str, Any], int]] = {
 
 
 def trained(run: Run, name: str, changes: dict[str, Any], tasks: int, groups: Path, **compute: Any) -> Path:
-    options = training_options(**{**changes, "compute": {"device": "cpu", **compute}})
+    options = training_options(
+        **{**changes, "compute": {"device": "cpu", "checkpoint_minutes": 0, **compute}}
+    )
     return run(name, options, tasks=TASKS[-tasks:], groups=[groups] * tasks)
 
 
@@ -124,7 +126,7 @@ def test_a_training_is_the_same_to_the_last_bit(
 def test_a_training_that_was_broken_off_goes_on_as_if_nothing_had_been_read(
     run_pretraining: Run, separable: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    given = ({"mixing": "alternate", "steps": 8, "dropout": 0.2, "checkpoint_every": 3}, 2, separable[1])
+    given = ({"mixing": "alternate", "steps": 8, "dropout": 0.2}, 2, separable[1])
     whole = trained(run_pretraining, "whole", *given)
     with crash_at(monkeypatch, step), pytest.raises(Stop):
         trained(run_pretraining, "broken", *given, prefetch="on")
@@ -140,7 +142,7 @@ def test_reading_ahead_is_no_other_job(
     with crash_at(monkeypatch, 5), pytest.raises(Stop):
         run_pretraining("run", training_options(compute=AHEAD))
     run_pretraining("run", training_options())
-    assert "resumes after 4" in capfd.readouterr().err
+    assert "resumes after 5" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("prefetch", ["on", "off"])

@@ -23,9 +23,8 @@ def training_options(**changes: Any) -> PretrainingConfig:
         "query_length": 4,
         "loss": "hinge",
         "head": "mlp",
-        "checkpoint_every": 2,
         "optimiser": {"learning_rate": 1e-3},
-        "compute": {"device": "cpu"},
+        "compute": {"device": "cpu", "checkpoint_minutes": 0},
     }
     return PretrainingConfig(**{**given, **changes})
 

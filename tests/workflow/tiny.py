@@ -161,7 +161,6 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "mlm_head_steps": 3,
             "batch_groups": 4,
             "max_length": 48,
-            "checkpoint_every": 2,
             "log_every": 2,
         },
         "models": {
@@ -204,7 +203,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
                 "dataset": "squad-questions",
                 "max_length": 32,
                 "windows": {"overlap": 8},
-                "training": {"steps": 6, "batch_size": 4, "checkpoint_every": 2, "log_every": 2},
+                "training": {"steps": 6, "batch_size": 4, "log_every": 2},
                 "inference": {"block": 10},
             },
             "deepct-query": {

@@ -144,12 +144,6 @@ class DownstreamTrainingConfig(Section):
     prediction_batch: int = Field(
         32, ge=1, description="Sequences predicted at once.", json_schema_extra={"unit": "sequences"}
     )
-    checkpoint_every: int = Field(
-        500,
-        ge=1,
-        description="Steps between checkpoints to resume from.",
-        json_schema_extra={"unit": "steps"},
-    )
     log_every: int = Field(
         50, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"}
     )

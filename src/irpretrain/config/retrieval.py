@@ -283,7 +283,7 @@ class Doc2QueryConfig(Section):
     block: int = Field(
         512,
         ge=1,
-        description="Documents that are sorted by length together, and kept together when a run is broken off.",
+        description="Documents that are sorted by length together.",
         json_schema_extra={"unit": "documents"},
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

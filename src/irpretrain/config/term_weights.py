@@ -96,12 +96,6 @@ class TermTrainingConfig(Section):
     compute: SharedComputeConfig = Field(
         default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
     )
-    checkpoint_every: int = Field(
-        100,
-        ge=1,
-        description="Steps between checkpoints to resume from.",
-        json_schema_extra={"unit": "steps"},
-    )
     log_every: int = Field(
         10, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"}
     )
@@ -135,8 +129,7 @@ class TermInferenceConfig(Section):
     block: int = Field(
         8192,
         ge=1,
-        description="Texts that are sorted by length together, and kept together when a run is broken off. Larger "
-        "blocks have less padding.",
+        description="Texts that are sorted by length together. Larger blocks have less padding.",
         json_schema_extra={"unit": "texts"},
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

@@ -109,6 +109,10 @@ class MaskingConfig(Section):
         return self
 
 
+COMPUTE_WITHOUT_EFFECT = {"gpus": True, "processes": True, "prefetch": True, "checkpoint_minutes": True}
+"""Keys of `compute` that change no result; how many processes they make is named apart where it does."""
+
+
 class ComputeConfig(Section):
     """How a training or inference job computes. Part of the job's hash: float sums depend on it."""
 
@@ -141,6 +145,14 @@ class ComputeConfig(Section):
         False,
         description="Compile what of BERT's layers is no attention with torch.compile, which needs a C++ compiler, and "
         "Triton on a GPU. Results differ by rounding, and with dropout by other draws.",
+    )
+    checkpoint_minutes: float = Field(
+        10,
+        ge=0,
+        description="Longest time between two savings of what a job has done, from which it goes on when it was broken "
+        "off. The first comes after five seconds, each later one when twice as much time has passed. 0 saves after "
+        "every step or batch. Changes no result.",
+        json_schema_extra={"unit": "minutes"},
     )
 
     @model_validator(mode="after")
@@ -339,12 +351,6 @@ class PretrainingConfig(SequenceConfig):
     masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
     compute: SharedComputeConfig = Field(
         default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
-    )
-    checkpoint_every: int = Field(
-        100,
-        ge=1,
-        description="Steps between checkpoints to resume from.",
-        json_schema_extra={"unit": "steps"},
     )
     snapshots: list[int] = Field(
         default_factory=list,

@@ -23,6 +23,7 @@ from irpretrain.config.downstream import (
     QuestionAnsweringConfig,
     SentenceTasksConfig,
 )
+from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
 from irpretrain.downstream.examples import CHOOSE, MISMATCHED, TEST
 from irpretrain.downstream.question_answering import QuestionAnswering
@@ -32,6 +33,7 @@ from irpretrain.models.output_layers import OutputLayerModel
 from irpretrain.provenance import sha256
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
+from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.loop import run_steps
 from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.steps import Setting, StepTask
@@ -39,10 +41,9 @@ from irpretrain.training.trainer import Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {
     "keep_models": True,
-    "checkpoint_every": True,
     "log_every": True,
     "learning_rates": True,  # each has a job of its own
-    "compute": {"gpus", "prefetch"},
+    "compute": COMPUTE_WITHOUT_EFFECT,
 }
 """Options that change no prediction of one learning rate, so a run may be resumed with others."""
 
@@ -64,8 +65,10 @@ class Work(Protocol):
     def training(self) -> tuple[Any, dict[str, int]]:
         """Return the task of the training, and counts."""
 
-    def predict(self, model: torch.nn.Module, role: str, setting: Setting) -> dict[str, str]:
-        """Return example → prediction."""
+    def predict(
+        self, model: torch.nn.Module, role: str, setting: Setting, kept: KeptBatches
+    ) -> dict[str, str]:
+        """Return example → prediction; `kept` has what batches gave before."""
 
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
         """Return measure → value."""
@@ -150,7 +153,9 @@ def finetune_downstream(
         }
         folders, tried = [], list[list[dict[str, Any]]]()
         for rate in options.learning_rates:
-            folder = held.enter_context(Checkpoints(checkpoints, {**job, "rate": rate}, title))
+            own_job = {**job, "rate": rate}
+            minutes = options.compute.checkpoint_minutes
+            folder = held.enter_context(Checkpoints(checkpoints, own_job, title, minutes))
             tried.append(search.train(rate, folder))
             folders.append(folder)
         point, best = max(
@@ -160,7 +165,12 @@ def finetune_downstream(
         chosen = search.load(folders[point], best["epoch"])
         setting = Setting(device, options.compute, options.accumulation)
         roles = [role for role in (TEST, MISMATCHED) if _has(examples, task, role)]
-        predicted = {role: work.predict(chosen.to(device), role, setting) for role in roles}
+        predicted = {
+            role: work.predict(
+                chosen.to(device), role, setting, _predictions(folders[point], best["epoch"], role)
+            )
+            for role in roles
+        }
         tested = {role: work.measures(found, role) for role, found in predicted.items()}
         report = {
             "chosen": {"learning_rate": options.learning_rates[point], **best},
@@ -216,7 +226,7 @@ class _Search:
 
         def after(step: int) -> None:
             if step % epoch_steps == 0:
-                self._choose(model, step // epoch_steps, rate, setting, folder)
+                self._choose(model, step // epoch_steps, setting, folder, f"rate {rate:g}")
 
         log = MetricsLog(folder.directory / "metrics.jsonl")
         run_steps(trainer, lambda step: ([self.task], step), options, folder, log, self.title, after)
@@ -232,19 +242,27 @@ class _Search:
         return model
 
     def _choose(
-        self, model: OutputLayerModel, epoch: int, rate: float, setting: Setting, folder: Checkpoints
+        self, model: OutputLayerModel, epoch: int, setting: Setting, folder: Checkpoints, point: str
     ) -> None:
-        """Predict the examples that choose, and write weights and record; both before a checkpoint counts the epoch."""
-        found = self.work.measures(self.work.predict(model, CHOOSE, setting), CHOOSE)
-        value = next(iter(found.values())) if "EM" in found else sum(found.values()) / len(found)
-        with atomic_file(_weights(folder, epoch)) as temporary:
-            weights = {name: t.detach().cpu().contiguous() for name, t in model.state_dict().items()}
-            save_file(weights, temporary)
-        record = {"epoch": epoch, "chosen_by": value, "measures": found}
+        """Write the weights of an epoch, and the record of what they predict for the examples that choose, as far as an
+        earlier attempt has not."""
+        if _record(folder, epoch).exists():
+            return
+        weights = {name: t.detach().cpu().contiguous() for name, t in model.state_dict().items()}
+        kept = _predictions(folder, epoch, CHOOSE)
+        if not _holds(_weights(folder, epoch), weights):
+            kept.discard()  # what other weights predicted: on a GPU an attempt differs from the one before by rounding
+            with atomic_file(_weights(folder, epoch)) as temporary:
+                save_file(weights, temporary)
+        predicted = self.work.predict(model, CHOOSE, setting, kept)
+        measures = self.work.measures(predicted, CHOOSE)
+        value = next(iter(measures.values())) if "EM" in measures else sum(measures.values()) / len(measures)
+        record = {"epoch": epoch, "chosen_by": value, "measures": measures}
         write_text(_record(folder, epoch), json.dumps(record) + "\n")
-        listed = ", ".join(f"{measure} {number:.4f}" for measure, number in found.items())
+        kept.discard()
+        listed = ", ".join(f"{measure} {number:.4f}" for measure, number in measures.items())
         print(
-            f"[{self.title}] rate {rate:g}, epoch {epoch}/{self.options.epochs}: {listed}",
+            f"[{self.title}] {point}, epoch {epoch}/{self.options.epochs}: {listed}",
             file=sys.stderr,
             flush=True,
         )
@@ -256,3 +274,16 @@ def _weights(folder: Checkpoints, epoch: int) -> Path:
 
 def _record(folder: Checkpoints, epoch: int) -> Path:
     return folder.directory / f"epoch-{epoch}.json"
+
+
+def _holds(path: Path, weights: dict[str, torch.Tensor]) -> bool:
+    """Whether a file is there that holds these weights."""
+    if not path.exists():
+        return False
+    saved = load_file(path)
+    return all(torch.equal(saved[name], tensor) for name, tensor in weights.items())
+
+
+def _predictions(folder: Checkpoints, epoch: int, role: str) -> KeptBatches:
+    """What the weights of an epoch have predicted so far for the examples of a role."""
+    return KeptBatches(folder.directory / f"epoch-{epoch}-{role}.batches", folder.clock)

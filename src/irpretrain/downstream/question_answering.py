@@ -26,6 +26,7 @@ from irpretrain.downstream.windows import (
 )
 from irpretrain.models.output_layers import SpanReader
 from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.shares import Share
 from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 
@@ -120,12 +121,13 @@ class QuestionAnswering:
         sequences = WindowSequences(self._encoder, questions)
         return SpanTask(sequences, used, EpochOrder(len(used), self.options.batch_size, self._seed)), counts
 
-    def predict(self, model: nn.Module, role: str, setting: Setting) -> dict[str, str]:
-        """Return the answer to every question of a role; empty where its text is."""
+    def predict(self, model: nn.Module, role: str, setting: Setting, kept: KeptBatches) -> dict[str, str]:
+        """Return the answer to every question of a role; empty where its text is. `kept` has what batches gave
+        before."""
         questions = self._questions(role)
         sequences = WindowSequences(self._encoder, questions)
         best: dict[int, Candidate] = {}
-        for window, span in self._spans(model, setting, sequences, questions):
+        for window, span in self._spans(model, setting, sequences, questions, kept):
             found = best.get(window.question)
             if found is None or (span.score, -span.first) > (found.score, -found.first):
                 best[window.question] = span
@@ -152,23 +154,36 @@ class QuestionAnswering:
         return self._read[role]
 
     def _spans(
-        self, model: nn.Module, setting: Setting, sequences: WindowSequences, questions: list[Question]
+        self,
+        model: nn.Module,
+        setting: Setting,
+        sequences: WindowSequences,
+        questions: list[Question],
+        kept: KeptBatches,
     ) -> Iterator[tuple[Window, Candidate]]:
         """Yield the best span of every window that has word pieces, in word pieces of its text."""
         windows = [w for w in cut_windows(questions, self.options, self._special) if w.end > w.start]
         # Windows of a length together, so that little is computed for padding.
         windows.sort(key=sequences.length)
         model.eval()
-        for first in range(0, len(windows), self.options.prediction_batch):
-            some = windows[first : first + self.options.prediction_batch]
+
+        def compute(some: list[Window]) -> list[Candidate | None]:
             batch = sequences.batch(some)
             inputs: Any = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
             with torch.no_grad(), setting.autocast():
                 logits = model(*(setting.tensor(array) for array in inputs))
             starts, ends = (side.float().cpu().numpy() for side in logits)
-            for row, (window, offset) in enumerate(zip(some, batch.offsets.tolist(), strict=True)):
-                place = slice(offset, offset + window.end - window.start)
-                span = best_span(starts[row, place], ends[row, place], self.options.answer_length)
+            places = [
+                slice(offset, offset + window.end - window.start)
+                for window, offset in zip(some, batch.offsets.tolist(), strict=True)
+            ]
+            longest = self.options.answer_length
+            return [best_span(starts[row, own], ends[row, own], longest) for row, own in enumerate(places)]
+
+        size = self.options.prediction_batch
+        batches = [windows[first : first + size] for first in range(0, len(windows), size)]
+        for some, spans in kept.results(batches, compute):
+            for window, span in zip(some, spans, strict=True):
                 if span is not None:
-                    moved = (span.first + window.start, span.last + window.start)
-                    yield window, Candidate(*moved, span.score)
+                    first, last, score = span
+                    yield window, Candidate(first + window.start, last + window.start, score)

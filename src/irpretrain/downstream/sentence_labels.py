@@ -20,6 +20,7 @@ from irpretrain.downstream.losses import OutputMetrics, label_losses
 from irpretrain.downstream.order import EpochOrder
 from irpretrain.models.output_layers import SentenceClassifier
 from irpretrain.text.encoder_pieces import EncoderPieces
+from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.shares import Share
 from irpretrain.training.steps import MicroBatchLoss, PartOf, Setting, StepPart
 
@@ -180,21 +181,28 @@ class SentenceLabels:
         order = EpochOrder(len(examples), self.options.batch_size, self._seed)
         return LabelTask(self._sequences, examples, targets, order), {"examples": len(examples)}
 
-    def predict(self, model: nn.Module, role: str, setting: Setting) -> dict[str, str]:
-        """Return the label of every example of a role; of a regression the number, as text."""
+    def predict(self, model: nn.Module, role: str, setting: Setting, kept: KeptBatches) -> dict[str, str]:
+        """Return the label of every example of a role; of a regression the number, as text. `kept` has what batches
+        gave before."""
         examples = sorted(self._of(role), key=lambda example: sum(map(len, example.texts)))
-        found: dict[str, str] = {}
         model.eval()
-        for first in range(0, len(examples), self.options.prediction_batch):
-            some = examples[first : first + self.options.prediction_batch]
+
+        def compute(some: list[Example]) -> list[str]:
             with torch.no_grad(), setting.autocast():
                 logits = model(*(setting.tensor(array) for array in self._sequences.batch(some)))
             values = logits.float().cpu().numpy()
-            for example, row in zip(some, values, strict=True):
-                found[example.name] = (
-                    self._classes[int(row.argmax())] if self._classes else f"{float(row[0]):.6f}"
-                )
-        return {example.name: found[example.name] for example in self._of(role)}
+            if not self._classes:
+                return [f"{float(row[0]):.6f}" for row in values]
+            return [self._classes[int(row.argmax())] for row in values]
+
+        size = self.options.prediction_batch
+        batches = [examples[first : first + size] for first in range(0, len(examples), size)]
+        predicted = {
+            example.name: label
+            for some, labels in kept.results(batches, compute)
+            for example, label in zip(some, labels, strict=True)
+        }
+        return {example.name: predicted[example.name] for example in self._of(role)}
 
     def per_example(self, predictions: dict[str, str], role: str) -> dict[str, dict[str, float]]:
         """Return accuracy → example → 0 or 1; nothing of a regression, whose measures are of all examples together."""

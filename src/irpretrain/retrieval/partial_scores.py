@@ -7,8 +7,7 @@ written. Batches have one order, so that their number says which pairs are score
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,8 @@ from numpy.typing import NDArray
 
 from irpretrain.atomic import atomic_file
 from irpretrain.provenance import content_hash
+from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
-
-SECONDS_BETWEEN = 60.0
-"""What a broken-off job may lose."""
 
 
 class PartialScores:
@@ -30,12 +27,14 @@ class PartialScores:
     Args:
         path: the file; need not exist.
         title: of the job, for messages.
-        seconds: least time between two savings.
+        clock: says when to save.
+        before: called before each saving.
     """
 
-    def __init__(self, path: Path, title: str, seconds: float) -> None:
-        self._path, self._title, self._seconds = path, title, seconds
-        self._last = time.monotonic()
+    def __init__(
+        self, path: Path, title: str, clock: CheckpointClock, before: Callable[[], None] = lambda: None
+    ) -> None:
+        self._path, self._title, self._clock, self._before = path, title, clock, before
 
     def resume(self, pairs: int, batches: int) -> tuple[NDArray[np.float32], int]:
         """Return scores, float32 [pairs], and how many of the batches they are complete for; a damaged file is not
@@ -51,26 +50,34 @@ class PartialScores:
         return scores, done
 
     def keep(self, scores: NDArray[np.float32], batches: int) -> None:
-        """Save the scores after so many batches, if the last time was long enough ago."""
-        if time.monotonic() - self._last < self._seconds:
+        """Save the scores after so many batches, if it is time."""
+        if not self._clock.due():
             return
+        self._before()
         with atomic_file(self._path) as temporary, open(temporary, "wb") as handle:
             np.save(handle, np.int64(batches))
             np.save(handle, scores)
-        self._last = time.monotonic()
+        self._clock.saved()
+
+    def discard(self) -> None:
+        """Remove the file: the scores are no longer needed."""
+        self._path.unlink(missing_ok=True)
 
 
 @contextmanager
-def partial_scores(job: dict[str, Any], root: str | Path, title: str) -> Iterator[PartialScores]:
+def partial_scores(
+    job: dict[str, Any], root: str | Path, title: str, minutes: float
+) -> Iterator[PartialScores]:
     """Yield the scores of a job, which no other process works on meanwhile; they are removed if it ends well.
 
     Args:
         job: everything that the scores depend on, JSON-able.
         root: folder of all jobs' unfinished work.
         title: for messages.
+        minutes: longest time between two savings.
     """
     key = content_hash(job)
-    path = Path(root) / f"{key}.scores"
     with hold(Path(root) / f"{key}.lock", title):
-        yield PartialScores(path, title, SECONDS_BETWEEN)
-        path.unlink(missing_ok=True)
+        kept = PartialScores(Path(root) / f"{key}.scores", title, CheckpointClock(minutes))
+        yield kept
+        kept.discard()

@@ -18,6 +18,7 @@ import torch
 
 from irpretrain.config.retrieval import Doc2QueryConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import EXPANSIONS
 from irpretrain.models.length_batches import LengthBatch, length_batches, padded
 from irpretrain.models.query_generator import QueryGenerator
@@ -25,10 +26,11 @@ from irpretrain.progress import progress
 from irpretrain.provenance import sha256
 from irpretrain.randomness import generator
 from irpretrain.text.keyed_texts import Text, document_texts
-from irpretrain.training.blocks import write_in_blocks
+from irpretrain.training.blocks import Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
+from irpretrain.training.kept_batches import KeptBatches
 
-WITHOUT_EFFECT: dict[str, Any] = {"model": True, "times": True, "compute": {"gpus": True}}
+WITHOUT_EFFECT: dict[str, Any] = {"model": True, "times": True, "compute": COMPUTE_WITHOUT_EFFECT}
 """Options that change no query and nothing that is kept of a job that is broken off; the model counts by its files."""
 
 
@@ -73,7 +75,8 @@ def generate_queries(
             "output": str(output),
         }
         blocks = progress(document_texts(documents, text, options.block), title, f"blocks of {options.block}")
-        return dict(write_in_blocks(EXPANSIONS, output, blocks, writer.rows, job, checkpoints, title))
+        unfinished = Unfinished(job, checkpoints, title, options.compute.checkpoint_minutes)
+        return dict(write_in_blocks(EXPANSIONS, output, blocks, writer.rows, unfinished))
 
 
 class QueryWriter:
@@ -84,8 +87,8 @@ class QueryWriter:
         self._model.check_lengths({"max_length": options.max_length, "query_length": options.query_length})
         self._options, self._device = options, device
 
-    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
-        """Return the EXPANSIONS rows of some texts, in their order, and counts."""
+    def rows(self, texts: Sequence[Text], kept: KeptBatches) -> tuple[pa.Table, dict[str, int]]:
+        """Return the EXPANSIONS rows of some texts, in their order, and counts; `kept` has what batches gave before."""
         pieces, cut = self._pieces(texts)
         written: dict[int, list[str]] = {}
         counts = {
@@ -96,8 +99,9 @@ class QueryWriter:
             "empty_queries": 0,
         }
         with autocast(self._device, self._options.compute):
-            for batch in self._batches(pieces):
-                for place, queries in zip(batch.items, self._write(texts, pieces, batch), strict=False):
+            batches = kept.results(self._batches(pieces), lambda batch: self._write(texts, pieces, batch))
+            for batch, written_queries in batches:
+                for place, queries in zip(batch.items, written_queries, strict=False):
                     written[place] = [query for query in queries if query]
                     counts["queries"] += len(written[place])
                     counts["empty_queries"] += len(queries) - len(written[place])

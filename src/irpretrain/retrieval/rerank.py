@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
@@ -76,7 +77,8 @@ def rerank(
         pairs = write_run(output, job(), TAG)
     else:
         depends = _depends(model, tokens, documents, text, queries, candidates, options)
-        with partial_scores(depends | {"output": str(output)}, checkpoints, "re-rank") as kept:
+        minutes = options.compute.checkpoint_minutes
+        with partial_scores(depends | {"output": str(output)}, checkpoints, "re-rank", minutes) as kept:
             pairs = write_run(output, job(kept), TAG)
     return {
         "queries": len(texts),
@@ -105,7 +107,7 @@ def _depends(
         "text": None if text is None else text.model_dump(),
         "queries": sha256(queries),
         "candidates": sha256(candidates),
-        "options": options.model_dump(),
+        "options": options.model_dump(exclude={"compute": COMPUTE_WITHOUT_EFFECT}),
         "device": choose_device(options.compute).type,
         "versions": versions(),
     }

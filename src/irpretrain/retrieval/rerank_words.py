@@ -16,6 +16,7 @@ from irpretrain.training.word_batches import WordBatchBuilder, pad
 
 if TYPE_CHECKING:
     from irpretrain.models.neural.ranker import NeuralRanker
+    from irpretrain.retrieval.partial_scores import PartialScores
 
 
 def rerank_words(
@@ -25,6 +26,7 @@ def rerank_words(
     candidates: Run,
     options: RerankingConfig,
     title: str = "re-rank",
+    kept: PartialScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by the ranker's scores, in canonical order.
 
@@ -35,6 +37,7 @@ def rerank_words(
         candidates: documents to score, all of them: `options.depth` is not applied here.
         options: batches, of which `batch_tokens` counts words here; threads and device.
         title: what the progress bar says.
+        kept: where scores are kept meanwhile, and may lie from before.
 
     Raises:
         InputError: the word stores lack a document.
@@ -55,4 +58,5 @@ def rerank_words(
         query = pad([queries[pairs[i].query] for i in chosen])
         return query, pad([builder.document(pairs[i].row) for i in chosen])
 
-    return as_run(candidates, pairs, score_sequences(ranker, ranker, pairs, lengths, build, options, title))
+    scores = score_sequences(ranker, ranker, pairs, lengths, build, options, title, kept)
+    return as_run(candidates, pairs, scores)

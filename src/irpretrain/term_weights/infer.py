@@ -19,6 +19,7 @@ import torch
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
@@ -30,9 +31,13 @@ from irpretrain.term_weights.term_lists import weighted_terms
 from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
 from irpretrain.text.keyed_texts import Text, document_texts, query_texts
 from irpretrain.text.word_spans import WordSpans, word_spans
-from irpretrain.training.blocks import write_in_blocks
+from irpretrain.training.blocks import Unfinished, write_in_blocks
 from irpretrain.training.compute import autocast, reproducible, versions
 from irpretrain.training.fast_paths import packs, use_fast_paths
+from irpretrain.training.kept_batches import KeptBatches
+
+WITHOUT_EFFECT: dict[str, Any] = {"inference": {"compute": COMPUTE_WITHOUT_EFFECT}}
+"""Options that change no weight, so a run may be resumed with others."""
 
 
 def infer_documents(
@@ -65,7 +70,9 @@ def infer_documents(
             "stage": "weight terms",
             "model": sha256(model),
             "documents": sha256(documents),
-            "options": options.model_dump(include={"max_length", "windows", "inference"}),
+            "options": options.model_dump(
+                include={"max_length", "windows", "inference"}, exclude=WITHOUT_EFFECT
+            ),
             "text": text.model_dump(),
             "device": device.type,
             "versions": versions(),
@@ -76,7 +83,8 @@ def infer_documents(
             title,
             f"blocks of {options.inference.block}",
         )
-        return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, job, checkpoints, title))
+        unfinished = Unfinished(job, checkpoints, title, options.inference.compute.checkpoint_minutes)
+        return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, unfinished))
 
 
 def infer_queries(
@@ -144,11 +152,12 @@ class Predictor:
         use_fast_paths(model, compute, device, training=False)
         return cls(model, EncoderPieces(directory), options, text, device)
 
-    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
-        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
+    def rows(self, texts: Sequence[Text], kept: KeptBatches | None = None) -> tuple[pa.Table, dict[str, int]]:
+        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts; `kept` has what batches
+        gave before."""
         words = [word_spans(one.text, self.text.words) for one in texts]
         pieces = self.encoder.encode([one.text for one in texts])
-        weights, counts = self.weights(words, pieces)
+        weights, counts = self.weights(words, pieces, kept or KeptBatches())
         found, unread = [], 0
         for one, spans, given in zip(texts, words, weights, strict=True):
             terms, left_out = weighted_terms(spans.words, given.values, given.read)
@@ -165,7 +174,7 @@ class Predictor:
         return pa.Table.from_pylist(found, schema=TERM_WEIGHTS.schema), counts
 
     def weights(
-        self, words: Sequence[WordSpans], pieces: Sequence[Pieces]
+        self, words: Sequence[WordSpans], pieces: Sequence[Pieces], kept: KeptBatches
     ) -> tuple[list[WordWeights], dict[str, int]]:
         """Return the weight of every word of each text, in its order, and counts."""
         room, overlap = self.encoder.room(self.options.max_length), self.options.windows.overlap
@@ -179,9 +188,12 @@ class Predictor:
         predicted: dict[Window, np.ndarray] = {}
         positions = 0
         with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
-            for batch in self._batches(sequences):
+            batches = kept.results(self._batches(sequences), lambda batch: self._predict(batch, pieces))
+            for batch, weights in batches:
                 positions += batch.positions
-                predicted.update(self._predict(batch, pieces))
+                predicted |= {
+                    one: np.asarray(own, np.float32) for one, own in zip(batch.items, weights, strict=True)
+                }
         found = [
             word_weights(
                 first_pieces(spans, one),
@@ -209,13 +221,14 @@ class Predictor:
             lengths, self.options.max_length, lambda length: max(tokens // length, 1), self.device
         )
 
-    def _predict(
-        self, batch: LengthBatch[Window], pieces: Sequence[Pieces]
-    ) -> Iterator[tuple[Window, np.ndarray]]:
+    def _predict(self, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> list[np.ndarray]:
+        """The weights of the pieces of each window of a batch."""
         before, after = self.encoder.prefix, self.encoder.suffix
         wholes = [[*before, *pieces[one.text].ids[one.start : one.end], *after] for one in batch.items]
         arrays = padded(wholes, batch.rows, batch.length, self.encoder.pad)
         weights = self.model(*(torch.from_numpy(array).to(self.device) for array in arrays))
         weights = weights.float().cpu().numpy()
-        for row, one in enumerate(batch.items):
-            yield one, weights[row, len(before) : len(before) + one.end - one.start]
+        return [
+            weights[row, len(before) : len(before) + one.end - one.start]
+            for row, one in enumerate(batch.items)
+        ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from irpretrain.config.term_weights import EPOCHS, TermTrainingConfig, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
@@ -28,9 +29,8 @@ TRAINING_KEYS = {"training", "max_length", "windows"}
 """What of a weighting decides the weights of its model, beside targets, encoder and seed."""
 WITHOUT_EFFECT: dict[str, Any] = {
     "training": {
-        "checkpoint_every": True,
         "log_every": True,
-        "compute": {"gpus": True, "processes": True, "prefetch": True},
+        "compute": COMPUTE_WITHOUT_EFFECT,
     },
     "windows": {"merge": True},
 }
@@ -113,7 +113,7 @@ def train_regressor(
             model, training.optimiser, training.compute, device, seed, steps, training.accumulation
         )
         task = TokenRegression(sequences, training.batch_size, training.reduction, seed)
-        with Checkpoints(checkpoints, job, title) as folder:
+        with Checkpoints(checkpoints, job, title, training.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
             tokens = run_steps(trainer, lambda step: ([task], step), training, folder, log, title)
             if trainer.ranks.leads:

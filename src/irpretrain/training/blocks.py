@@ -1,7 +1,8 @@
 """Blocks of a table that are computed one after the other and kept as they are finished.
 
-A job that is broken off goes on after its last whole block. Blocks lie in `<root>/<hash of everything that the job's
-results depend on>/`, as checkpoints do, and go when the table is written.
+A job that is broken off goes on after its last whole block, and of the next block after the last batch that was kept
+by the clock. Blocks lie in `<root>/<hash of everything that the job's results depend on>/`, as checkpoints do, and go
+when the table is written.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -19,19 +20,35 @@ from irpretrain.atomic import write_text
 from irpretrain.contracts import Contract
 from irpretrain.errors import IntegrityError
 from irpretrain.provenance import content_hash
+from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
+from irpretrain.training.kept_batches import KeptBatches
 
 Block = TypeVar("Block")
+
+
+class Unfinished(NamedTuple):
+    """Where a job keeps what it has done.
+
+    Attributes:
+        job: everything that the results depend on, JSON-able.
+        root: folder of all jobs' unfinished work.
+        title: for messages.
+        minutes: longest time between two savings.
+    """
+
+    job: dict[str, Any]
+    root: str | Path
+    title: str
+    minutes: float
 
 
 def write_in_blocks(
     contract: Contract,
     output: str | Path,
     blocks: Iterable[Block],
-    compute: Callable[[Block], tuple[pa.Table, dict[str, int]]],
-    job: dict[str, Any],
-    root: str | Path,
-    title: str,
+    compute: Callable[[Block, KeptBatches], tuple[pa.Table, dict[str, int]]],
+    unfinished: Unfinished,
 ) -> dict[str, int]:
     """Write a table of which each block gives some rows, in the order of the blocks.
 
@@ -39,36 +56,40 @@ def write_in_blocks(
         contract: of the table.
         output: where it is written.
         blocks: what is computed from; gone through whole, whichever are finished.
-        compute: block → its rows, and counts that are added up.
-        job: everything that the rows depend on, JSON-able.
-        root: folder of all jobs' unfinished work.
-        title: for messages.
+        compute: block, and what its batches gave before → its rows, and counts that are added up.
+        unfinished: where blocks are kept.
 
     Returns:
         Sums of the counts.
     """
-    key = content_hash(job)
-    folder = Path(root) / key
+    key, root = content_hash(unfinished.job), Path(unfinished.root)
+    folder = root / key
     totals: dict[str, int] = {}
-    with hold(Path(root) / f"{key}.lock", title):
+    clock = CheckpointClock(unfinished.minutes)
+    with hold(root / f"{key}.lock", unfinished.title):
         finished: list[Path] = []
         resumed = 0
         for number, block in enumerate(blocks):
             path = folder / f"block-{number:06d}.parquet"
             counts = _finished(contract, path)
             if counts is None:
-                rows, counts = compute(block)
+                batches = KeptBatches(path.with_suffix(".batches"), clock)
+                rows, counts = compute(block, batches)
                 contract.write(path, rows)
                 write_text(_beside(path), json.dumps(counts))  # last: it says that the block is whole
+                batches.discard()
             else:
                 resumed += 1
             finished.append(path)
             for name, value in counts.items():
                 totals[name] = totals.get(name, 0) + value
         if resumed:
-            print(f"[{title}] {resumed} of {len(finished)} blocks were finished before", file=sys.stderr)
-        batches = (batch for path in finished for batch in contract.stream(path))
-        contract.write_tables(output, (pa.Table.from_batches([batch]) for batch in batches))
+            print(
+                f"[{unfinished.title}] {resumed} of {len(finished)} blocks were finished before",
+                file=sys.stderr,
+            )
+        parts = (part for path in finished for part in contract.stream(path))
+        contract.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
         shutil.rmtree(folder, ignore_errors=True)
     return totals
 

@@ -22,6 +22,7 @@ import torch
 
 from irpretrain.atomic import atomic_file, write_text
 from irpretrain.provenance import content_hash
+from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
 from irpretrain.training.ranks import here
 
@@ -36,11 +37,17 @@ class Checkpoints:
         root: folder of all jobs' checkpoints.
         job: everything that the job's results depend on, and where they go, JSON-able; its hash names the folder.
         title: for messages.
+        minutes: longest time between two of them.
+
+    Attributes:
+        directory: where they lie.
+        clock: says when the next one is due.
     """
 
-    def __init__(self, root: str | Path, job: dict[str, Any], title: str) -> None:
+    def __init__(self, root: str | Path, job: dict[str, Any], title: str, minutes: float) -> None:
         self.key = content_hash(job)
         self.directory = Path(root) / self.key
+        self.clock = CheckpointClock(minutes)
         self._job, self._title, self._ranks = job, title, here()
         self._lock = hold(Path(root) / f"{self.key}.lock", title) if self._ranks.leads else nullcontext()
 
@@ -52,7 +59,7 @@ class Checkpoints:
         self._lock.__exit__(*exception)
 
     def save(self, step: int, state: dict[str, Any]) -> None:
-        """Write the state after `step` (steps or epochs done) and remove all but the last two; in the first process."""
+        """Write the state after `step` (a number that grows) and remove all but the last two; in the first process."""
         if not self._ranks.leads:
             return
         if not (self.directory / "job.json").exists():
@@ -67,6 +74,7 @@ class Checkpoints:
             temporary.write_bytes(data)
         for _, path in self._all()[KEPT:]:
             path.unlink()
+        self.clock.saved()
 
     def load(self) -> dict[str, Any] | None:
         """Return the newest whole state (its `step` says how many are done), or None where there is none.

@@ -11,7 +11,7 @@ import itertools
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,24 +19,28 @@ import torch
 
 from irpretrain.atomic import write_text
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.config.training import FinetuningConfig
+from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT, FinetuningConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queries
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.provenance import sha256
+from irpretrain.retrieval.partial_scores import PartialScores
 from irpretrain.retrieval.rerank import TAG, read_queries
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.judged import JudgedGroups, JudgedQuery, judged_queries
 from irpretrain.training.metrics import BatchWaits, StepMetrics, waited_share
 from irpretrain.training.rankers import Ranker, ranker_of
+from irpretrain.training.search_progress import Progress
 from irpretrain.training.steps import StepTask
 from irpretrain.training.trainer import Trainer
 
-WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "recipe": True, "compute": {"gpus", "prefetch"}}
+WITHOUT_EFFECT: dict[str, Any] = {"keep_models": True, "recipe": True, "compute": COMPUTE_WITHOUT_EFFECT}
 """Options that change no score, so a run may be resumed with others."""
+RANKING = ".scores"
+"""End of the names of scores that are kept while the validation fold or the test queries are ranked."""
 
 
 @dataclass(frozen=True)
@@ -61,23 +65,6 @@ class Topics(NamedTuple):
     candidates: str | Path
 
 
-@dataclass
-class Progress:
-    """How far the search is; all that a checkpoint needs beside weights and optimiser.
-
-    Attributes:
-        point: index of the grid point in work.
-        epochs: epochs done of that point.
-        history: per grid point, one record an epoch.
-        best: record of the best epoch so far, with its grid point; empty before the first.
-    """
-
-    point: int = 0
-    epochs: int = 0
-    history: list[list[dict[str, Any]]] = field(default_factory=list)
-    best: dict[str, Any] = field(default_factory=dict)
-
-
 def finetune(
     model: str | Path,
     stores: Sequence[str | Path],
@@ -98,7 +85,7 @@ def finetune(
     output: str | Path | None = None,
     title: str = "fine-tune",
 ) -> dict[str, Any]:
-    """Fine-tune and rank the candidates of the test queries; goes on from the last epoch that was finished.
+    """Fine-tune and rank the candidates of the test queries; goes on from the newest checkpoint of the same job.
 
     Args:
         model: directory of the cross-encoder or the ranker over words to start from.
@@ -169,16 +156,16 @@ def finetune(
             "fold": fold,
             "regime": regime,
             "options": options.model_dump(exclude=WITHOUT_EFFECT),
-            "reranking": reranking.model_dump(exclude={"compute": {"gpus"}}),
+            "reranking": reranking.model_dump(exclude={"compute": COMPUTE_WITHOUT_EFFECT}),
             "measure": measure,
             "seed": seed,
             "device": device.type,
             "versions": versions(),
             "output": str(run),
         }
-        with Checkpoints(checkpoints, job, title) as folder:
-            best, progress = search.run(folder, device, title)
-            write_run(run, search.rank(best, tested, tested.roles.test), TAG)
+        with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
+            best, progress, kept = search.run(folder, device, title)
+            write_run(run, search.rank(best, tested, tested.roles.test, kept), TAG)
             if output is not None:
                 best.save(output)
             counts = {
@@ -233,37 +220,39 @@ class _Search:
         self._ranker, self._collection = ranker, collection
         self._training, self._validation, self._options = training, validation, options
         self._measure, self._seed, self._regime = measure, seed, regime
+        self._progress, self._weights, self._saved = Progress(), dict[str, torch.Tensor](), 0
         points = itertools.product(options.batch_sizes_of(regime), options.learning_rates)
         self.grid = [GridPoint(*point) for point in points]
 
-    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress]:
-        """Try the grid; return the model with the best weights."""
-        progress, weights, waits = Progress(), dict[str, torch.Tensor](), BatchWaits(title)
-        state = folder.load()
+    def run(
+        self, folder: Checkpoints, device: torch.device, title: str
+    ) -> tuple[Any, Progress, PartialScores]:
+        """Try the grid; return the model with the best weights, how it was found, and what keeps its test scores."""
+        waits, state = BatchWaits(title), folder.load()
         if state is not None:
-            progress, weights = Progress(**state["progress"]), state["best_model"]
+            self._progress, self._weights = Progress(**state["progress"]), state["best_model"]
+            self._saved = self._progress.done
+        progress = self._progress
+        for path in folder.directory.glob(f"*{RANKING}"):
+            if path != _ranking(folder, progress):  # of a state that is gone
+                path.unlink()
         while progress.point < len(self.grid):
             trainer, task, groups = self._start(self.grid[progress.point], device)
             if state is not None and state["trainer"] is not None:
                 trainer.restore(state["trainer"])
             state = None
-            if progress.epochs == 0:
+            if len(progress.history) == progress.point:
                 progress.history.append([])
-            while True:
-                record = self._epoch(trainer, task, groups, progress, title, waits)
-                if not progress.best or record["validation"] > progress.best["validation"]:
-                    progress.best = {**record, "point": progress.point}
-                    weights = {
-                        name: t.detach().cpu().clone() for name, t in trainer.model.state_dict().items()
-                    }
-                if self._finished(progress):
-                    progress.point, progress.epochs = progress.point + 1, 0
-                    self._save(folder, progress, weights, None)
-                    break
-                self._save(folder, progress, weights, trainer)
+            while not self._finished():
+                self._epoch(trainer, task, groups, folder, title, waits)
+                if folder.clock.due() and not self._finished():
+                    self._save(folder, trainer)
+            progress.point, progress.epochs = progress.point + 1, 0
+            if folder.clock.due():
+                self._save(folder, None)
         best = self._ranker.load()
-        best.load_state_dict(weights)
-        return best, progress
+        best.load_state_dict(self._weights)
+        return best, progress, self._kept_scores(folder, None, title)
 
     def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options
@@ -280,54 +269,69 @@ class _Search:
         trainer: Trainer[Any],
         task: StepTask,
         groups: JudgedGroups,
-        progress: Progress,
+        folder: Checkpoints,
         title: str,
         waits: BatchWaits,
-    ) -> dict[str, Any]:
-        """Train one epoch and score the validation fold, if there is one; add the record to the history."""
-        first = progress.epochs * groups.steps_per_epoch
-        steps = range(first, first + groups.steps_per_epoch)
+    ) -> None:
+        """Train what is left of an epoch, and score the validation fold if there is one; keep the best weights."""
+        progress, first = self._progress, self._progress.epochs * groups.steps_per_epoch
+        steps = range(first + progress.steps, first + groups.steps_per_epoch)
+        measured: list[StepMetrics] = []
         with trainer.reading_ahead(lambda step: ([task], step), steps):
-            measured = [trainer.step(step, [task]) for step in steps]
-        progress.epochs += 1
+            for step in steps:
+                measured.append(trainer.step(step, [task]))
+                progress.add(measured[-1])
+                if folder.clock.due():
+                    self._save(folder, trainer)
+        kept = self._kept_scores(folder, trainer, title)
         value = None
         if self._validation:
-            ranked = self.rank(trainer.model, self._collection, self._validation)
+            ranked = self.rank(trainer.model, self._collection, self._validation, kept)
             value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
-        record = {"epoch": progress.epochs, "validation": value, **_summary(measured)}
-        progress.history[-1].append(record)
-        print(self._line(title, progress, record, measured), file=sys.stderr, flush=True)
+        record = progress.end_epoch(value)
+        if not progress.best or record["validation"] > progress.best["validation"]:
+            progress.best = {**record, "point": progress.point}
+            state = trainer.model.state_dict()
+            self._weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
+        print(self._line(title, record, measured), file=sys.stderr, flush=True)
         waits.check(measured[1:])  # reading ahead begins anew with each epoch
-        return record
+        kept.discard()
 
-    def _finished(self, progress: Progress) -> bool:
+    def _finished(self) -> bool:
         """All epochs are done, or `patience` of them brought nothing better."""
-        if progress.epochs >= self._options.epochs:
-            return True
-        values = [record["validation"] for record in progress.history[-1]]
+        epochs, values = self._progress.epochs, [r["validation"] for r in self._progress.history[-1]]
+        if epochs in (0, self._options.epochs):
+            return epochs > 0
         best_epoch = values.index(max(values)) + 1
-        return progress.epochs - best_epoch >= self._options.patience
+        return epochs - best_epoch >= self._options.patience
 
-    def _save(
-        self,
-        folder: Checkpoints,
-        progress: Progress,
-        weights: dict[str, torch.Tensor],
-        trainer: Trainer[Any] | None,
-    ) -> None:
-        """Save after an epoch; a finished grid point needs no trainer."""
+    def _save(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> None:
+        """Save what was done; between two grid points, and after the last, there is no trainer."""
         state = {
-            "progress": vars(progress),
-            "best_model": weights,
+            "progress": vars(self._progress),
+            "best_model": self._weights,
             "trainer": trainer.state() if trainer is not None else None,
         }
-        folder.save(sum(len(records) for records in progress.history), state)
+        folder.save(self._progress.done, state)
+        self._saved = self._progress.done
 
-    def rank(self, model: torch.nn.Module, data: _Collection, queries: Sequence[str]) -> Run:
+    def _kept_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None, title: str) -> PartialScores:
+        """Return what keeps the scores of a ranking that may take long; they are of use with the weights of now alone,
+        which are saved first."""
+
+        def save_weights() -> None:
+            if self._saved != self._progress.done:
+                self._save(folder, trainer)
+
+        return PartialScores(_ranking(folder, self._progress), title, folder.clock, save_weights)
+
+    def rank(
+        self, model: torch.nn.Module, data: _Collection, queries: Sequence[str], kept: PartialScores
+    ) -> Run:
         """Return the candidates of `queries` as the model ranks them."""
         chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
         chosen = top(chosen, self._ranker.reranking.depth)
-        return self._ranker.rank(model, data.documents, data.texts, chosen)
+        return self._ranker.rank(model, data.documents, data.texts, chosen, kept)
 
     def report(self, progress: Progress) -> dict[str, Any]:
         """Return the choice, and every score that led to it."""
@@ -346,9 +350,8 @@ class _Search:
             ],
         }
 
-    def _line(
-        self, title: str, progress: Progress, record: dict[str, Any], measured: list[StepMetrics]
-    ) -> str:
+    def _line(self, title: str, record: dict[str, Any], measured: list[StepMetrics]) -> str:
+        progress = self._progress
         point = self.grid[progress.point]
         speed = sum(m.tokens for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
         return (
@@ -364,12 +367,6 @@ class _Search:
         return "no validation" if value is None else f"validation {self._measure} {value:.4f}"
 
 
-def _summary(measured: list[StepMetrics]) -> dict[str, Any]:
-    """Means over an epoch's steps, weighted by pairs."""
-    tasks = [task for m in measured for task in m.tasks.values()]
-    pairs = sum(task.pairs for task in tasks)
-    return {
-        "steps": len(measured),
-        "loss": sum(task.weighted_loss * task.pairs for task in tasks) / pairs,
-        "pair_accuracy": sum(task.correct_pairs for task in tasks) / pairs,
-    }
+def _ranking(folder: Checkpoints, progress: Progress) -> Path:
+    """Where the scores of a ranking are kept that begins with this state."""
+    return folder.directory / f"{progress.done}{RANKING}"

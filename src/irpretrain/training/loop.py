@@ -12,11 +12,7 @@ from irpretrain.training.trainer import Model, Trainer
 
 
 class LoopOptions(Protocol):
-    """How often a training saves and speaks."""
-
-    @property
-    def checkpoint_every(self) -> int:
-        """Steps between checkpoints."""
+    """How often a training speaks."""
 
     @property
     def log_every(self) -> int:
@@ -37,11 +33,12 @@ def run_steps(
     Args:
         trainer: model, optimiser and schedule.
         tasks_of: step, counted from 0 → its tasks, and the number of the batch that they see.
-        options: how often to save and to speak.
-        checkpoints: the job's.
+        options: how often to speak.
+        checkpoints: the job's; they say when to save.
         log: has a record a step in the end, whenever it was broken off.
         title: what status lines call the job.
-        after: called after each step with its number, counted from 1, before a checkpoint of it.
+        after: called after each step with its number, counted from 1, also with that of the checkpoint that is gone on
+            from: what it does may take long, so a checkpoint does not say that it was done.
 
     Returns:
         Word pieces seen in all steps, without padding.
@@ -53,6 +50,8 @@ def run_steps(
     leads = trainer.ranks.leads
     if leads:
         log.truncate(done)
+        if done:
+            after(done)
     status = StatusLine(title, trainer.steps, options.log_every, trainer.peak)
     coming = range(done, trainer.steps)
     with trainer.reading_ahead(tasks_of, coming):
@@ -64,8 +63,8 @@ def run_steps(
                 continue
             log.append(measured.record())
             status.add(measured)
-            after(done)
-            if done % options.checkpoint_every == 0 or done == trainer.steps:
+            if checkpoints.clock.due() or done == trainer.steps:
                 log.flush()
                 checkpoints.save(done, {**trainer.state(), "tokens": tokens})
+            after(done)
     return tokens

@@ -13,7 +13,7 @@ from typing import Any
 
 from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import PretrainingConfig, TaskConfig
+from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT, PretrainingConfig, TaskConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
@@ -35,9 +35,8 @@ from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 from irpretrain.training.trainer import Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {
-    "checkpoint_every": True,
     "log_every": True,
-    "compute": {"gpus", "processes", "prefetch"},
+    "compute": COMPUTE_WITHOUT_EFFECT,
 }
 """Options that change no weight, so a run may be resumed with others; how many processes they make is named apart."""
 
@@ -119,7 +118,7 @@ def pretrain(
         trainer = Trainer(
             model, options.optimiser, options.compute, device, seed, steps, options.accumulation
         )
-        with Checkpoints(checkpoints, job, title) as folder:
+        with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
             mixing = Mixing(options.mixing, [task.weight for task in tasks], steps, seed)
             counts = _train(trainer, work, mixing, options, folder, log, title)

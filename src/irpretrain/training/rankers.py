@@ -13,6 +13,7 @@ from irpretrain.evaluation.runs import Run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.neural.ranker import NeuralRanker
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
+from irpretrain.retrieval.partial_scores import PartialScores
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.retrieval.rerank_words import rerank_words
 from irpretrain.text.token_store import TokenStore
@@ -61,8 +62,16 @@ class Ranker(ABC, Generic[Model, Documents]):
         """Return what trains the model on groups."""
 
     @abstractmethod
-    def rank(self, model: Model, documents: Documents, texts: Mapping[str, str], candidates: Run) -> Run:
-        """Return the candidates as the model ranks them; `texts` has the text of every query."""
+    def rank(
+        self,
+        model: Model,
+        documents: Documents,
+        texts: Mapping[str, str],
+        candidates: Run,
+        kept: PartialScores | None = None,
+    ) -> Run:
+        """Return the candidates as the model ranks them; `texts` has the text of every query, `kept` what scores are
+        there from before."""
 
 
 class CrossEncoderRanker(Ranker[CrossEncoder, TokenStore]):
@@ -96,10 +105,15 @@ class CrossEncoderRanker(Ranker[CrossEncoder, TokenStore]):
         return RankingTask(NAME, source, reader, options.loss, options.margin)
 
     def rank(
-        self, model: CrossEncoder, documents: TokenStore, texts: Mapping[str, str], candidates: Run
+        self,
+        model: CrossEncoder,
+        documents: TokenStore,
+        texts: Mapping[str, str],
+        candidates: Run,
+        kept: PartialScores | None = None,
     ) -> Run:
         """See `Ranker.rank`."""
-        return rerank_run(model, self.tokenizer, documents, texts, candidates, self.reranking)
+        return rerank_run(model, self.tokenizer, documents, texts, candidates, self.reranking, kept=kept)
 
 
 class WordRanker(Ranker[NeuralRanker, WordDocuments]):
@@ -125,10 +139,15 @@ class WordRanker(Ranker[NeuralRanker, WordDocuments]):
         return RankingTask(NAME, source, WordReader(builder), options.loss, options.margin)
 
     def rank(
-        self, model: NeuralRanker, documents: WordDocuments, texts: Mapping[str, str], candidates: Run
+        self,
+        model: NeuralRanker,
+        documents: WordDocuments,
+        texts: Mapping[str, str],
+        candidates: Run,
+        kept: PartialScores | None = None,
     ) -> Run:
         """See `Ranker.rank`."""
-        return rerank_words(model, documents, texts, candidates, self.reranking)
+        return rerank_words(model, documents, texts, candidates, self.reranking, kept=kept)
 
 
 def ranker_of(directory: str | Path, reranking: RerankingConfig, seed: int) -> Ranker[Any, Any]:
