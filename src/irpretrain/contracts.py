@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -21,9 +22,14 @@ from irpretrain.atomic import atomic_file
 from irpretrain.errors import IntegrityError, one_line
 
 ROWS_PER_GROUP = 16_384
-"""Rows in a Parquet row group. Fixed, so that equal rows give equal bytes however they arrive."""
+"""Rows in a Parquet row group at most."""
+BYTES_PER_GROUP = 64 << 20
+"""Bytes of values after which a row group ends: its last row reaches them. Where groups end depends on the rows alone,
+so that equal rows give equal bytes however they arrive."""
 ROWS_AS_OBJECTS = 1024
 """Rows that are held as Python objects at a time, which cost several times their Arrow form."""
+CHARACTERS_AS_OBJECTS = 8 << 20
+"""Characters of texts in such rows, after which they are turned into Arrow's form."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +71,13 @@ class Contract:
     def _tables(self, rows: Iterable[dict[str, Any]]) -> Iterator[pa.Table]:
         defaults = {c.name: c.default for c in self.columns if c.default is not None}
         batch: list[dict[str, Any]] = []
+        characters = 0
         for row in rows:
             batch.append(defaults | row if defaults else row)
-            if len(batch) == ROWS_AS_OBJECTS:
+            characters += _characters(row)
+            if len(batch) == ROWS_AS_OBJECTS or characters >= CHARACTERS_AS_OBJECTS:
                 yield pa.Table.from_pylist(batch, schema=self.schema)
-                batch = []
+                batch, characters = [], 0
         if batch:
             yield pa.Table.from_pylist(batch, schema=self.schema)
 
@@ -82,10 +90,11 @@ class Contract:
     def stream(
         self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
     ) -> Iterator[pa.RecordBatch]:
-        """Yield record batches of at most `rows` rows, so that memory stays flat."""
+        """Yield record batches of at most `rows` rows, each of one row group, so that memory stays flat."""
         self.check(path)
         with _read(path), parquet_file(path) as file:
-            yield from file.iter_batches(batch_size=rows, columns=columns)
+            for group in range(file.num_row_groups):
+                yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=columns)
 
     def stream_chosen(
         self,
@@ -146,14 +155,16 @@ def _read(path: str | Path) -> Iterator[None]:
 
 
 class ContractWriter:
-    """Writes a contract's table in row groups of fixed size, whatever sizes the pieces arrive in."""
+    """Writes a contract's table in row groups that depend on its rows alone, whatever sizes the pieces arrive in."""
 
     def __init__(self, contract: Contract, path: Path) -> None:
         self.contract, self.rows = contract, 0
         self._writer = pq.ParquetWriter(path, contract.schema, compression="zstd", version="2.6")
         self._rows: list[dict[str, Any]] = []
+        self._characters = 0
         self._waiting: list[pa.Table] = []
-        self._waiting_rows = 0
+        self._sizes: list[np.ndarray] = []
+        self._waiting_rows = self._waiting_bytes = 0
 
     def __enter__(self) -> ContractWriter:
         return self
@@ -166,20 +177,21 @@ class ContractWriter:
 
     def add(self, table: pa.Table) -> None:
         """Append `table`, whose columns must be the contract's."""
-        self._waiting.append(table.select(self.contract.schema.names).cast(self.contract.schema))
-        self._waiting_rows += table.num_rows
+        table = table.select(self.contract.schema.names).cast(self.contract.schema)
+        self._keep(table, _bytes_of_rows(table))
         self.rows += table.num_rows
-        if self._waiting_rows >= ROWS_PER_GROUP:
+        if self._waiting_rows >= ROWS_PER_GROUP or self._waiting_bytes >= BYTES_PER_GROUP:
             self._flush()
 
     def add_row(self, row: dict[str, Any]) -> None:
         """Append one row."""
         self._rows.append(row)
-        if len(self._rows) == ROWS_AS_OBJECTS:
+        self._characters += _characters(row)
+        if len(self._rows) == ROWS_AS_OBJECTS or self._characters >= CHARACTERS_AS_OBJECTS:
             self._add_rows()
 
     def _add_rows(self) -> None:
-        rows, self._rows = self._rows, []
+        rows, self._rows, self._characters = self._rows, [], 0
         if rows:
             self.add(pa.Table.from_pylist(rows, schema=self.contract.schema))
 
@@ -190,13 +202,59 @@ class ContractWriter:
     def _flush(self, everything: bool = False) -> None:
         if not self._waiting:
             return
-        table = pa.concat_tables(self._waiting)
-        full = table.num_rows if everything else table.num_rows // ROWS_PER_GROUP * ROWS_PER_GROUP
-        for start in range(0, full, ROWS_PER_GROUP):
+        table, sizes = pa.concat_tables(self._waiting), np.concatenate(self._sizes)
+        start = 0
+        while start < table.num_rows:
+            within = np.cumsum(sizes[start : start + ROWS_PER_GROUP])
+            rows = min(int(np.searchsorted(within, BYTES_PER_GROUP)) + 1, len(within))
+            if not everything and rows < ROWS_PER_GROUP and within[rows - 1] < BYTES_PER_GROUP:
+                break
             # In one chunk each, as the borders of chunks show in the bytes.
-            self._writer.write_table(table.slice(start, min(ROWS_PER_GROUP, full - start)).combine_chunks())
-        self._waiting = [table.slice(full)] if full < table.num_rows else []
-        self._waiting_rows = table.num_rows - full
+            self._writer.write_table(table.slice(start, rows).combine_chunks())
+            start += rows
+        self._waiting, self._sizes, self._waiting_rows, self._waiting_bytes = [], [], 0, 0
+        if start < table.num_rows:
+            self._keep(table.slice(start), sizes[start:])
+
+    def _keep(self, table: pa.Table, sizes: np.ndarray) -> None:
+        self._waiting.append(table)
+        self._sizes.append(sizes)
+        self._waiting_rows += table.num_rows
+        self._waiting_bytes += int(sizes.sum())
+
+
+def _characters(row: dict[str, Any]) -> int:
+    return sum(len(value) for value in row.values() if type(value) is str)
+
+
+def _bytes_of_rows(table: pa.Table) -> np.ndarray:
+    """Bytes of each row's values, [rows]: the same however the table is cut."""
+    sizes = np.zeros(table.num_rows, np.int64)
+    for column in table.columns:
+        place = 0
+        for chunk in column.chunks:
+            sizes[place : place + len(chunk)] += _bytes_of_values(chunk)
+            place += len(chunk)
+    return sizes
+
+
+def _bytes_of_values(values: pa.Array) -> np.ndarray | int:
+    """Bytes of each value of an array, or of any where all have the same."""
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        return np.asarray(pc.binary_length(values).fill_null(0), np.int64)
+    if pa.types.is_list(kind):
+        lengths = np.asarray(pc.list_value_length(values).fill_null(0), np.int64)
+        inner = _bytes_of_values(values.flatten())
+        if isinstance(inner, int):
+            return lengths * inner
+        ends = np.cumsum(lengths)
+        total = np.concatenate([[0], np.cumsum(inner)])
+        return np.asarray(total[ends] - total[ends - lengths], np.int64)
+    if pa.types.is_struct(kind):
+        parts = [_bytes_of_values(values.field(n)) for n in range(kind.num_fields)]
+        return sum(parts[1:], parts[0])
+    return (kind.bit_width + 7) // 8
 
 
 def _brief(schema: pa.Schema) -> str:

@@ -9,13 +9,14 @@ import sys
 
 import pyarrow as pa
 
-from irpretrain.contracts import CONTRACTS, ROWS_PER_GROUP, Column, Contract
+from irpretrain.contracts import BYTES_PER_GROUP, CONTRACTS, ROWS_PER_GROUP, Column, Contract
 from irpretrain.generated_pages import write_or_check
 
 HEADER = f"""# Tables between stages
 
 Generated from `irpretrain.contracts` by `make docs`; do not edit. Each table is a Parquet file, checked when it is
-written and when it is read; no value is null. Row groups hold {ROWS_PER_GROUP:,} rows, so equal rows give equal bytes.
+written and when it is read; no value is null. A row group ends
+after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
 [Architecture](architecture.md) says which stage makes which table.
 """
 

@@ -260,3 +260,36 @@ def test_rows_added_one_by_one_give_the_same_bytes(tmp_path):
         for n in range(3 * ROWS_AS_OBJECTS + 1):
             writer.add_row({"number": n})
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "rows").read_bytes()
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cuts=st.lists(st.integers(0, 60), max_size=8))
+def test_row_groups_end_by_bytes_too_however_rows_arrive(tmp_path, monkeypatch, cuts):
+    """Groups of at most 16 rows, and of 1,000 bytes: row n has a text of 20·n bytes."""
+    monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 16)
+    monkeypatch.setattr(contracts, "BYTES_PER_GROUP", 1000)
+    rows = [{"query_id": "q", "text": "x" * 20 * n} for n in range(60)]
+    table = pa.Table.from_pylist(rows, schema=QUERIES.schema)
+    bounds = [0, *sorted(cuts), 60]
+    QUERIES.write_tables(tmp_path / "whole", [table])
+    QUERIES.write_tables(tmp_path / "cut", [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)])
+    QUERIES.write(tmp_path / "rows", rows)
+    whole = (tmp_path / "whole").read_bytes()
+    assert (tmp_path / "cut").read_bytes() == (tmp_path / "rows").read_bytes() == whole
+    read = pq.read_metadata(tmp_path / "whole")
+    groups = [read.row_group(n).num_rows for n in range(read.num_row_groups)]
+    # Row n has 1 + 20 · n bytes: rows 0 … 10 have 1,111, rows 11 … 14 have 1,004, rows 15 … 18 have 1,324.
+    assert groups[:3] == [11, 4, 4]
+    assert sum(groups) == 60
+    assert [batch.num_rows for batch in QUERIES.stream(tmp_path / "whole")] == groups
+
+
+def test_bytes_of_rows_are_those_of_their_values():
+    empty = dict.fromkeys(("document_id", "title", "url", "body"), "")
+    empty |= {"part": 0, "position": 1, "sections": [], "links": [], "disambiguation": False}
+    sections = [{"level": 1, "heading": h, "start": 0, "end": 1, "role": ""} for h in ("ab", "c")]
+    rows = [empty | {"document_id": "é", "body": "abc"}, empty | {"sections": sections}]
+    table = pa.Table.from_pylist(rows, schema=contracts.DOCUMENTS.schema)
+    fixed = 4 + 8 + 1
+    assert contracts._bytes_of_rows(table).tolist() == [fixed + 2 + 3, fixed + 2 * 10 + 3]
+    assert contracts._bytes_of_rows(table.slice(1)).tolist() == [fixed + 2 * 10 + 3]

@@ -32,3 +32,33 @@ def test_four_times_the_documents_take_no_more_memory(tmp_path: Path, tiny_encod
     assert added > 15
     grown = {stage: round(many[stage] - few[stage], 1) for stage in few}
     assert {stage: mb for stage, mb in grown.items() if mb > TOLERANCE * added} == {}, (few, many)
+
+
+LONG_ROWS = """
+import sys, tracemalloc
+import pyarrow as pa
+from irpretrain.contracts import DOCUMENTS
+
+def rows(number):
+    for n in range(number):
+        body = (str(n) + " ") * (800_000 // (len(str(n)) + 1))
+        yield {"document_id": str(n), "part": 0, "position": n, "title": "", "url": "", "body": body}
+
+tracemalloc.start()
+DOCUMENTS.write(sys.argv[1], rows(int(sys.argv[2])))
+for batch in DOCUMENTS.stream(sys.argv[1], ["body"]):
+    pass
+print(tracemalloc.get_traced_memory()[1] + pa.default_memory_pool().max_memory())
+"""
+
+
+def test_long_rows_are_written_and_read_in_flat_memory(tmp_path: Path) -> None:
+    """500 and 1,000 rows of 800 kB: a row group ends by its bytes."""
+    peaks = []
+    for number in (500, 1000):
+        command = [sys.executable, "-c", LONG_ROWS, str(tmp_path / f"{number}"), str(number)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 0.05 * 500 * 800_000, peaks
+    assert max(peaks) < 600e6, peaks

@@ -2,7 +2,7 @@
 
 A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that
 no exception interrupts. The worker is started once and lives as long as no page kills it; pages go to it in
-batches, and while it works on one the reader prepares the next.
+batches, and while it works on one the reader waits: both together take one core.
 """
 
 from __future__ import annotations
@@ -55,13 +55,10 @@ class GuardedParser:
         self, items: Iterable[Item], text_of: Callable[[Item], str | None]
     ) -> Iterator[tuple[Item, Any]]:
         """Yield each item with the parse of its text, a `Failure`, or None for an item without a text; in order."""
-        waiting: list[Item] = []
         for batch in _batches(items, text_of):
-            parsed = self._answers(_texts(waiting, text_of))
-            self._send(_texts(batch, text_of))
-            yield from _together(waiting, parsed, text_of)
-            waiting = batch
-        yield from _together(waiting, self._answers(_texts(waiting, text_of)), text_of)
+            texts = _texts(batch, text_of)
+            self._send(texts)
+            yield from _together(batch, self._answers(texts), text_of)
 
     def _answers(self, texts: list[str]) -> list[Any]:
         """What the worker answers to the texts that were sent last; it is replaced as often as one of them kills it."""
