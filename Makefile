@@ -27,13 +27,18 @@ $(VENV)/slurm/.installed: $(VENV)/.installed envs/slurm.lock
 
 slurm: $(VENV)/slurm/.installed
 
+# Snakemake would end in a traceback where a configuration file is missing, or a target was taken for one.
+CHECK = $(if $(findstring --configfile,$(ARGS)),python -m irpretrain.config.arguments $(ARGS))
+
 run: $(INSTALLED)
+	@$(CHECK)
 	@snakemake $(HOW) --quiet host reason --rerun-incomplete $(ARGS)
 
 plan: $(VENV)/.installed
 	@python -m irpretrain.costs.plan $(ARGS)
 
 resume: $(INSTALLED)
+	@$(CHECK)
 	@$(if $(SLURM),python -m irpretrain.cluster.cancel $(ARGS))
 	@snakemake $(HOW) --unlock --quiet all $(ARGS)
 	@snakemake $(HOW) --quiet host reason --rerun-incomplete $(ARGS)

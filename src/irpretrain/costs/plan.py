@@ -16,6 +16,7 @@ from pathlib import Path
 
 from irpretrain.catalogue.needed import catalogue_paths, needed_files
 from irpretrain.config import Config, load_config
+from irpretrain.config.arguments import check_configuration_files
 from irpretrain.costs.stand_ins import lay
 from irpretrain.errors import IRPretrainError
 from irpretrain.resources import resources_directory
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     overlays = given.configfile
     with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:
         try:
+            check_configuration_files(overlays)
             lay_out(load_config(ROOT / "config.yaml", *overlays), Path(folder))
         except IRPretrainError as error:
             print(error, file=sys.stderr)

@@ -1,0 +1,58 @@
+"""Look at Snakemake's arguments before Snakemake does: `python -m irpretrain.config.arguments ARGUMENTS`.
+
+Snakemake reads the files of `--configfile` before it reads any of ours, and ends with a traceback where one is missing.
+Its `--configfile` takes every word up to the next option, targets too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from irpretrain.config.yaml_files import read_yaml
+from irpretrain.errors import ConfigError, IRPretrainError
+
+SUFFIXES = {".yaml", ".yml", ".json"}
+
+
+def configuration_files(arguments: Sequence[str]) -> list[str]:
+    """Return what `--configfile` names in Snakemake's arguments, of which the last such option counts."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    named: list[str] = parser.parse_known_args(arguments)[0].configfile
+    return named
+
+
+def check_configuration_files(paths: Sequence[str]) -> None:
+    """Read all overlays.
+
+    Raises:
+        ConfigError: one is a target, or is missing, or cannot be read.
+    """
+    for path in map(Path, paths):
+        if path.suffix not in SUFFIXES:
+            raise ConfigError(
+                f"--configfile takes every word up to the next option, so it takes {str(path)!r} for an overlay. If "
+                f"this is a target, put it before --configfile; an overlay ends in {', '.join(sorted(SUFFIXES))}."
+            )
+        if not path.is_file():
+            raise ConfigError(
+                f"--configfile: there is no file {path}. Check the path; it starts in {Path.cwd()}."
+            )
+        read_yaml(path)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check, and return an exit code: 1 where an overlay cannot be used."""
+    try:
+        check_configuration_files(configuration_files(arguments))
+    except IRPretrainError as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
