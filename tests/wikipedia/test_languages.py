@@ -157,7 +157,7 @@ def test_every_pattern_of_the_resource_file_works():
         for name, pattern in patterns.items():
             assert name == languages.spelt(name)
             assert pattern_fault(pattern) is None
-            shown = templates.show(name.replace("*", "x"), "one|two|text=three")
+            shown = templates.show(pattern, name.replace("*", "x"), "one|two|text=three")
             assert isinstance(shown, str)
             assert len(shown) < 60
             assert shown.count("one") < 2

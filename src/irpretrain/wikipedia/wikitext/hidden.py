@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
+from irpretrain.wikipedia.wikitext.prose import reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.templates import Templates
 
 DROPPED_ELEMENTS = (
@@ -31,6 +32,7 @@ _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 """What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
 _BLANKS = re.compile(r"[ \t]*+")
+_FRACTION = re.compile("[0-9]+/[0-9]")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
 
@@ -55,7 +57,7 @@ class _Scan:
         self.unclosed: set[str] = set()  # elements without a closing tag from here on
 
     def run(self) -> str:
-        text, shown, known, search = self.text, self.shown, self.templates.known, _TOKEN.search
+        text, shown, pattern_of, search = self.text, self.shown, self.templates.pattern, _TOKEN.search
         at = 0
         while token := search(text, at):
             start = token.start()
@@ -64,10 +66,16 @@ class _Scan:
             at = token.end()
             kind = token.lastindex
             if kind in (_SIMPLE, _SIMPLE_ARGUMENTS):
-                if known(token[1]) and len(self.open) < DEEPEST:
-                    self._add(self.templates.show(token[1], (token[2] or "")[1:]))
-                else:
+                pattern, arguments = pattern_of(token[1]), token[2] or ""
+                result = None
+                if (pattern or (arguments and pattern is None)) and len(self.open) < DEEPEST:
+                    result = self._call(pattern, token[1], arguments[1:], at)
+                if result is not None:
+                    self._add(result)
+                elif shown and shown[-1][-1:] == "\n":
                     at = self._drop(at)
+                else:
+                    shown.append(DROPPED)
             elif kind == _OPEN:
                 self.open.append([at - start, len(shown)])
                 shown.append("")
@@ -88,7 +96,9 @@ class _Scan:
 
     def _add(self, result: str) -> None:
         """Show what a template shows."""
-        if "'" in result[:1] + result[-1:]:
+        if "/" in result and _FRACTION.match(result) and self._before().isdecimal():
+            result = " " + result
+        if "'" in result and "'" in result[:1] + result[-1:]:
             result = NOTHING + result + NOTHING
         self.shown.append(result)
 
@@ -124,7 +134,7 @@ class _Scan:
             index = opened[1]
             used = 3 if braces >= 3 and opened[0] >= 3 else 2
             deep = len(self.open) + opened[0] // 2 > DEEPEST
-            result = None if used == 3 or deep else self._show(index + 1)
+            result = None if used == 3 or deep else self._show(index + 1, at)
             del shown[index:]
             braces -= used
             opened[0] -= used
@@ -140,12 +150,27 @@ class _Scan:
             shown.append("}" * braces)
         return at
 
-    def _show(self, first: int) -> str | None:
-        """Return what a template shows whose call begins at an index of `shown`; None for one that is left out."""
+    def _show(self, first: int, at: int) -> str | None:
+        """Return what a template shows whose call ends at `at` and begins at an index of `shown`; None: nothing."""
         name = self.shown[first].partition("|")[0] if first < len(self.shown) else ""
-        if not self.templates.known(name):
+        pattern = self.templates.pattern(name)
+        if pattern == "":
             return None
-        return self.templates.show(name, "".join(self.shown[first:]).partition("|")[2])
+        arguments = "".join(self.shown[first:]).partition("|")[2]
+        return self._call(pattern, name, arguments, at, "".join(self.shown[max(0, first - 3) : first]))
+
+    def _call(
+        self, pattern: str | None, name: str, arguments: str, at: int, before: str | None = None
+    ) -> str | None:
+        """Return what a call shows that ends at `at`; None: nothing."""
+        if pattern:
+            return self.templates.show(pattern, name, arguments)
+        words = reads_as_prose(arguments) if arguments else ""
+        if not words:
+            return None
+        if before is None:
+            before = self.shown[-1] if self.shown else ""
+        return words if stands_in_sentence(before, self.text, at) else None
 
     def _element(self, tag: re.Match[str], start: int, at: int) -> int:
         """Deal with an element whose opening tag ends at `at`; return where to go on."""
@@ -170,8 +195,9 @@ class _Scan:
         if name != "ref":
             return self._drop(at)
         # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line.
-        if self._before() in ("'", "\n", "]"):
-            self.shown.append(NOTHING)
+        shown = self.shown
+        if shown and shown[-1] and shown[-1][-1] in "'\n]":
+            shown.append(NOTHING)
         return at
 
 

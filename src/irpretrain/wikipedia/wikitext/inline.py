@@ -24,6 +24,9 @@ _LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
 _TAG = re.compile(
     rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
+_RAISED = re.compile(
+    r"<sup>\s*((?:[+−–-]|&minus;)?[0-9]{1,4})\s*</sup>(?:\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>)?"
+)
 _POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
 _MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
 _MAGIC_NAMES = frozenset(
@@ -46,9 +49,19 @@ def remove_tags(text: str, language: WikiLanguage) -> str:
         text = _VARIANT.sub(_variant, text)
     if "<" not in text:
         return text
+    if "<sup>" in text:
+        text = _RAISED.sub(_number, text)
     if "<poem" in text:
         text = _with_lines_of_poems(text)
     return _TAG.sub(_tag, text)
+
+
+def _number(raised: re.Match[str]) -> str:
+    """A raised number behind a digit is an exponent, over a lowered one a fraction: "10^24", "5 1/2"."""
+    behind_digit = raised.string[raised.start() - 1].isdecimal()
+    if raised[2]:
+        return f"{' ' if behind_digit else ''}{raised[1]}/{raised[2]}"
+    return "^" + raised[1] if behind_digit else raised[0]
 
 
 def _tag(tag: re.Match[str]) -> str:

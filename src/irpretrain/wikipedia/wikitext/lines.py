@@ -9,9 +9,8 @@ from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, APOSTROPHE, 
 _TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})")
 _HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
 _TABLE_REMAINS = re.compile(r"\n[ \t]*+(?:\{\||\|)([^\n]*)")
-_OWN_LINE = re.compile(r"\n(?:[ \t]*+(?:[*#:;]+|-{4,}|(?<=[ \t])(?=[^\s|])))([^\n]*+)")
+_OWN_LINE = re.compile(r"\n(?:[ \t]*+(?:[*#:;]+|-{4,}|(?<=[ \t])(?!\|)))([^\n]*+)")
 """A list item, a rule, preformatted text."""
-_BLANK_LINE = re.compile(r"\n[ \t]++(?=\n)")
 _DEFINITION = re.compile(r"\n[*#:]*+;[^\n]*")
 _TERM_END = re.compile(rf"{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|:(?!//)")
 DEEPEST_HEADING = 6
@@ -69,7 +68,7 @@ def remove_line_marks(text: str) -> str:
 
 def join_lines(text: str) -> str:
     """Return `text` with one line a paragraph, list item and heading, and with BREAK for every line end that stays."""
-    text = _BLANK_LINE.sub("\n", text).replace("\n\n", BREAK)
+    text = text.replace("\n\n", BREAK)
     return text.replace(f"{BREAK}\n", BREAK).replace(f"\n{BREAK}", BREAK).replace("\n", " ")
 
 

@@ -1,0 +1,67 @@
+"""Which calls of templates that nobody has listed show their first argument: those that a sentence runs through.
+
+Editors wrap words of a sentence into templates that mark or format them, as in `which {{clarify span|in recent
+years|when?}} has grown`. Templates that show something else or nothing stand elsewhere (lists of links, boxes and hints
+on lines of their own, footnotes directly behind a word) or are given something else (names, numbers, file names).
+docs/methods/wikipedia.md has the measurement.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 2000
+"""Characters of a call that is looked at."""
+_FIRST = re.compile(r"\s*+(?:1\s*+=\s*+)?((?:[^|=\[\]{}<>\n]|\[\[[^\[\]\n]*+\]\])++)(\||$)")
+_TARGET = re.compile(r"\[\[[^\[\]|]*+\|")
+_YEAR = re.compile(r"\s*[0-9]{4}[a-z]?\s*(?:\||$)")
+_WORD = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
+_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{6}")
+"""Japanese, Chinese, Thai."""
+_FILE = re.compile(r"\.[A-Za-z0-9]{2,4}\s*$")
+_START = re.compile(r"(?:^|\n)[ \t*#:;'\"„“«(]*$")
+_CONTINUED = re.compile(r"(?:[ ,;)»”–—][ ,;)»”–—]{0,3}|[.:] )[\w('„“«\"\[]")
+_OPENING = re.compile(r"(?:[\s(\[/–—„“«‘\"]|<[a-zA-Z][^<>]*>)'{0,5}$")
+"""What stands before words of a sentence; behind a word or a closing tag stand footnotes and hints."""
+_LONGEST_START = 80
+_FEWEST_UNCASED = 4
+"""Words in a script without capitals; fewer may be a name."""
+
+
+def reads_as_prose(arguments: str) -> str:
+    """Return the first argument of a call if it has words of a sentence, else nothing.
+
+    Args:
+        arguments: what stands between the name's `|` and the closing braces.
+    """
+    first = _FIRST.match(arguments) if len(arguments) <= LONGEST else None
+    if first is None or _YEAR.match(arguments, first.end()) or _FILE.search(first[1]):
+        return ""
+    shown = _TARGET.sub("", first[1]).replace("]]", "").replace("[[", "")
+    words = _WORD.findall(shown)
+    letters = sum(map(len, words))
+    if letters < 0.6 * len(shown.replace(" ", "")):
+        return ""
+    if _WITHOUT_SPACES.search(shown):
+        return first[1].strip()
+    if " " not in shown.strip() or len(words) < 2:
+        return ""
+    cased = any(word.lower() != word.upper() for word in words)
+    if not (
+        any(word.islower() and len(word) > 1 for word in words) if cased else len(words) >= _FEWEST_UNCASED
+    ):
+        return ""
+    return first[1].strip()
+
+
+def stands_in_sentence(before: str, text: str, end: int) -> bool:
+    """Whether a call is part of a sentence by what stands around it.
+
+    Args:
+        before: what is shown before it, up to some earlier place in the line at least.
+        text: wikitext of the page.
+        end: place in it behind the call.
+    """
+    if _START.search(before, max(0, len(before) - _LONGEST_START)):
+        return _CONTINUED.match(text, end) is not None
+    return _OPENING.search(before, max(0, len(before) - _LONGEST_START)) is not None

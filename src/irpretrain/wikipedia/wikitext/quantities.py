@@ -1,0 +1,189 @@
+"""What templates of numbers show: `{{val|9.11|e=-31|u=kg}}` is "9.11×10^−31 kg".
+
+A power is written with ^: MediaWiki raises the exponent, and in plain text "10−31" and "1024" would be other numbers.
+Nothing is computed: converted amounts, rounding and percentages are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from irpretrain.wikipedia.wikitext.arguments import Arguments, unnamed
+
+MINUS = "−"
+_NUMBER = re.compile(r"[-−+±~]?[\d.,/ +e]{1,40}")
+_COMPOUND = frozenset({"ft", "yd", "mi", "st", "lb", "oz", "LT", "long ton", "h", "min"})
+"""Units that a smaller one may follow: `{{convert|5|ft|8|in}}`."""
+_BETWEEN = {
+    **{word: f" {word} " for word in ("to", "and", "or", "by")},
+    **dict.fromkeys(("-", "–", "to(-)"), "–"),
+    **dict.fromkeys(("x", "×", "*", "xx"), " × "),
+    **dict.fromkeys(("+/-", "±", "+-"), " ± "),
+    ",": ", ",
+    ", ": ", ",
+    "to about": " to about ",
+}
+_UNITS = {
+    "C": "°C",
+    "F": "°F",
+    "R": "°R",
+    "C-change": "°C",
+    "F-change": "°F",
+    "degC": "°C",
+    "degF": "°F",
+    "sqmi": "sq mi",
+    "sqft": "sq ft",
+    "sqin": "sq in",
+    "sqyd": "sq yd",
+    "cuft": "cu ft",
+    "cuin": "cu in",
+    "cuyd": "cu yd",
+    "cumi": "cu mi",
+    "ftin": "ft",
+    "lbft": "lb⋅ft",
+}
+"""Codes of units that are not what a reader sees."""
+_MULTIPLE = re.compile(r"e([369]|1[258])(?=\D)")
+_WITHOUT_SPACE = frozenset({"%", "°", "′", "″", "'", '"', "‰", "deg"})
+
+
+def convert(arguments: Arguments) -> str:
+    """Return the amount and unit that were given: `{{convert|5|to|7|km|mi}}` shows "5 to 7 km"."""
+    words = unnamed(arguments)
+    shown, place = "", 0
+    while place < len(words) and _NUMBER.fullmatch(words[place]):
+        following = words[place + 1] if place + 1 < len(words) else ""
+        between = _BETWEEN.get(following.lower())
+        amount = re.sub(r"(?<=\d)\+(?=\d+/)", " ", words[place])
+        shown += amount + (between or _with_unit("", following) + " ")
+        place += 2
+        if between is None and (following not in _COMPOUND or place + 1 >= len(words)):
+            break  # what comes now is the unit to convert to, or the number of digits
+    return shown.strip() or " ".join(words[:2])
+
+
+def _with_unit(number: str, unit: str) -> str:
+    multiple = _MULTIPLE.match(unit)
+    if multiple:
+        return f"{number}×10^{multiple[1]} {_UNITS.get(unit[multiple.end() :], unit[multiple.end() :])}"
+    unit = _UNITS.get(unit, unit)
+    return number + ("" if not unit or unit in _WITHOUT_SPACE else " ") + ("°" if unit == "deg" else unit)
+
+
+def power(exponent: str) -> str:
+    """Return "×10^24" for 24, with a minus sign for a hyphen."""
+    return f"×10^{exponent.strip().replace('-', MINUS)}" if exponent.strip() else ""
+
+
+def exponent(arguments: Arguments) -> str:
+    """`5.98{{e|24}}` shows "5.98×10^24"."""
+    return power(arguments.get("1", ""))
+
+
+def value(arguments: Arguments) -> str:
+    """A number with its uncertainty, power of ten and unit: `{{val|1.5|0.3|e=3|u=m}}` shows "(1.5±0.3)×10^3 m"."""
+    words = unnamed(arguments)
+    shown, bracket = "", False
+    if words:
+        shown, bracket = _with_uncertainty(words)
+    exponent_given = arguments.get("e") or ""
+    if exponent_given:
+        shown = f"({shown})" if bracket else shown
+        shown = shown + power(exponent_given) if shown else power(exponent_given)[1:]
+    unit = _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
+    if per := _first(arguments, "up", "upl"):
+        unit = (_first(arguments, "u", "ul") or "") + "/" + per
+    return arguments.get("p", "") + _with_unit(shown, unit) + arguments.get("s", "")
+
+
+def _first(arguments: Arguments, *names: str) -> str:
+    return next((arguments[name] for name in names if arguments.get(name)), "")
+
+
+def _with_uncertainty(words: list[str]) -> tuple[str, bool]:
+    """Return the number as it is shown, and whether a power of ten needs brackets around it."""
+    number = words[0].replace("-", MINUS) if words[0].startswith("-") else words[0]
+    if len(words) == 1:
+        return number, False
+    if (between := _BETWEEN.get(words[1].lower())) and len(words) > 2:
+        return number + between + words[2], True
+    if words[1].startswith("("):
+        return number + words[1], False
+    if len(words) > 2 and _NUMBER.fullmatch(words[2]):
+        return f"{number}+{words[1].lstrip('+')}{MINUS}{words[2].lstrip('-−')}", True
+    return f"{number}±{words[1]}", True
+
+
+def plus_minus(arguments: Arguments) -> str:
+    """`{{±|0.3}}` shows "±0.3", `{{±|0.3|0.2}}` "+0.3−0.2"."""
+    words = unnamed(arguments)
+    if len(words) < 2:
+        return "±" + "".join(words)
+    return f"+{words[0].lstrip('+')}{MINUS}{words[1].lstrip('-−')}"
+
+
+def grouped(arguments: Arguments) -> str:
+    """`{{gaps|6.022|140|e=23}}` shows "6.022140×10^23"."""
+    return value(
+        {
+            **{name: text for name, text in arguments.items() if not name.isdecimal()},
+            "1": "".join(unnamed(arguments)),
+        }
+    )
+
+
+def fraction(arguments: Arguments) -> str:
+    """`{{frac|1|2|3}}` shows "1 2/3", `{{frac|3}}` "1/3"."""
+    parts = unnamed(arguments)
+    if len(parts) < 2:
+        return "".join(f"1/{part}" for part in parts)
+    return " ".join([*parts[:-2], "/".join(parts[-2:])])
+
+
+def measure(arguments: Arguments) -> str:
+    """A number, a unit, and exponents behind units: French `{{unité|1,5|m|2|s|-1}}` shows "1,5 m2 s^−1".
+
+    Exponents of 2 and 3 stand as they do in "km2". Other arguments (e=24) are those of `value`.
+    """
+    words = unnamed(arguments)
+    units: list[str] = []
+    for word in words[1:]:
+        if re.fullmatch(r"[-−]?\d", word) and units:
+            units[-1] += word if word in ("2", "3") else "^" + word.replace("-", MINUS)
+        else:
+            units.append(word)
+    named = {name: text for name, text in arguments.items() if not name.isdecimal()}
+    return value(
+        {
+            **named,
+            "1": words[0] if words else "",
+            "u": " ".join(units) or _first(arguments, "u", "ul", "unité"),
+        }
+    )
+
+
+def ordinal(arguments: Arguments) -> str:
+    """English: `{{ordinal|22}}` shows "22nd"."""
+    number = arguments.get("1", "")
+    digits = number[-2:]
+    if not digits.isdecimal():
+        return number
+    ending = (
+        "th"
+        if len(digits) == 2 and digits[0] == "1"
+        else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1], "th")
+    )
+    return number + ending
+
+
+FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
+    "convert": convert,
+    "exponent": exponent,
+    "fraction": fraction,
+    "grouped": grouped,
+    "measure": measure,
+    "ordinal": ordinal,
+    "plus-minus": plus_minus,
+    "value": value,
+}

@@ -1,0 +1,69 @@
+"""Numbers in templates and raised numbers: what is shown has every digit that a reader sees, and no other number."""
+
+import pytest
+
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.wikitext import parse_article
+
+
+def text_of(wikitext, code="en"):
+    return parse_article(wikitext, WikiLanguage.of(SiteInfo(f"{code}wiki"))).text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("{{val|9.11|e=-31|u=kg}}", "9.11×10^−31 kg"),
+        ("5.98{{e|24}} kg, {{val|e=9}}", "5.98×10^24 kg, 10^9"),
+        ("{{val|1.00794|(7)}} {{val|1.5|0.3|e=3|u=m}}", "1.00794(7) (1.5±0.3)×10^3 m"),
+        ("{{val|1.23|0.05|0.02|ul=m/s}} {{val|-5|u=%}} {{val|3|-|5|u=km}}", "1.23+0.05−0.02 m/s −5% 3–5 km"),
+        ("{{val|5|p=~|s=?}} {{val|90|u=deg}} {{val|7|u=J|up=kg}}", "~5? 90° 7 J/kg"),
+        ("{{gaps|6.022|140|e=23|u=mol}} {{gaps|1|234}}", "6.022140×10^23 mol 1234"),
+        ("10<sup>24</sup> 6<sup>&minus;31</sup> 13<sup>th</sup> m<sup>2</sup> Fe<sup>3+</sup> <sup>14</sup>C",
+         "10^24 6^−31 13th m2 Fe3+ 14C"),
+        ("10{{sup|6}} CO{{sub|2}} 2<sup>1</sup>/<sub>2</sub> <sup>3</sup>⁄<sub>4</sub>", "10^6 CO2 2 1/2 3/4"),
+        ("1{{frac|1|2}} in, {{frac|3}}, {{sfrac|2|3|4}}", "1 1/2 in, 1/3, 2 3/4"),
+        ("{{convert|1.5|e6km2|e6sqmi}} {{convert|20|C|F}} {{convert|5+1/2|in|mm}} {{convert|3|x|5|m|ft}}",
+         "1.5×10^6 km2 20 °C 5 1/2 in 3 × 5 m"),
+        ("{{convert|5|±|1|km|mi}} {{convert|100|sqmi|km2}} {{convert|6|ft|2+1/2|in|cm}}",
+         "5 ± 1 km 100 sq mi 6 ft 2 1/2 in"),
+        ("{{±|0.3}} {{+-|0.3|0.2}} 5{{su|p=+1|b=−2}}", "±0.3 +0.3−0.2 5+1 −2"),
+        ("{{ordinal|21}} {{ordinal|112}} {{ordinal|3}} {{ord|4|th}}", "21st 112th 3rd 4th"),
+        ("{{nts|1,234}} {{formatnum:1234.5}} {{US$|2 billion}} {{currency|13|USD}} {{gbp|5}}",
+         "1,234 1234.5 US$2 billion USD 13 £5"),
+        ("44 {{BCE}} {{BC|44}} {{AD|70}} {{circa}} 1900 {{fl.|1200}} {{reign|1|2}}",
+         "44 BCE 44 BC AD 70 c. 1900 fl. 1200 r. 1–2"),
+        ("{{ISBN|978-3-16}}, {{OCLC|5}} {{sqrt|2}} {{radic|3}} {{pi}}", "ISBN 978-3-16, OCLC 5 √2 √3 π"),
+        ("{{HMS|Ajax|22|6}}, {{USS|Hornet|CV-12}}, {{ship|USS|Wasp||2}}, {{sclass|Nimitz|carrier}}",
+         "HMS Ajax, USS Hornet (CV-12), Wasp, Nimitz-class carrier"),
+        ("a{{snd}}b{{endash}}c{{em dash}}d{{spaced en dash}}e", "a – b–c—d – e"),
+        ("A{{music|flat}} {{simplenuclide|carbon|14}} {{US patent|1781541}} {{née|Kasner}}",
+         "A♭ carbon-14 U.S. Patent 1781541 née Kasner"),
+    ],
+)  # fmt: skip
+def test_english(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "wikitext", "text"),
+    [
+        ("fr", "{{unité|814|km|2}} {{unité|1,5|m||s|-1}} {{unité|1,67|e=-27|kg}} {{tmp|2|°C}}",
+         "814 km2 1,5 m s^−1 1,67×10^−27 kg 2 °C"),
+        ("fr", "{{date-|19 janvier 1920}}, {{s-|I}}, {{s-|XIX}}, {{sav-|V}}, {{heure|4|30}}, {{heure|1}} du, XX{{e}}",
+         "19 janvier 1920, Ier siècle, XIXe siècle, Ve siècle av. J.-C., 4 h 30, 1 h du, XXe"),
+        ("fr", "{{nombre|1234|hab.}} 3{{x10|8}} {{euro|77.80}} {{n°|5}} 10{{exp|6}}",
+         "1234 hab. 3×10^8 77.80 € no 5 10^6"),
+        ("it", "{{M|5,98|e=24|ul=kg}} {{TA|38 km}}", "5,98×10^24 kg 38 km"),
+        ("pt", "do {{séc|XX}}, {{fmtn|150000}} habitantes, {{fmtn|8.5|km}}", "do século XX, 150000 habitantes, 8.5 km"),
+        ("es", "{{unidad|5|km}} {{esd|3 de mayo}} {{siglo|XX||s}}", "5 km 3 de mayo siglo XX"),
+        ("ru", "{{num|1234|км}} {{s|в 1990 году}} 5{{e|24}}", "1234 км в 1990 году 5×10^24"),
+        ("de", "{{Höhe|115|DE-NN}} {{val|9,11|e=-31|u=kg}}", "115 m 9,11×10^−31 kg"),
+        ("hu", "{{szám|180000}} lakos", "180000 lakos"),
+        ("ro", "{{conversie|22|–|25|C|F}}", "22–25 °C"),
+        ("ca", "des del {{segle|XIII|s}}", "des del segle XIII"),
+    ],
+)  # fmt: skip
+def test_other_languages(code, wikitext, text):
+    assert text_of(wikitext, code) == text
