@@ -11,11 +11,13 @@ def print_costs(directory):
         or Quietness.ALL in (workflow.output_settings.quiet or ())
     ):
         return
+    from irpretrain.costs.counted import with_counted_sizes
     from irpretrain.costs.estimate import estimate, table
 
     jobs = workflow.dag.needrun_jobs(exclude_finished=False)
     with chdir(directory):  # files of folds are relative to it
-        found = estimate(CFG, [(job.rule.name, job.wildcards_dict) for job in jobs])
+        counted = with_counted_sizes(CFG, MANIFEST)
+        found = estimate(counted, [(job.rule.name, job.wildcards_dict) for job in jobs])
     if found.rows:
         print("\n" + table(found), file=sys.stderr)
     what = "planned as if they were; a run leaves out" if PLANNED_ABSENT else "left out is"

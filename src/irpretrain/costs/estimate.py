@@ -16,8 +16,9 @@ RULES = {**TEXT_RULES, **ENCODER_RULES}
 HEAD = ("stage", "jobs", "work", "core-hours", "GPU-hours", "measured")
 NOTES = """\
 Hours are of one core or one GPU, extrapolated from small runs on one machine (docs/benchmarks.md), as if documents
-were as long as those. Word pieces are counted as if every sequence were as long as it may be. A size that is unknown
-can be given as `about` of corpora, queries and qrels; what was not measured, in resources/throughput.yaml."""
+were as long as those. Word pieces are counted as if every sequence were as long as it may be. Sizes that the
+configuration does not say are counted in the files, of large ones in their beginnings. A size that is unknown can be
+given as `about` of corpora, queries and qrels; what was not measured, in resources/throughput.yaml."""
 
 
 @dataclass

@@ -1,0 +1,139 @@
+"""Sizes that a configuration does not say, counted in its files: in all of a small one, in the beginning of a large."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, TypeVar
+
+from irpretrain.config.corpora import CorpusConfig, FileConfig
+from irpretrain.config.root import Config
+from irpretrain.config.usage import used_corpora, used_datasets
+from irpretrain.corpora.embedded import Manifest, installed_path, resolve
+from irpretrain.corpora.files import DAMAGE, compression_of, given_files, list_files
+from irpretrain.corpora.records import Judgement, Query
+from irpretrain.corpora.registry import format_module
+from irpretrain.errors import IRPretrainError
+
+Section = TypeVar("Section", CorpusConfig, FileConfig)
+SAMPLE = 4 << 20
+"""Bytes of a file's text that are read."""
+MOST_FILES = 16
+"""Of a folder; they stand for the others."""
+SMALL = 4 << 20
+"""Bytes. Files of topics and judgements up to here are read as a run would read them."""
+MARKS = {
+    "jsonl": b"\n",
+    "tsv": b"\n",
+    "cord19": b"\n",
+    "trectext": b"<DOC>",
+    "trecweb": b"<DOC>",
+    "smart": b".I ",
+    "wikipedia-dump": b"<page>",
+    "warc": b"WARC-TREC-ID:",
+    "squad": b'"context"',
+}
+"""What stands once in every record of a format."""
+
+
+def with_counted_sizes(config: Config, manifest: Manifest) -> Config:
+    """Return the configuration with the `about` of what is used, where it says neither that nor `expected`."""
+    corpora, datasets = dict(config.corpora), dict(config.datasets)
+    for name in used_corpora(config):
+        section = corpora[name]
+        if section.about is None and section.expected is None:
+            corpora[name] = section.model_copy(update={"about": _quietly(_records, section, manifest)})
+    for name in used_datasets(config):
+        changes: dict[str, FileConfig] = {}
+        for key in ("queries", "qrels"):
+            file: FileConfig = getattr(datasets[name], key)
+            if file.about is None and (key == "qrels" or file.expected is None):
+                changes[key] = file.model_copy(update={"about": _quietly(_read, file, manifest)})
+        datasets[name] = datasets[name].model_copy(update=changes)
+    return config.model_copy(update={"corpora": corpora, "datasets": datasets})
+
+
+def _quietly(count: Callable[[Section, Manifest], int], section: Section, manifest: Manifest) -> int | None:
+    """The number; None where nothing is counted, or a file cannot be read: a run says why."""
+    try:
+        return count(section, manifest) or None
+    except (IRPretrainError, ValueError, *DAMAGE):
+        return None
+
+
+def _records(corpus: CorpusConfig, manifest: Manifest) -> int:
+    """About how many records a corpus has; 0 where its format does not tell."""
+    kind, place = resolve(corpus.path)
+    if kind == "embedded":
+        installed = installed_path(manifest.asset(str(place)))
+        files = [installed] if installed is not None else []
+    else:
+        files = list_files(place, format_module("documents", corpus.format).SUFFIXES, corpus.files)
+    if corpus.format == "parquet":
+        return _rows(files)
+    if corpus.format == "lecard":
+        return len(files)
+    if (
+        corpus.format not in MARKS
+        or corpus.options.get("articles")
+        or corpus.options.get("unit") == "article"
+    ):
+        return 0
+    return estimate_marks(files, MARKS[corpus.format])
+
+
+def estimate_marks(files: Sequence[Path], mark: bytes) -> int:
+    """Return about how often something stands in files; exactly, where they are few and small.
+
+    At most `SAMPLE` bytes of `MOST_FILES` files are read; what they hold a byte on the disk holds for all.
+    """
+    chosen = files[:: -(-len(files) // MOST_FILES) or 1]
+    found = [_marks(path, mark) for path in chosen]
+    marks, read = (sum(column) for column in zip(*found, strict=True)) if found else (0, 0)
+    size = sum(path.stat().st_size for path in files)
+    return round(marks * size / read) if read else 0
+
+
+def _marks(path: Path, mark: bytes) -> tuple[int, int]:
+    """How often a mark stands in the beginning of a file, and how many bytes of the disk that takes."""
+    size = path.stat().st_size
+    with open(path, "rb") as raw:
+        text = _unpacked(raw, path).read(SAMPLE)
+        cut_short = len(text) == SAMPLE
+        unfinished = mark == b"\n" and text and not text.endswith(mark) and not cut_short
+        return text.count(mark) + bool(unfinished), min(raw.tell(), size) if cut_short else size
+
+
+def _unpacked(raw: IO[bytes], path: Path) -> IO[bytes]:
+    compression = compression_of(path)
+    if compression == "gzip":
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if compression == "bzip2":
+        return bz2.BZ2File(raw)
+    if compression == "xz":
+        return lzma.LZMAFile(raw)
+    if compression is not None:
+        raise ValueError(f"{compression} is not sampled")
+    return raw
+
+
+def _rows(files: Sequence[Path]) -> int:
+    import pyarrow.parquet as pq
+
+    return sum(pq.ParquetFile(path).metadata.num_rows for path in files)
+
+
+def _read(file: FileConfig, manifest: Manifest) -> int:
+    """How many queries, or judgements of relevance, small files hold; 0 where they are large."""
+    if any(resolve(path)[0] == "embedded" for path in file.paths):
+        return 0
+    module = format_module(file.kind, file.format)
+    files = given_files(file.paths, getattr(module, "SUFFIXES", None))
+    if sum(path.stat().st_size for path in files) > SMALL:
+        return 0
+    options = module.Options(**file.options)
+    records = (record for path in files for record in module.read(path, options))
+    return sum(isinstance(r, Query) or (isinstance(r, Judgement) and r.relevance > 0) for r in records)
