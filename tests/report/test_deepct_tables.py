@@ -14,7 +14,7 @@ from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.cells import Cell, Table, Tally
 from irpretrain.report.depth_table import build_depth_tables
-from irpretrain.report.introduction import introduction
+from irpretrain.report.introduction import this_run
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
@@ -203,7 +203,7 @@ def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
     table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
     assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
     assert not any("re-ranked" in note for note in table.notes)
-    run = introduction(config.of_papers(["deepct"]), [], scores)[-1]
+    run = this_run(config.of_papers(["deepct"]), scores)
     assert f"8 queries of {config.datasets[DATASET].label}, first stages alone, {text}." in run
 
 

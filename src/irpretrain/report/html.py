@@ -15,7 +15,8 @@ from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.cells import OUTCOMES
 from irpretrain.report.data_lines import data_lines
 from irpretrain.report.figure_views import figure_views, svg_uri
-from irpretrain.report.introduction import introduction
+from irpretrain.report.headline_bars import headline_bars
+from irpretrain.report.introduction import background, this_run
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.page_links import address, page_views
 from irpretrain.report.published import load_published
@@ -90,7 +91,10 @@ def write_report(
     page = environment().get_template("report.html.j2").render(
         title=config.report.title,
         config=config,
-        introduction=introduction(config, papers, found),
+        this_run=this_run(config, found),
+        background=background(papers),
+        bars=headline_bars(tables[0]),
+        confidence=f"{config.evaluation.confidence:.0%}",
         notes=config.report.notes,
         data=data_lines(config, lineage),
         headline=table_view(tables[0], book),

@@ -1,4 +1,4 @@
-"""The report's first lines: what is compared, and what this run did, for a reader who meets the project here."""
+"""The report's first lines: what this run did; and, behind a fold, what is compared, for a reader who is new to it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from irpretrain.report.remarks import number_of_queries, rankings_text
 from irpretrain.report.scores import FIRST_STAGE, Scores
 
 
-def introduction(config: Config, papers: Sequence[Published], scores: Scores) -> list[str]:
-    """Return the introduction's paragraphs."""
+def this_run(config: Config, scores: Scores) -> str:
+    """Return what was searched, re-ranked and trained."""
+    return " ".join([*_searched(config, scores), *_trained(config)])
+
+
+def background(papers: Sequence[Published]) -> list[str]:
+    """Return what is compared and why, and a paragraph a paper."""
     return [
         "One run of IR-Pretrain, which rebuilds papers on pre-training and term weighting for ad-hoc retrieval. A "
         "first stage finds candidates for each query, by words and their weights; a cross-encoder, which reads query "
@@ -21,7 +26,6 @@ def introduction(config: Config, papers: Sequence[Published], scores: Scores) ->
         "whether pre-training makes the order better: zero-shot, before any judged query has been seen, and "
         "fine-tuned on judged queries other than those it is tested on.",
         *(paper.summary for paper in papers),
-        " ".join(["This run:", *_searched(config, scores), *_trained(config)]),
     ]
 
 
@@ -46,6 +50,8 @@ def _trained(config: Config) -> list[str]:
     collections = dict.fromkeys(model.collection for model in trained if model.collection)
     corpora = dict.fromkeys(corpus for name in collections for corpus in config.collections[name])
     if not trained:
+        if not used_models(config):
+            return []
         return [f"Encoder {encoder_label(config)}, not pre-trained further."]
     return [f"Encoder {encoder_label(config)}, pre-trained on {', '.join(corpora)} for {_lengths(config)}."]
 
