@@ -131,6 +131,9 @@ def test_only_assets_in_use_count(tmp_path):
     alone |= dict.fromkeys(["zero-shot-ares"])
     prop = {"papers": ["prop"]}
     assert used_assets(configuration(experiments=alone, report=prop)) == ["squad-dev", "minilm"]
+    first_stages = {**dict.fromkeys(alone), "first-stages": {"dataset": "squad"}}
+    without = configuration(experiments=first_stages, report=prop, query_pages={"squad": None})
+    assert used_assets(without) == ["squad-dev"]
     another = configuration(encoder={"path": str(tmp_path)}, report={"notes": ["own"]})
     assert with_caveats(another, MANIFEST).report.notes == ["own"]
     noted = with_caveats(configuration(report={"notes": ["own"]}), MANIFEST).report.notes

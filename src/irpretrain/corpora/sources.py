@@ -103,7 +103,8 @@ def used_assets(config: Config) -> list[str]:
     indexes = (config.indexes[name] for name in used_indexes(config))
     generators = [index.model for index in indexes if index.type == "doc2query"]
     own = [*own_encoders(config).values(), *generators]
-    resolved = [resolve(path) for path in [*paths, config.encoder.path, *own, *given]]
+    encoder = [config.encoder.path] if uses_encoder(config) else []
+    resolved = [resolve(path) for path in [*paths, *encoder, *own, *given]]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
 
