@@ -15,6 +15,9 @@ SLURM = $(findstring slurm,$(notdir $(patsubst %/,%,$(PROFILE))))
 INSTALLED = $(VENV)/.installed $(if $(SLURM),$(VENV)/slurm/.installed)
 export PATH := $(if $(SLURM),$(abspath $(VENV))/slurm/bin:)$(abspath $(VENV))/bin:$(PATH)
 
+# Else every job and every process of the tests would compile the library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run plan resume slurm test lint format docs clean
 help:
 	@sed -n 's/^# //p' Makefile | head -6

@@ -14,7 +14,7 @@ from irpretrain.config import load_config
 from irpretrain.config.usage import active_experiments
 from irpretrain.costs.plan import main
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = ["--configfile", str(ROOT / "configs/prop-paper.yaml")]
 ALL = ROOT / "configs/paper.yaml"

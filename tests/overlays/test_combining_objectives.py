@@ -58,7 +58,6 @@ def steps(results: Path, model: str) -> list[dict]:
 
 
 @pytest.mark.workflow
-@pytest.mark.timeout(600)
 def test_weighted_losses_are_added_in_every_step(trained):
     found = steps(trained, "rop-srr")
     assert len(found) == STEPS
@@ -70,7 +69,6 @@ def test_weighted_losses_are_added_in_every_step(trained):
 
 
 @pytest.mark.workflow
-@pytest.mark.timeout(600)
 def test_tasks_take_turns_in_proportion_to_their_weights(trained):
     turns = [list(step["tasks"]) for step in steps(trained, "rop-srr-in-turn")]
     assert all(len(turn) == 1 for turn in turns)
@@ -80,7 +78,6 @@ def test_tasks_take_turns_in_proportion_to_their_weights(trained):
 
 
 @pytest.mark.workflow
-@pytest.mark.timeout(600)
 def test_one_after_the_other_starts_from_the_first_models_weights(trained):
     inputs = json.loads((trained / "models/pretrained/rop-then-srr/seed-1.meta.json").read_text())["inputs"]
     assert any("models/pretrained/prop/seed-1" in name for name in json.dumps(inputs).split('"'))

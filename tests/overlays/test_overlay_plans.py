@@ -16,7 +16,7 @@ from irpretrain.config.usage import given_models, used_models
 from irpretrain.costs.plan import lay_out
 from patience import PATIENCE
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.workflow
 
 CALIBRATED = {"ares-paper": {"pretraining-msmarco"}, "paper": {"pretraining-msmarco"}}
 """Collections whose pseudo-queries are drawn at the papers' scale."""

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 SCRIPT = Path(__file__).with_name("memory_of_stages.py")
 FEW = 2500
 TOLERANCE = 0.05
@@ -24,7 +22,6 @@ def measured(folder: Path, encoder: Path, documents: int) -> dict[str, float]:
     return found
 
 
-@pytest.mark.timeout(900)
 def test_four_times_the_documents_take_no_more_memory(tmp_path: Path, tiny_encoder: Path) -> None:
     few = measured(tmp_path / "few", tiny_encoder, FEW)
     many = measured(tmp_path / "many", tiny_encoder, 4 * FEW)

@@ -20,7 +20,6 @@ from stages_to_fill import STAGES
 from irpretrain.provenance import sha256
 from patience import PATIENCE
 
-pytestmark = pytest.mark.timeout(600)
 SCRIPT = Path(__file__).with_name("stages_to_fill.py")
 FILLED = ("read", "tokens", "postings", "groups", "graph", "pretraining", "run", "report")
 PAGE = 4096

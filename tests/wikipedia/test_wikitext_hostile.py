@@ -70,19 +70,19 @@ NESTED = {
 }
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("unit", UNITS, ids=repr)
 def test_a_megabyte_of_one_thing(unit):
     check(parse_article(unit * (MEGABYTE // len(unit)), ENGLISH))
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NESTED)
 def test_a_megabyte_of_things_in_each_other(name):
     check(parse_article(NESTED[name], ENGLISH))
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(600)
 def test_looking_for_disambiguation_pages_takes_no_time():
     for unit in ("{{ ", "{{disambiguation ", "{{", "{{dab|"):
         ENGLISH.is_disambiguation(unit * (MEGABYTE // len(unit)))

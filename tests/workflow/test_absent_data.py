@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, environment
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.workflow
 
 
 def test_without_any_data_all_cells_say_what_is_missing(tmp_path):

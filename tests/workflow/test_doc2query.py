@@ -15,7 +15,7 @@ from tiny import make_project, overlay_config, run_workflow
 from irpretrain.contracts import EXPANSIONS
 from tiny_models import write_t5
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.workflow
 
 
 def test_documents_are_expanded_by_a_models_queries(tmp_path: Path) -> None:

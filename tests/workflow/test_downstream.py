@@ -12,7 +12,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import document, make_project, overlay_config, run_workflow, words
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.workflow
 
 
 def questions(first: int, last: int) -> str:

@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import make_project, run_workflow
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.workflow
 
 STAGES = ("bm25", "deepct-bm25", "deepct-root-ql", "frequencies-bm25", "oracle-bm25", "bow-deepct")
 

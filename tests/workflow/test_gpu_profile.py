@@ -12,7 +12,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import make_project, readme_command, run_command
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.workflow
 RUN = "results/runs/tiny/bm25/prop/zero-shot/seed-1.run.gz"
 
 

@@ -13,7 +13,7 @@ from tiny import make_project, overlay_config, run_command, snakemake_command
 
 from irpretrain.contracts import DOCUMENTS
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.workflow
 HOSTILE = 'it\'s a "dir"; touch pwned & $(touch pwned) `touch pwned` | %s [a-z]* {x ü\nsecond line'
 TARGETS = [
     "results/datasets/tiny/qrels.txt",  # readers, and the check of the collection

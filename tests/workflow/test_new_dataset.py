@@ -21,7 +21,7 @@ from tiny import ROOT, copy_project, environment, make_project, overlay_config
 
 from irpretrain.evaluation.runs import read_run
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.workflow
 
 PAGE = (ROOT / "docs/tutorials/new-dataset.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)

@@ -16,7 +16,7 @@ from tiny import make_project, overlay_config, run_workflow
 from irpretrain.evaluation.runs import read_run
 from irpretrain.models.neural.registry import load_neural_ranker
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.workflow
 
 MODELS = ("untrained", "maxp", "knrm", "duet")
 

@@ -16,7 +16,7 @@ from tiny import ROOT, readme_command, run_command
 
 from irpretrain.report.dag import write_dag
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.workflow
 
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 COMMANDS = [line for block in BLOCK.findall((ROOT / "README.md").read_text()) for line in block.splitlines()]

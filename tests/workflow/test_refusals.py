@@ -18,7 +18,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import document, make_project, overlay_config, run_workflow
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import make_project, overlay_config, run_workflow
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.workflow
 
 RUNS = "results/runs/tiny/bm25"
 

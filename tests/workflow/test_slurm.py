@@ -28,7 +28,6 @@ PLUGIN = Path(sys.prefix) / "slurm" / ".installed"
 pytestmark = [
     pytest.mark.workflow,
     pytest.mark.slurm,
-    pytest.mark.timeout(1500),
     pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}"),
     pytest.mark.skipif(not PLUGIN.exists(), reason="the executor for Slurm is not installed: make slurm"),
 ]

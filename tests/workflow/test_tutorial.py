@@ -18,7 +18,7 @@ from tiny import DOCUMENTS, ROOT, copy_project, make_project, overlay_config
 
 from irpretrain.objectives.groups import Span
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.workflow
 
 PAGE = (ROOT / "docs/tutorials/new-objective.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)

@@ -34,7 +34,7 @@ from tiny import (
 )
 from tiny_wiki import ARTICLES
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.workflow
 
 PROMISED = (
     "graphs/*/*.parquet",
