@@ -1,7 +1,7 @@
 """The rule for templates that nobody has listed, on labelled calls of many languages; the table beside it corrects it.
 
-Calls are those of pages in 123 languages (each with what stands around it) and well-known ones written by hand. The last
-column is what MediaWiki shows of the call in the sentence, "" for nothing but a mark or a footnote.
+Calls are those of pages in 123 languages (each with what stands around it) and well-known ones written by hand. The
+last column is what MediaWiki shows of the call in the sentence, "" for nothing but a mark or a footnote.
 """
 
 import re

@@ -58,7 +58,7 @@ def links_of(wikitext, language=ENGLISH):
          "[[not a link]] ''x'' {{y}} < bold x2"),
         ("<nowiki/>* x\n<nowiki>== a ==</nowiki>", "* x == a =="),
         ("a\n<pre>\n* {{x}}\n  [[y]] <nowiki>''</nowiki>\n</pre>\nb", "a\n* {{x}}\n[[y]] ''\nb"),
-        ("<math>x^2</math> <gallery>\nFile:a.png\n</gallery> text", "text"),
+        ("<math>\\int x</math> <gallery>\nFile:a.png\n</gallery> text", "text"),
         ("a <noinclude>b</noinclude> <includeonly>c</includeonly> <onlyinclude>d</onlyinclude>", "a b d"),
         ("a < b > c <unknown> <3", "a < b > c <unknown> <3"),
         ("__NOTOC__ a __TOC__ b__c__", "a b__c__"),

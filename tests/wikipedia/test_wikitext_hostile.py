@@ -10,9 +10,11 @@ from irpretrain.corpora.characters import clean_text
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
+from irpretrain.wikipedia.wikitext.rendering import Rendering
 
 ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
 MEGABYTE = 1_000_000
+EVERYTHING = Rendering(frozenset({"captions", "tables", "galleries"}), "formula")
 
 
 def check(article):
@@ -65,6 +67,11 @@ NESTED = {
     "heading": "\n=" + " =a" * 300_000 + "x",
     "apostrophes": "'''a " * 150_000 + "''b",
     "definition": "\n;" + "[[a]]" * 100_000 + ":",
+    "formulas": "<math>{" * 60_000 + "</math>" * 60_000,
+    "galleries": "<gallery>\na|" * 60_000 + "</gallery>" * 20_000,
+    "brackets": "(" * 300_000 + "{{x}}" + ")" * 300_000,
+    "gaps": "({{x}}, " * 100_000,
+    "prose": "a {{x|b c}} " * 80_000,
     "all": "[[{{<ref>==\n{|''<!--&#" * 45_000,
     "all but comments": "[[{{<ref>==\n{|''&#" * 50_000,
 }
@@ -94,6 +101,7 @@ TOKENS = [
     "===", "\n", "\n\n", "\n==", "==\n", "\n*", "\n;", ":", "\n----", "''", "'''", "'''''", "'", "<ref>",
     "</ref>", "<ref name=a/>", "<nowiki>", "</nowiki>", "<nowiki/>", "<pre>", "</pre>", "<br>", "<div>",
     "<table>", "</table>", "<!--", "-->", "<", ">", "&lt;", "&nbsp;", "&#10;", "&", ";", "#", "_",
+    "<math>", "</math>", "<gallery>", "</gallery>", "{{val|", "{{x|two words ", "File:x.png|a b",
     "__TOC__", "(", ")", ", ", ". ", "; ", " ", "\xa0", "\u2028", "\t", "\r", "\x01", "\x02", "\x04",
     "\x06", "-{", "}-", "http://a.b", "es", "A b", "ä",
 ]  # fmt: skip
@@ -107,6 +115,7 @@ def test_random_wikitext(pieces):
     wikitext = "".join(f"[[T{n}|A{n}]]" if piece is LINK else piece for n, piece in enumerate(pieces))
     article = parse_article(wikitext, ENGLISH)
     check(article)
+    check(parse_article(wikitext, ENGLISH, EVERYTHING))
     for link in article.links:
         if re.fullmatch(r"T\d+", link.target):
             anchor = article.text[link.start : link.end]
@@ -124,4 +133,4 @@ def test_mutated_articles(excerpt, data):
         place, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 30))
         middle = data.draw(st.sampled_from([*TOKENS, "", text[place : place + length] * 2]))
         text = text[:place] + middle + text[place + length :]
-    check(parse_article(text, language))
+    check(parse_article(text, language, EVERYTHING))

@@ -40,6 +40,7 @@ class Tally:
         self.skipped: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
         self.examples: list[str] = []
+        self.parts: Counter[str] = Counter()
         self.named: list[str] = []
         self.first: dict[str, str] = {}
 
@@ -52,6 +53,8 @@ class Tally:
             elif isinstance(record, Skipped):
                 self._skip(path, record)
             else:
+                if isinstance(record, Document):
+                    self.parts.update(record.parts)
                 yield record
 
     def report(self, path: Path, fault: Malformed) -> None:
@@ -92,6 +95,7 @@ class Tally:
             "malformed_examples": self.examples,
             "malformed_allowed": self.allowed,
             "first_left_out": dict(sorted(self.first.items())),
+            **({"parts": dict(sorted(self.parts.items()))} if self.parts else {}),
         }
 
 

@@ -5,8 +5,8 @@ A reader never raises for one bad record; it yields `Malformed`, and `irpretrain
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Document:
     """One document; `position` is its place in its file.
 
     `sections` and `links` are those of an article (characters of `body`); a text without known structure has none.
+    `parts` counts what is no prose, by what became of it ("tables left out").
     """
 
     position: int
@@ -49,6 +50,7 @@ class Document:
     sections: tuple[Section, ...] = ()
     links: tuple[Link, ...] = ()
     disambiguation: bool = False
+    parts: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

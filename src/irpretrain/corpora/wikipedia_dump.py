@@ -29,6 +29,7 @@ from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page
 from irpretrain.wikipedia.parse_worker import Failure, Settings
 from irpretrain.wikipedia.redirect_target import redirect_target
 from irpretrain.wikipedia.titles import TITLE_CASE
+from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
 
 SUFFIXES = (".xml",)
 GET_AGAIN = "Get the file again and compare its checksum"
@@ -73,6 +74,16 @@ class Options(Section):
         description="Pages that are skipped and counted, each as <file name>:<record>. For a page that a dump holds "
         "twice: the check of the collection refuses it and names its places.",
     )
+    keep: list[Part] = Field(
+        default_factory=list,
+        description="What is shown beside prose: captions (of files in the text), tables (a row a line) and galleries "
+        "(captions in them). Whatever is left out is counted in the sidecar.",
+    )
+    formula_word: str = Field(
+        "",
+        pattern=r"^[^\x00-\x1f]*$",
+        description="Word that stands for a formula that cannot be written in a line, such as formula; empty: nothing.",
+    )
     names: Names = Field(
         default_factory=Names,
         description="Names of the wiki that are added to those known of its language and to the namespaces that the "
@@ -101,7 +112,8 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
         if fault is None:
             _say_what_is_not_known(path, site, options.names)
     language = WikiLanguage.of(site, options.names)
-    settings = Settings(PARSER, language, options.page_seconds, options.page_memory_mb)
+    rendering = Rendering(frozenset(options.keep), options.formula_word)
+    settings = Settings(PARSER, (language, rendering), options.page_seconds, options.page_memory_mb)
     with GuardedParser(settings) as parser:
         for found, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
             yield _record(found, parsed, site) if isinstance(found, Unparsed) else found
@@ -272,6 +284,7 @@ def _record(found: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
         sections=parsed.article.sections,
         links=parsed.article.links,
         disambiguation=parsed.disambiguation,
+        parts=parsed.article.parts,
     )
 
 

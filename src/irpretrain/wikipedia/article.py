@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 MOST_SECTIONS = 32_767
@@ -59,8 +60,10 @@ class Article:
         text: one paragraph, list item or heading a line; no blank lines, no white space around a line.
         sections: in the order of the text, disjoint; the first is the lead section and is always there.
         links: in the order of the text, disjoint; only those to articles (no files, categories, other wikis).
+        parts: number of formulas, captions, tables and galleries that are shown and left out ("tables left out").
     """
 
     text: str
     sections: tuple[Section, ...]
     links: tuple[Link, ...]
+    parts: Mapping[str, int] = field(default_factory=dict, compare=False)

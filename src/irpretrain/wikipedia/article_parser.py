@@ -11,6 +11,7 @@ from typing import Any
 from irpretrain.wikipedia.article import Article, Link, Section
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
+from irpretrain.wikipedia.wikitext.rendering import Rendering
 
 Parser = Callable[[str], "ParsedPage"]
 
@@ -29,6 +30,7 @@ class ParsedPage:
             self.article.text,
             sections,
             list(map(_LINK, self.article.links)),
+            self.article.parts,
             self.disambiguation,
         )
 
@@ -37,15 +39,18 @@ _SECTION = attrgetter("level", "heading", "start", "end", "role")
 _LINK = attrgetter("target", "fragment", "start", "end", "section")
 
 
-def _unpack(text: str, sections: list[Any], links: list[Any], disambiguation: bool) -> ParsedPage:
-    article = Article(text, tuple(starmap(Section, sections)), tuple(starmap(Link, links)))
+def _unpack(
+    text: str, sections: list[Any], links: list[Any], parts: dict[str, int], disambiguation: bool
+) -> ParsedPage:
+    article = Article(text, tuple(starmap(Section, sections)), tuple(starmap(Link, links)), parts)
     return ParsedPage(article, disambiguation)
 
 
-def article_parser(language: WikiLanguage) -> Parser:
-    """Return the parser of one wiki's pages."""
+def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
+    """Return the parser of one wiki's pages, which shows what the rendering keeps."""
+    language, rendering = argument
 
     def parse(wikitext: str) -> ParsedPage:
-        return ParsedPage(parse_article(wikitext, language), language.is_disambiguation(wikitext))
+        return ParsedPage(parse_article(wikitext, language, rendering), language.is_disambiguation(wikitext))
 
     return parse

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from html import unescape
 
+from irpretrain.wikipedia.wikitext.formulas import in_a_line
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
 from irpretrain.wikipedia.wikitext.prose import reads_as_prose, stands_in_sentence
+from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import Templates
 
 DROPPED_ELEMENTS = (
@@ -28,6 +31,7 @@ _TOKEN = re.compile(
     rf"|<((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
 _SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
+_COUNTED = frozenset({"math", "gallery", "table"})
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 """What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
@@ -37,19 +41,20 @@ _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
 
 
-def remove_hidden(text: str, templates: Templates) -> str:
+def remove_hidden(text: str, templates: Templates, parts: Parts | None = None) -> str:
     """Return `text` without comments, templates (but see `templates`), arguments and elements that are no prose.
 
+    Formulas are shown that can be written in a line, and captions of galleries if `parts` keeps them.
     What <nowiki> and <pre> protect is written as character references, so that no later step takes it for markup.
     """
-    return _Scan(text, templates).run()
+    return _Scan(text, templates, parts or Parts()).run()
 
 
 class _Scan:
     """The scan over one page. `shown` is the text so far; templates that are still open know where they began in it."""
 
-    def __init__(self, text: str, templates: Templates) -> None:
-        self.text, self.templates = text, templates
+    def __init__(self, text: str, templates: Templates, parts: Parts) -> None:
+        self.text, self.templates, self.parts = text, templates, parts
         self.shown: list[str] = []
         self.open: list[
             list[int]
@@ -186,10 +191,33 @@ class _Scan:
                 if name in _LITERAL_NAMES:
                     self.shown.append(_literal(name, self.text[at:inner]))
                     return outer
+                if name in _COUNTED:
+                    return self._part(name, at, inner, outer)
                 return self._drop_element(name, outer)
             self.unclosed.add(name)
         self.shown.append(self.text[start:at])
         return at
+
+    def _part(self, name: str, at: int, inner: int, outer: int) -> int:
+        """Deal with a formula, gallery or table whose content is between `at` and `inner`; return `outer` or beyond."""
+        content = self.text[at:inner]
+        if name == "math":
+            formula = in_a_line(unescape(content))
+            self.parts.count("formulas", bool(formula))
+            if formula := formula or self.parts.rendering.formula_word:
+                self.shown.append(_literal("nowiki", formula))
+                return outer
+        elif name == "table":
+            self.parts.count("tables", False)
+        else:
+            captions = [line.partition("|")[2] for line in content.split("\n") if "|" in line]
+            if self.parts.keeps("galleries"):
+                shown = remove_hidden(
+                    "".join(f"\n\n{caption}" for caption in captions), self.templates, self.parts
+                )
+                self.shown.append(shown + "\n\n")
+                return outer
+        return self._drop_element(name, outer)
 
     def _drop_element(self, name: str, at: int) -> int:
         if name != "ref":

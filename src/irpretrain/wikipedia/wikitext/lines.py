@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, APOSTROPHE, BREAK, DROPPED, HEADING
+from irpretrain.wikipedia.wikitext.rendering import Parts
+from irpretrain.wikipedia.wikitext.tables import rows_of_table
 
 _TABLE_MARK = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|\|\})")
 _HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
@@ -16,8 +18,11 @@ _TERM_END = re.compile(rf"{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|:(?!//)")
 DEEPEST_HEADING = 6
 
 
-def remove_tables(text: str) -> str:
-    """Return `text` without tables; one without an end stays and loses its marked lines later (`remove_line_marks`)."""
+def remove_tables(text: str, parts: Parts) -> str:
+    """Return `text` without tables, or with their rows if `parts` keeps them.
+
+    A table without an end stays and loses its marked lines later (`remove_line_marks`).
+    """
     if "{|" not in text:
         return text
     opened: list[int] = []
@@ -31,8 +36,9 @@ def remove_tables(text: str) -> str:
                 tables.pop()  # it is inside this one
             tables.append((start, mark.end()))
     kept, at = [], 0
+    shown = parts.keeps("tables", len(tables))
     for start, end in tables:
-        kept.append(text[at:start])
+        kept.append(text[at:start] + (rows_of_table(text[start:end]) if shown else ""))
         at = end
     return "\n\n".join([*kept, text[at:]])
 

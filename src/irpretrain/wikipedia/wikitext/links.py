@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from irpretrain.wikipedia.titles import is_file
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING, NOTHING
+from irpretrain.wikipedia.wikitext.rendering import Parts
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
@@ -31,13 +32,13 @@ _LINE_ENDS = str.maketrans({"\n": " ", BREAK: " "})
 _DISAMBIGUATOR = re.compile(r" *(?:\([^()]*\)|（[^（）]*）)$")
 
 
-def mark_links(text: str, language: WikiLanguage) -> tuple[str, list[Target]]:
+def mark_links(text: str, language: WikiLanguage, parts: Parts) -> tuple[str, list[Target]]:
     """Return `text` with marks around each link's anchor, all other links reduced to what is visible, and the targets.
 
     Letters that follow a link directly belong to its anchor, as on the screen. A link within a link is the link; the
     outer one is text. A link may not go over a blank line, a caption not over a heading; else the brackets are text.
     """
-    scan = _Scan(text, language)
+    scan = _Scan(text, language, parts)
     return scan.run(), scan.links
 
 
@@ -71,8 +72,8 @@ class _Open(NamedTuple):
 class _Scan:
     """The scan over one page."""
 
-    def __init__(self, text: str, language: WikiLanguage) -> None:
-        self.text, self.language = text, language
+    def __init__(self, text: str, language: WikiLanguage, parts: Parts) -> None:
+        self.text, self.language, self.parts = text, language, parts
         self.links: list[Target] = []
         self.shown: list[str] = []
         self.open: list[_Open] = []
@@ -124,7 +125,7 @@ class _Scan:
             anchor = label[1:]
         kind, target = read_target(written, self.language, label is not None)
         if kind == "hidden":
-            return trail
+            return self._caption(written, label or "") + trail
         if kind == "article" and target is not None:
             return self._mark(target, anchor + trail)
         return NOTHING + anchor + trail + NOTHING
@@ -150,10 +151,17 @@ class _Scan:
         if not label:
             return DROPPED
         if "[[" in label:
-            inner = _Scan(label, self.language)
+            inner = _Scan(label, self.language, self.parts)
             label = inner.run()
             self.links.extend(inner.links)
         return NOTHING + label + NOTHING
+
+    def _caption(self, written: str, label: str) -> str:
+        """Return what is shown of a file: its caption, the last part of its label, if captions are kept."""
+        caption = label.rpartition("|")[2].strip()
+        if " " not in caption or "=" in caption.partition(" ")[0] or not is_file(written.strip()):
+            return ""
+        return f"{BREAK}{caption}{BREAK}" if self.parts.keeps("captions") else ""
 
     def _gap(self, start: int) -> str:
         """What stands for a link that is not shown; nothing at the beginning of a line, which is that of a file."""
@@ -184,8 +192,12 @@ class _Scan:
             else:
                 trail = "]" + trail
         if self._is_file(opened):
-            del shown[index:], self.links[opened.links :]
-            shown.append(self._gap(opened.start) + trail)
+            caption = self._caption(opened.written or "", "".join(shown[index + 1 :]))
+            del shown[index:]
+            if caption.count(ANCHOR) != len(self.links) - opened.links:
+                caption = ""
+                del self.links[opened.links :]
+            shown.append((caption or self._gap(opened.start)) + trail)
             return
         if opened.written is None:
             shown.append("]]" + trail)

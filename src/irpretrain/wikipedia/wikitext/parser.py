@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from irpretrain.corpora.characters import clean_text
@@ -12,27 +13,32 @@ from irpretrain.wikipedia.wikitext.hidden import remove_hidden
 from irpretrain.wikipedia.wikitext.inline import decode_entities, remove_quotes, remove_tags
 from irpretrain.wikipedia.wikitext.lines import join_lines, mark_headings, remove_line_marks, remove_tables
 from irpretrain.wikipedia.wikitext.links import mark_links
+from irpretrain.wikipedia.wikitext.rendering import Parts, Rendering
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
 
+PROSE = Rendering()
+"""Prose alone."""
 _UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """What `clean_text` changes; looking for it is much faster than changing nothing."""
 
 
-def parse_article(wikitext: str, language: WikiLanguage) -> Article:
+def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = PROSE) -> Article:
     """Return the plain text, sections and links of a page's wikitext.
 
     Never fails: markup that is not balanced is text. docs/methods/wikipedia.md ("Plain text") says what is shown.
     """
+    parts = Parts(rendering)
     text = f"\n{clean_text(wikitext) if _UNCLEAN.search(wikitext) else wikitext}\n"
-    text = remove_hidden(text, language.templates)
-    text = remove_tables(text)
+    text = remove_hidden(text, language.templates, parts)
+    text = remove_tables(text, parts)
     text = mark_headings(text)
     text = remove_tags(text, language)
-    text, targets = mark_links(text, language)
+    text, targets = mark_links(text, language, parts)
     text = remove_line_marks(text)
     text = remove_quotes(text)
     text = join_lines(text)
     text = decode_entities(text)
-    return assemble(text, targets, language.role)
+    article = assemble(text, targets, language.role)
+    return replace(article, parts=dict(parts.counts)) if parts.counts else article

@@ -1,0 +1,216 @@
+"""Formulas that can be written in a line: `<math>E = mc^2</math>` is "E = mc^2"."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 200
+"""Characters of TeX; what is longer is no part of a sentence."""
+
+
+def _table(text: str) -> dict[str, str]:
+    """Return the commands and characters that alternate in `text`."""
+    words = text.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+_LETTERS = _table(
+    "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ "
+    "sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω varepsilon ε varphi φ vartheta θ varrho ρ Gamma Γ Delta Δ "
+    "Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω ell ℓ hbar ħ infty ∞ partial ∂ nabla ∇ "
+    "emptyset ∅ varnothing ∅ Re Re Im Im aleph ℵ degree ° circ ° N ℕ Z ℤ Q ℚ R ℝ C ℂ reals ℝ ldots … dots … dotsc … "
+    "dotsb … cdots ⋯ prime ′ angle ∠ dagger † ast * star ⋆ langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ "
+    "lbrace { rbrace } vert | Vert ‖"
+)
+_OPERATORS = _table(
+    "times × cdot · pm ± mp ∓ div ÷ le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ approx ≈ sim ∼ thicksim ∼ equiv ≡ propto ∝ to → "
+    "rightarrow → mapsto ↦ leftarrow ← Rightarrow ⇒ Leftrightarrow ⇔ iff ⇔ implies ⇒ in ∈ notin ∉ subset ⊂ subseteq ⊆ "
+    "supset ⊃ cup ∪ cap ∩ setminus ∖ land ∧ wedge ∧ lor ∨ vee ∨ lnot ¬ neg ¬ forall ∀ exists ∃ oplus ⊕ otimes ⊗ ll ≪ "
+    "gg ≫ cong ≅ simeq ≃ mid | parallel ∥ perp ⊥ colon : lt < gt > bmod mod longrightarrow → leftrightarrow ↔"
+)
+_WORDS = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "cot",
+        "sec",
+        "csc",
+        "log",
+        "ln",
+        "exp",
+        "lim",
+        "max",
+        "min",
+        "sup",
+        "inf",
+        "det",
+        "dim",
+        "ker",
+        "deg",
+        "gcd",
+        "arg",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "Pr",
+    ]
+)
+_BARE = frozenset(
+    [
+        "left",
+        "right",
+        "big",
+        "Big",
+        "bigl",
+        "bigr",
+        "Bigl",
+        "Bigr",
+        "displaystyle",
+        "textstyle",
+        "rm",
+        "it",
+        "bf",
+        "quad",
+        "qquad",
+        "mathstrut",
+    ]
+)
+_WRAPPERS = frozenset(
+    [
+        "text",
+        "mathrm",
+        "mathbf",
+        "mathit",
+        "mathsf",
+        "mathcal",
+        "mathfrak",
+        "textbf",
+        "textit",
+        "operatorname",
+        "boldsymbol",
+        "mbox",
+        "hbox",
+        "mathbb",
+        "textrm",
+    ]
+)
+_ACCENTS = {
+    "bar": "\u0304",
+    "overline": "\u0304",
+    "hat": "\u0302",
+    "widehat": "\u0302",
+    "tilde": "\u0303",
+    "vec": "\u20d7",
+    "dot": "\u0307",
+    "ddot": "\u0308",
+}
+_BLACKBOARD = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ", "P": "ℙ", "H": "ℍ"}
+_TOKEN = re.compile(r"\\([a-zA-Z]+)|\\([,;:!> {}%#&_$|])|([{}^_])|(\s+)|([^\\{}^_\s])")
+_COMMAND, _SYMBOL, _MARK, _SPACE = range(1, 5)
+_BARE_EXPONENT = re.compile(r"[^\W_]+|[-+−]?[0-9]+|[′*+−°†-]")
+_MOST_NESTED = 8
+
+
+class _NotSimpleError(ValueError):
+    """The formula needs more than a line."""
+
+
+def in_a_line(tex: str) -> str:
+    """Return a formula as plain text; "" for one that is not simple: matrices, long ones, unknown commands."""
+    if len(tex) > LONGEST:
+        return ""
+    try:
+        formula = _Formula(tex)
+        text = formula.sequence(0)
+    except _NotSimpleError:
+        return ""
+    return " ".join(text.split()).replace("( ", "(").replace(" )", ")")
+
+
+class _Formula:
+    """Reads one formula from left to right."""
+
+    def __init__(self, tex: str) -> None:
+        self._tokens = [
+            (match.lastindex, match[0].lstrip("\\") or match[0]) for match in _TOKEN.finditer(tex)
+        ]
+        if sum(len(match[0]) for match in _TOKEN.finditer(tex)) < len(tex):
+            raise _NotSimpleError
+        self._at = 0
+
+    def sequence(self, depth: int) -> str:
+        """Read up to the closing brace of the group, or to the end of the formula where `depth` is 0."""
+        if depth > _MOST_NESTED:
+            raise _NotSimpleError
+        pieces: list[str] = []
+        while self._at < len(self._tokens):
+            kind, token = self._tokens[self._at]
+            if kind == _MARK and token == "}":
+                if not depth:
+                    raise _NotSimpleError
+                return "".join(pieces)
+            pieces.append(self._one(depth))
+        if depth:
+            raise _NotSimpleError
+        return "".join(pieces)
+
+    def _one(self, depth: int) -> str:
+        kind, token = self._tokens[self._at]
+        self._at += 1
+        if kind == _COMMAND:
+            return self._command(token, depth)
+        if kind == _SYMBOL:
+            return token if token in "{}%#&_$|" and token else " " if token in ",;:> " else ""
+        if kind == _SPACE:
+            return " "
+        if kind != _MARK:
+            return {"-": "−", "~": " ", "&": " "}.get(token, token)
+        if token == "{":
+            text = self.sequence(depth + 1)
+            self._at += 1
+            return text
+        if token == "}":
+            raise _NotSimpleError
+        text = self._argument(depth)
+        if token == "^" and text in ("°", "′", "*"):
+            return text
+        return token + (text if _BARE_EXPONENT.fullmatch(text) else f"({text})")
+
+    def _argument(self, depth: int) -> str:
+        while self._at < len(self._tokens) and self._tokens[self._at][0] == _SPACE:
+            self._at += 1
+        if self._at >= len(self._tokens) or depth >= _MOST_NESTED:
+            raise _NotSimpleError
+        return self._one(depth + 1).strip()
+
+    def _command(self, name: str, depth: int) -> str:
+        if name in _BARE:
+            return ""
+        if name in _LETTERS:
+            return _LETTERS[name]
+        if name in _OPERATORS:
+            return f" {_OPERATORS[name]} "
+        if name in _WORDS:
+            bracket = self._at < len(self._tokens) and self._tokens[self._at][1] in "(^_"
+            return f" {name}" if bracket else f" {name} "
+        if name in _ACCENTS:
+            text = self._argument(depth)
+            if len(text) != 1:
+                raise _NotSimpleError
+            return text + _ACCENTS[name]
+        if name in _WRAPPERS:
+            text = self._argument(depth)
+            return _BLACKBOARD.get(text, text) if name == "mathbb" else text
+        if name in ("frac", "tfrac", "dfrac"):
+            return "/".join(_bracketed(self._argument(depth)) for _ in range(2))
+        if name == "sqrt":
+            return "√" + _bracketed(self._argument(depth))
+        raise _NotSimpleError
+
+
+def _bracketed(text: str) -> str:
+    return text if re.fullmatch(r"[\w.,′°]*", text) else f"({text})"

@@ -1,0 +1,42 @@
+"""What is shown beside prose, and a count of what is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+Part = Literal["captions", "tables", "galleries"]
+"""Captions of files in the text, tables, captions in galleries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What a user wants to be shown of a page.
+
+    Attributes:
+        keep: parts that are shown, each caption and each row of a table as a line of its own.
+        formula_word: stands for a formula that cannot be written in a line; "" shows nothing.
+    """
+
+    keep: frozenset[Part] = frozenset()
+    formula_word: str = ""
+
+
+@dataclass(slots=True)
+class Parts:
+    """How a page is rendered, and how often what is no prose was shown or left out: "tables left out" and the like."""
+
+    rendering: Rendering = field(default_factory=Rendering)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def keeps(self, part: Part, number: int = 1) -> bool:
+        """Count `number` of a part of the page; return whether it is shown."""
+        kept = part in self.rendering.keep
+        if number:
+            self.count(part, kept, number)
+        return kept
+
+    def count(self, what: str, shown: bool, number: int = 1) -> None:
+        """Count what was shown or left out."""
+        self.counts[f"{what} {'shown' if shown else 'left out'}"] += number
