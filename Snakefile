@@ -44,7 +44,8 @@ configfile: os.path.join(workflow.basedir, "config.yaml")
 
 try:
     given = workflow.config_settings
-    if not given.replace_workflow_config:  # Snakemake knows nothing of layers, nor of what an overlay inherits
+    # Snakemake knows nothing of layers, nor of what an overlay inherits.
+    if not given.replace_workflow_config:
         config = lay_overlays(os.path.join(workflow.basedir, "config.yaml"), given.configfiles, given.config)
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
     MISSING = missing_by_entry(CFG)
