@@ -153,14 +153,13 @@ class _Assembly:
             text = "\n" + text
         pieces, at = self._pieces, self._length
         start = at + 1 if at else 0
-        before, *rest = text.split(ANCHOR)
-        pieces.append(before)
-        at += len(before)
-        for piece in rest:
-            anchor, _, after = piece.partition(ANCHOR_END)
+        parts = text.replace(ANCHOR_END, ANCHOR).split(ANCHOR)  # text and anchors in turn
+        at += len(parts[0])
+        links, targets = self._links, self._targets
+        for anchor, after in zip(parts[1::2], parts[2::2], strict=True):
             end = at + len(anchor)
-            self._links.append(Link(*next(self._targets), at, end, section))
-            pieces += (anchor, after)
+            links.append(Link(*next(targets), at, end, section))
             at = end + len(after)
+        pieces += parts
         self._length = at
         return start, at

@@ -13,6 +13,7 @@ _HEADING = re.compile(rf"\n(=[^\n]*=)[ \t{DROPPED}]*+(?=\n)")
 _TABLE_REMAINS = re.compile(r"\n[ \t]*+(?:\{\||\|)([^\n]*)")
 _OWN_LINE = re.compile(r"\n(?:[ \t]*+(?:[*#:;]+|-{4,}|(?<=[ \t])(?!\|)))([^\n]*+)")
 """A list item, a rule, preformatted text."""
+_SOFT_BREAK = re.compile(rf"\n(?<=[^\n{BREAK}]\n)(?=[^\n{BREAK}])")
 _DEFINITION = re.compile(r"\n[*#:]*+;[^\n]*")
 _TERM_END = re.compile(rf"{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|:(?!//)")
 DEEPEST_HEADING = 6
@@ -73,9 +74,8 @@ def remove_line_marks(text: str) -> str:
 
 
 def join_lines(text: str) -> str:
-    """Return `text` with one line a paragraph, list item and heading, and with BREAK for every line end that stays."""
-    text = text.replace("\n\n", BREAK)
-    return text.replace(f"{BREAK}\n", BREAK).replace(f"\n{BREAK}", BREAK).replace("\n", " ")
+    """Return `text` with one line a paragraph, list item and heading."""
+    return _SOFT_BREAK.sub(" ", text)
 
 
 def _only_anchor_marks(line: re.Match[str]) -> str:

@@ -107,10 +107,11 @@ class _Scan:
 
     def _link(self, written: str, label: str | None, trail: str) -> str | None:
         """What a link shows, with what follows it; None where it is none."""
-        if label and len(label) > 1 and "\n" not in label and _UNUSUAL.search(written) is None:
+        plain = label is None or (len(label) > 1 and label[1] != DROPPED and "\n" not in label)
+        if plain and _UNUSUAL.search(written) is None and "/" not in written:
             title = written.strip()  # most links: nothing to decode, no prefix
-            if 0 < len(title) < 64 and "/" not in title and label[1] != DROPPED:
-                return self._mark((title, ""), label[1:] + trail)
+            if 0 < len(title) < 64:
+                return self._mark((title, ""), (title if label is None else label[1:]) + trail)
         if label and "\n\n" in label and not self._hidden(written):
             return None
         if "/" in written and (address := _ADDRESS.match(written)):  # an external link in brackets
