@@ -181,6 +181,7 @@ rule check_shared_queries:
     input:
         used="results/datasets/{used}/queries.parquet",
         tested="results/datasets/{dataset}/queries.parquet",
+        qrels=comparable_judgements,
     output:
         counts="results/datasets/{dataset}/apart-from-{used}.json",
         meta="results/datasets/{dataset}/apart-from-{used}.json.meta.json",

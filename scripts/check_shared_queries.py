@@ -11,5 +11,6 @@ with stage(snakemake) as done:
             (snakemake.wildcards.used, snakemake.wildcards.dataset),
             snakemake.params.named_by,
             snakemake.output.counts,
+            tuple(snakemake.input.qrels) or None,
         )
     )

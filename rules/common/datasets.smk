@@ -31,6 +31,15 @@ def keys_of_use(wildcards):
     return sorted({use.key for use in uses_of_queries() if (use.dataset, use.tested) == pair})
 
 
+def comparable_judgements(wildcards):
+    """Judgements of used and of tested queries, where both are of the same documents. Those by answers come too late."""
+    pair = [CFG.datasets[name] for name in (wildcards.used, wildcards.dataset)]
+    used, tested = (CFG.corpora[dataset.corpus].path for dataset in pair)
+    if used != tested or any(dataset.by_answers for dataset in pair):
+        return []
+    return [f"results/datasets/{name}/qrels.txt" for name in (wildcards.used, wildcards.dataset)]
+
+
 def answered_datasets():
     """Data sets whose judgements follow from answers, once first stages have retrieved something."""
     return [name for name, dataset in CFG.datasets.items() if dataset.by_answers]

@@ -54,3 +54,40 @@ def test_tuning_on_a_sample_of_the_tested_file_is_refused(given: dict) -> None:
     given["datasets"]["squad-held-out"]["queries"] = dict(given["datasets"]["squad"]["queries"])
     with pytest.raises(ConfigError, match=r"first_stages\.tf-bm25\.tuned_on: .* must not choose parameters"):
         parse_config(given)
+
+
+@pytest.mark.parametrize("named", ["select_on", "training_candidates"])
+def test_a_first_stage_that_was_tuned_on_the_tested_queries_is_found_wherever_it_is_named(
+    given: dict, named: str
+) -> None:
+    given["first_stages"]["tuned"] = {"label": "Tuned", "tuned_on": "squad"}
+    experiment = {"dataset": "squad", "models": ["prop-rop"], "regimes": ["full"]}
+    given["experiments"] = {"tested": experiment}
+    if named == "select_on":
+        given["models"]["prop-rop"]["select_on"] = {"dataset": "squad-held-out", "candidates": "tuned"}
+    else:
+        runs = {"squad": {"format": "trec", "path": "x.run"}}
+        given["first_stages"]["others"] = {"label": "Others", "runs": runs, "training_candidates": "tuned"}
+        experiment["candidates"] = "others"
+    with pytest.raises(
+        ConfigError, match=r"first_stages\.tuned\.tuned_on: experiments\.tested tests on squad; "
+    ):
+        parse_config(given)
+    given["first_stages"]["tuned"]["tuned_on"] = "squad-held-out"
+    uses = query_uses(parse_config(given))
+    assert ("first_stages.tuned.tuned_on", "squad-held-out") in [(use.key, use.dataset) for use in uses]
+
+
+def test_fields_of_the_same_topics_that_train_on_their_own_folds_are_no_use(given: dict) -> None:
+    """DeepCT-Query on titles, descriptions and narratives."""
+    for field in ("title", "description"):
+        queries = {"format": "trec", "path": "topics.txt", "options": {"fields": [field]}}
+        given["datasets"][field] = {**given["datasets"]["squad-train"], "label": field, "queries": queries}
+        given["term_weights"][field] = {"label": field, "kind": "queries", "dataset": field}
+        given["first_stages"][field] = {"label": field, "model": "indri", "query_weights": field}
+        given["experiments"][field] = {"dataset": field, "first_stages": [field]}
+    fields = {use for use in query_uses(parse_config(given)) if use.tested in ("title", "description")}
+    assert not fields
+    given["first_stages"]["title"]["query_weights"] = "description"
+    uses = [(use.key, use.dataset) for use in query_uses(parse_config(given)) if use.tested == "title"]
+    assert uses == [("first_stages.title.query_weights", "description")]

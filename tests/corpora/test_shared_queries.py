@@ -15,12 +15,26 @@ TESTED = {f"q{number:02}": f"Where is  river {number}?" for number in range(20)}
 OTHERS = {f"t{number}": f"who built bridge {number}" for number in range(5)}
 
 
-def check(folder: Path, used: dict[str, str]) -> dict[str, int]:
+Judged = dict[str, list[str]]
+"""Query → relevant documents."""
+
+
+def check(folder: Path, used: dict[str, str], judged: tuple[Judged, Judged] | None = None) -> dict[str, int]:
     for name, queries in (("used", used), ("tested", TESTED)):
         rows = [{"query_id": identifier, "text": text} for identifier, text in queries.items()]
         QUERIES.write(folder / f"{name}.parquet", rows)
     files = folder / "used.parquet", folder / "tested.parquet"
-    return check_shared_queries(*files, ("copy", "tiny"), ["datasets.tiny.train_on"], folder / "apart.json")
+    qrels = folder / "used.txt", folder / "tested.txt"
+    for path, relevant in zip(qrels, judged or (), strict=False):
+        grades = {
+            query: dict.fromkeys(["no"], 0) | dict.fromkeys(found, 1) for query, found in relevant.items()
+        }
+        path.write_text(
+            "".join(f"{q} 0 {d} {grade}\n" for q, judged in grades.items() for d, grade in judged.items())
+        )
+    return check_shared_queries(
+        *files, ("copy", "tiny"), ["datasets.tiny.train_on"], folder / "apart.json", qrels if judged else None
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,7 +47,12 @@ def check(folder: Path, used: dict[str, str]) -> dict[str, int]:
             id="one, written otherwise",
         ),
         pytest.param(
-            {f"x{name}": text for name, text in TESTED.items()},
+            {**OTHERS, "q03": "'Where is river-3'"},
+            "has 1 of the 20 queries that tiny tests, with the same identifiers and texts, such as q03",
+            id="other punctuation",
+        ),
+        pytest.param(
+            {f"x{name}": text.rstrip("?") for name, text in TESTED.items()},
             "the texts of 20 of the 20 queries that tiny tests, under other identifiers, such as q00, there xq00",
             id="a copy numbered anew",
         ),
@@ -44,6 +63,29 @@ def test_shared_queries_are_refused(tmp_path: Path, used: dict[str, str], expect
         check(tmp_path, used)
     assert expected in str(refusal.value)
     assert not (tmp_path / "apart.json").exists()
+
+
+def test_a_query_in_other_words_is_known_by_its_relevant_documents(tmp_path: Path) -> None:
+    """Titles and descriptions of the same topics."""
+    tested = {name: [f"d{name}", "d"] for name in TESTED}
+    used = {"q03": ["dq03", "other", "another"], "t0": ["d"]}
+    with pytest.raises(
+        ConfigError, match=r"has 1 of the 20 .* in other words, .* such as q03 \('where is river 3'"
+    ):
+        check(tmp_path, {**OTHERS, "q03": "A page names the place of the river."}, (used, tested))
+    assert not (tmp_path / "apart.json").exists()
+
+
+@pytest.mark.parametrize(
+    "relevant",
+    [["other"], ["no"], ["dq03", "d1", "d2"]],
+    ids=["other documents", "one that is judged and not relevant", "one of three by chance"],
+)
+def test_an_identifier_alone_is_no_query(tmp_path: Path, relevant: list[str]) -> None:
+    tested = {name: [f"d{name}", "d", f"e{name}"] for name in TESTED}
+    used = {"q03": relevant, "t0": ["d"]}
+    counts = check(tmp_path, {**OTHERS, "q03": "A page names the place of the river."}, (used, tested))
+    assert counts["tested_queries_of_equal_text"] == 0
 
 
 @pytest.mark.parametrize(

@@ -183,14 +183,32 @@ def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, re
     ("judged", "hint"),
     [
         (JUDGED.replace(" d", " D00"), "The corpus has d1 in place of D001: identifiers differ by zeros"),
-        ("q1 1 0 0\nq5 5 0 0\n", "awk '{print $1, 0, $2, 1}' makes these"),
+        (
+            "q1 1 0 0\nq5 5 0 0\n",
+            "query, document, 0, 0, as in SMART collections; TREC's are query, 0, document, relevance: "
+            "awk '{print $1, 0, $2, 1}' makes these",
+        ),
+        ("q1 d1 0 1\nq5 d5 0 1\n", "query, document, 0, relevance; TREC's"),
+        ("q1 d1 0 1\nq5 d5 0 2\n", "awk '{print $1, 0, $2, $4}' makes these"),
     ],
-    ids=["padding and case", "columns of SMART"],
+    ids=["padding and case", "columns of SMART", "documents second", "documents second, graded"],
 )
 def test_why_no_judged_document_is_in_the_corpus(run, judged, hint):
     with pytest.raises(InputError, match=r"judged\.txt: .* judged documents? .*not in the corpus") as refused:
         run(TOPICS, judged)
     assert hint in str(refused.value)
+
+
+@pytest.mark.parametrize("malformed", ["refuse", "skip"])
+def test_documents_in_the_second_column_are_not_judged_twice(run, malformed):
+    with pytest.raises(
+        InputError, match=r"judged\.txt: the third column, .* is 0 on every line\n"
+    ) as refused:
+        run(TOPICS, "q1 d1 0 1\nq1 d2 0 2\nq5 d5 0 1\n", qrels_config={"malformed": malformed})
+    assert "awk '{print $1, 0, $2, $4}' makes these." in str(refused.value)
+    assert "skip" not in str(refused.value)
+    with pytest.raises(InputError, match="judged twice: q1 0 was 1 before and is 2 here"):
+        run(TOPICS, "q1 0 0 1\nq1 0 0 2\nq5 0 d5 1\n")
 
 
 def test_a_searched_corpus_that_is_cut_into_passages_is_named_as_the_cause(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +33,8 @@ def dataset(folds: int | str | list[list[str]]) -> DatasetConfig:
 
 
 def write_queries(folder: Path, names: Sequence[str] = NAMES) -> Path:
-    QUERIES.write(folder / "queries.parquet", [{"query_id": name, "text": "x"} for name in names])
+    rows = [{"query_id": name, "text": f"What is {name}?"} for name in names]
+    QUERIES.write(folder / "queries.parquet", rows)
     return folder / "queries.parquet"
 
 
@@ -65,6 +67,52 @@ def test_dealing(names: list[str], number: int, seed: int) -> None:
     assert max(sizes) - min(sizes) <= 1
     assert sum(sizes) == len(names)
     assert deal(names[::-1], number, seed).fold_of == folds.fold_of
+
+
+@given(
+    st.dictionaries(st.text(min_size=1), st.sampled_from("abcdefghij"), min_size=12, max_size=40),
+    st.integers(3, 5),
+    st.integers(0, 9),
+)
+def test_queries_of_equal_text_share_a_fold(texts: dict[str, str], number: int, seed: int) -> None:
+    number = min(number, len(set(texts.values())))
+    if number < 3:
+        return
+    folds = deal(list(texts), number, seed, texts)
+    assert len(set(zip(texts.values(), (folds.fold_of[name] for name in texts), strict=True))) == len(
+        set(texts.values())
+    )
+    sizes = [len(folds.queries(fold)) for fold in range(1, number + 1)]
+    assert min(sizes) > 0
+    assert max(sizes) - min(sizes) <= max(Counter(texts.values()).values())
+    assert deal(list(texts)[::-1], number, seed, texts).fold_of == folds.fold_of
+
+
+def test_other_texts_change_no_fold() -> None:
+    assert deal(NAMES, 5, 1, {name: f"what is {name}" for name in NAMES}) == deal(NAMES, 5, 1)
+    assert deal(NAMES, 5, 1, dict.fromkeys(NAMES, "")) == deal(NAMES, 5, 1)
+
+
+def test_queries_that_stand_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"query_id": f"{name}{n}", "text": text.format(n)}
+        for name, text in (("q", "Where is river {}?"), ("r", "where is river {}"))
+        for n in range(6)
+    ]
+    QUERIES.write(tmp_path / "queries.parquet", rows)
+    counts = make_folds(tmp_path / "queries.parquet", dataset(3), 1, tmp_path / "folds.json")
+    fold_of = read_folds(tmp_path / "folds.json").fold_of
+    assert [fold_of[f"q{n}"] for n in range(6)] == [fold_of[f"r{n}"] for n in range(6)]
+    assert (counts["smallest_fold"], counts["largest_fold"]) == (4, 4)
+    assert capsys.readouterr().err == ""
+
+    lists = [["q0", "r0", "q1", "q2"], ["r1", "r2", "q3", "r3"], ["q4", "r4", "q5", "r5"]]
+    counts = make_folds(tmp_path / "queries.parquet", dataset(lists), 1, tmp_path / "given.json")
+    assert counts["queries_of_equal_text_in_other_folds"] == 4
+    told = "[x] WARNING: 4 of 12 queries have the text of a query of another given fold, such as q1 and r1:"
+    assert capsys.readouterr().err.startswith(told)
+    with pytest.raises(ConfigError, match="7 folds cannot be made of 12 queries of 6 texts"):
+        make_folds(tmp_path / "queries.parquet", dataset(7), 1, tmp_path / "more.json")
 
 
 def test_more_shots_than_training_queries(tmp_path: Path) -> None:

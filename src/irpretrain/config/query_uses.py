@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from irpretrain.config.term_weights import TRAINED
-from irpretrain.config.usage import active_experiments, trained_on, with_starts
+from irpretrain.config.usage import active_experiments, trained_on, training_candidates, with_starts
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig
@@ -67,18 +67,23 @@ def query_use_faults(config: Config) -> Iterator[str]:
 def _uses(config: Config, experiment: ExperimentConfig) -> Iterator[tuple[str, str, str]]:
     """Yield (key, data set, purpose) of what an experiment's runs come from."""
     source = trained_on(config, experiment.dataset)
-    if source != experiment.dataset and set(experiment.regimes) - {"zero-shot"}:
+    trains = set(experiment.regimes) - {"zero-shot"}
+    if source != experiment.dataset and trains:
         yield f"datasets.{experiment.dataset}.train_on", source, "train"
     for model in with_starts(config, experiment.models):
         yield from _uses_of_model(config, model)
-    for first_stage in dict.fromkeys([experiment.candidates, *experiment.first_stages]):
-        yield from _uses_of_first_stage(config, first_stage, experiment.dataset)
+    runs = [(name, experiment.dataset) for name in (experiment.candidates, *experiment.first_stages)]
+    if trains:
+        runs.append((training_candidates(config, experiment.dataset, experiment.candidates), source))
+    for first_stage, searched in dict.fromkeys(runs):
+        yield from _uses_of_first_stage(config, first_stage, searched)
 
 
 def _uses_of_model(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
     model = config.models[name]
     if model.select_on is not None:
         yield f"models.{name}.select_on.dataset", model.select_on.dataset, "choose a model"
+        yield from _uses_of_first_stage(config, model.select_on.candidates, model.select_on.dataset)
     for task in model.tasks:
         predictor = getattr(config.objectives.get(task.objective), "predictor", None)
         if predictor in config.predictors:
@@ -86,7 +91,8 @@ def _uses_of_model(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
             yield f"predictors.{predictor}.dataset", config.predictors[predictor].dataset, taught
 
 
-def _uses_of_first_stage(config: Config, name: str, tested: str) -> Iterator[tuple[str, str, str]]:
+def _uses_of_first_stage(config: Config, name: str, searched: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what a first stage's run of a data set's queries comes from: what is tested, trains or chooses."""
     stage = config.first_stages.get(name)
     if stage is None:
         return
@@ -99,5 +105,5 @@ def _uses_of_first_stage(config: Config, name: str, tested: str) -> Iterator[tup
         if weighting is None or weighting.model not in TRAINED or weighting.dataset is None:
             continue
         # Weights of a data set's own queries were learned on its other folds.
-        if not (role == "query_weights" and weighting.dataset == tested):
+        if not (role == "query_weights" and weighting.dataset == searched):
             yield f"first_stages.{name}.{role}", weighting.dataset, f"teach the weights of {weights}"

@@ -10,6 +10,7 @@ import pyarrow as pa
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.collection import absent_documents
 from irpretrain.corpora.near_identifiers import document_names, near_hint
+from irpretrain.corpora.qrels.trec import columns_hint
 from irpretrain.corpora.topics_and_judgements import Judgements
 from irpretrain.errors import InputError
 
@@ -71,7 +72,7 @@ def check_documents_are_known(
     if not unknown or (len(unknown) < len(judged) and dataset.unknown_documents != "refuse"):
         return
     query, document = min((q, d) for q, pairs in judgements.items() for d in pairs if d in unknown)
-    remedy = document_hint(unknown, documents) or (
+    remedy = document_hint(unknown, judgements, documents) or (
         "Check that corpus and judgements belong together (identifiers, and for SQuAD the unit). Single unknown "
         "documents are kept and counted with unknown_documents: ignore."
     )
@@ -93,7 +94,7 @@ def check_something_is_relevant(judgements: Judgements, judged_file: Path) -> No
         )
 
 
-def document_hint(unknown: set[str], documents: Sequence[str | Path]) -> str:
+def document_hint(unknown: set[str], judgements: Judgements, documents: Sequence[str | Path]) -> str:
     """Return why judged documents may be unknown; nothing where no reason is seen."""
     passages = {f"{name}#0" for name in unknown}
     if len(absent_documents(passages, documents)) < len(passages):
@@ -101,9 +102,6 @@ def document_hint(unknown: set[str], documents: Sequence[str | Path]) -> str:
             "The corpus is cut into passages, which have names of their own: leave passage_words out of the corpus "
             "that the data set searches, or judge passages (document#0, document#1, …)."
         )
-    if unknown == {"0"}:
-        return (
-            "The columns seem to be query, document, 0, 0, as in SMART collections; TREC's are query, 0, document, "
-            "relevance: awk '{print $1, 0, $2, 1}' makes these."
-        )
+    if unknown == {"0"} and all(pairs.keys() == unknown for pairs in judgements.values()):
+        return columns_hint(graded=any(grade for pairs in judgements.values() for grade in pairs.values()))
     return near_hint(unknown, document_names(documents), "the corpus")

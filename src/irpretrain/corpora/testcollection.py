@@ -147,7 +147,7 @@ def _of_unknown_documents(kept: Judgements, unknown: set[str], documents: Sequen
         return Loss(0, total, what)
     query, name = pairs[0]
     much = len(pairs) > WORTH_A_WARNING * total  # looking for the cause reads the corpus
-    hint = document_hint({name for _, name in pairs}, documents) if much else ""
+    hint = document_hint({name for _, name in pairs}, kept, documents) if much else ""
     return Loss(len(pairs), total, what, f"{name} (query {query})", hint)
 
 

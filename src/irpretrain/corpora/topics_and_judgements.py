@@ -9,6 +9,7 @@ from typing import Any, cast
 from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.files import given_files
 from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.qrels import trec
 from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.errors import InputError
@@ -72,6 +73,11 @@ def _add(read: Judgements, entry: Judgement, path: Path, tally: Tally) -> None:
     elif earlier == entry.relevance:
         tally.skipped[REPEATED_JUDGEMENT] += 1
     else:
+        if entry.document_id == "0" and trec.documents_come_second(path):
+            remedy = trec.columns_hint(graded=True)
+            raise InputError(
+                path, "the third column, that of the document, is 0 on every line", remedy=remedy
+            )
         detail = f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
         tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
 

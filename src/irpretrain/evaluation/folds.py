@@ -8,7 +8,8 @@ validates and the other k - 1 train. Where nothing is chosen no fold validates: 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
+from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import numbered_lines
 from irpretrain.given_json import read_given_json
@@ -62,8 +64,10 @@ def make_folds(
     """Deal the queries into folds, or take the folds from the file that `dataset.folds` names, and write
     JSON.
 
-    Made folds differ in size by at most one query. They depend on the seed and on the set of query
-    identifiers, not on the order of the queries.
+    Made folds differ in size by at most one query, or as many as share a text: queries of equal text
+    (`compared_text`) stay together, as one that trains for its twin is no unseen query. They depend on the seed, the
+    set of query identifiers and which texts are equal, not on the order of the queries. Given folds that part such
+    queries are told as a warning.
 
     Args:
         queries: QUERIES table.
@@ -77,21 +81,25 @@ def make_folds(
 
     Returns:
         Counts: queries, folds, smallest and largest fold, and the queries that only the given file knows
-        (queries that were left out of the data set).
+        (queries that were left out of the data set); where given folds part queries of equal text, their number too.
 
     Raises:
-        ConfigError: more folds than queries, or fewer training queries than `shots` for some test fold.
+        ConfigError: more folds than queries of different text, or fewer training queries than `shots` for some test
+            fold.
         InputError: the given file cannot be read, lacks a query, or leaves a fold empty.
     """
-    identifiers = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
-    unknown = 0
+    table = QUERIES.read(queries)
+    identifiers = [str(query) for query in table["query_id"].to_pylist()]
+    texts = dict(zip(identifiers, map(compared_text, table["text"].to_pylist()), strict=True))
+    unknown, parted = 0, 0
     if isinstance(dataset.folds, int):
-        folds = deal(identifiers, dataset.folds, seed)
+        folds = deal(identifiers, dataset.folds, seed, texts)
     else:
         given = given_folds(dataset)
         where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
         folds = _select(identifiers, given, where)
         unknown = len(given.keys() - folds.fold_of.keys())
+        parted = _tell_parted(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}
     write_text(output, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
@@ -102,18 +110,53 @@ def make_folds(
         "smallest_fold": min(sizes),
         "largest_fold": max(sizes),
         "given_for_unknown_queries": unknown,
+        **({"queries_of_equal_text_in_other_folds": parted} if parted else {}),
     }
 
 
-def deal(queries: Sequence[str], number: int, seed: int) -> Folds:
-    """Deal queries into `number` folds like cards, in the order of a hash of (seed, query)."""
+def deal(queries: Sequence[str], number: int, seed: int, texts: Mapping[str, str] | None = None) -> Folds:
+    """Deal queries into `number` folds like cards, in the order of a hash of (seed, query).
+
+    Args:
+        texts: query → text; queries of equal text are one card, which goes to the smallest fold, the first of equal
+            ones. So without any each fold has its turn.
+    """
     if number < FEWEST:
         raise ConfigError(f"folds: {number} folds leave nothing to train on; give {FEWEST} or more")
-    if number > len(queries):
-        raise ConfigError(f"folds: {number} folds cannot be made of {len(queries)} queries; give fewer folds")
     shuffled = sorted(queries, key=lambda query: (stream_key(seed, "folds", query), query))
-    dealt = {query: position % number + 1 for position, query in enumerate(shuffled)}
+    cards: dict[str, list[str]] = {}
+    for query in shuffled:
+        cards.setdefault((texts or {}).get(query) or f"\n{query}", []).append(query)
+    if number > len(cards):
+        alike = f" of {len(cards)} texts" if len(cards) < len(queries) else ""
+        raise ConfigError(
+            f"folds: {number} folds cannot be made of {len(queries)} queries{alike}; give fewer folds"
+        )
+    sizes = [0] * number
+    dealt: dict[str, int] = {}
+    for card in cards.values():
+        fold = sizes.index(min(sizes))
+        sizes[fold] += len(card)
+        dealt |= dict.fromkeys(card, fold + 1)
     return Folds(number, {query: dealt[query] for query in queries})
+
+
+def _tell_parted(folds: Folds, texts: Mapping[str, str], label: str) -> int:
+    """Warn of queries whose text stands in another fold too; return how many there are."""
+    folds_of_text: dict[str, set[int]] = {}
+    for query, fold in folds.fold_of.items():
+        folds_of_text.setdefault(texts[query], set()).add(fold)
+    parted = [query for query in folds.fold_of if texts[query] and len(folds_of_text[texts[query]]) > 1]
+    if parted:
+        first, fold_of = parted[0], folds.fold_of
+        twin = next(q for q in parted if texts[q] == texts[first] and fold_of[q] != fold_of[first])
+        print(
+            f"[{label}] WARNING: {len(parted):,} of {len(texts):,} queries have the text of a query of another given "
+            f"fold, such as {first} and {twin}: what trains for one of them is tested by the other. Put "
+            "them in one fold.",
+            file=sys.stderr,
+        )
+    return len(parted)
 
 
 def _check_shots(folds: Folds, shots: tuple[int, int], label: str) -> None:

@@ -36,3 +36,20 @@ def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malform
         else:
             detail = f"{len(cells)} instead of 4"
             yield Malformed(line.number - 1, "wrong number of columns", detail, line.number)
+
+
+def documents_come_second(path: Path) -> bool:
+    """Whether the third column, where the document belongs, is 0 on every line, and the second one is not always the
+    same."""
+    rows = [line.text.split() for line in read_lines(path) if not isinstance(line, Malformed)]
+    whole = [cells for cells in rows if len(cells) == 4]
+    return {cells[2] for cells in whole} == {"0"} and len({cells[1] for cells in whole}) > 1
+
+
+def columns_hint(*, graded: bool) -> str:
+    """Return how a file whose documents come second is mended; not `graded`: its fourth column is 0 on every line."""
+    last, smart, relevance = ("relevance", "", "$4") if graded else ("0", ", as in SMART collections", "1")
+    return (
+        f"The columns seem to be query, document, 0, {last}{smart}; TREC's are query, 0, document, relevance: "
+        f"awk '{{print $1, 0, $2, {relevance}}}' makes these."
+    )
