@@ -91,7 +91,7 @@ def test_it_is_valid(given: dict[str, Any]) -> None:
         ),
         (
             {"finetuning": {"recipe": "phpp"}},
-            ["finetuning.recipe", "'none', 'prop', 'ares', 'wikiformer' or 'php'"],
+            ["finetuning.recipe", "'none', 'prop', 'ares', 'wikiformer', 'wikiformer-legal' or 'php'"],
         ),
         (
             {"reranking": {"passages": {"words": 5, "stride": 6}}},
@@ -191,7 +191,7 @@ def test_models_are_fine_tuned_with_the_lengths_that_they_rank_with() -> None:
 
 
 def test_legal_cases_are_queries_of_255_word_pieces() -> None:
-    """Wikiformer, Implementation Details: 255 and 255 where query and document are long texts."""
+    """Wikiformer, Implementation Details: 255 where query and document are long texts."""
     config: Config = load_config(ROOT / "config.yaml", ROOT / "configs/legal-paper.yaml")
     assert [
         (options.query_length, options.max_length) for options in (config.finetuning, config.reranking)

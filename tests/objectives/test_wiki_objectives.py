@@ -212,6 +212,21 @@ def test_wlp_prefers_linked_documents_for_sentences_of_the_lead(linked: Made) ->
     assert [g["ids"][0] for g in groups[3:]] == ["d0"]
 
 
+@pytest.mark.parametrize("objective", ["ict", "bfs"])
+def test_a_group_of_sentences_and_passages_has_one_document_more_than_negatives(
+    tmp_path: Path, tiny_encoder: Path, objective: str
+) -> None:
+    """What batches that count sequences are reckoned from."""
+    sentences = [
+        f"{words(*range(number, number + 3)).capitalize()}. {words(number + 3, number + 4).capitalize()}."
+        for number in range(10, 60, 5)
+    ]
+    pages = [Article(words(number), [lead(text)]) for number, text in enumerate(sentences)]
+    groups = Made([Wiki(pages)], tmp_path, tiny_encoder).groups(objective, negatives=3, minimum_query_words=2)
+    assert len(groups) == len(pages)
+    assert {(len(group["queries"]), len(group["documents"])) for group in groups} == {(1, 1 + 3)}
+
+
 # Segments of eight words. word00 links 1 to 4: 1 links back from its first segment, 2 from a later one, 3 and 4 do not.
 FRONT = [To(words(1)), To(words(2)), To(words(3)), words(*range(10, 15))]
 PHP = [

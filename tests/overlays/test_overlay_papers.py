@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores
+import yaml
+from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores, runs
 
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
@@ -23,6 +24,7 @@ from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.paired_bars import SUFFIXES, paired_bars
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import Published, PublishedRow, load_published
+from irpretrain.report.recipes import differences
 from irpretrain.report.scores import Scores
 from irpretrain.report.series import series_figure, series_points
 
@@ -227,6 +229,44 @@ def test_at_the_papers_scale_all_candidates_are_re_ranked(overlay):
     """The embedded default re-ranks few; what a paper's overlay does not set is inherited."""
     config = load(overlay)
     assert config.reranking.depth is None or config.reranking.depth >= config.retrieval.depth
+
+
+@pytest.mark.parametrize(
+    ("paper", "over", "last"),
+    [
+        pytest.param("prop", (), {}, id="prop"),
+        pytest.param("ares", (), {}, id="ares"),
+        pytest.param("php", (), {}, id="php"),
+        pytest.param("wikiformer", (), {}, id="wikiformer"),
+        pytest.param("wikiformer", ("legal",), {}, id="legal cases"),
+        # As the first lines of configs/wikiformer-paper.yaml say.
+        pytest.param(
+            "wikiformer",
+            ("php",),
+            {"report": {"papers": ["wikiformer", "php"]}, "finetuning": {"recipe": "wikiformer"}},
+            id="wikiformer with HARP",
+        ),
+    ],
+)
+def test_a_paper_s_own_overlay_is_its_recipe_key_by_key(paper, over, last, tmp_path):
+    (tmp_path / "last.yaml").write_text(yaml.safe_dump(last))
+    more = [ROOT / f"configs/{name}-paper.yaml" for name in over]
+    config = load(ROOT / f"configs/{paper}-paper.yaml", *more, tmp_path / "last.yaml")
+    compared = {run.model for run in runs(config) if run.regime != "first-stage"}
+    assert {model: found for model in compared if (found := differences(config, paper, model, "full"))} == {}
+
+
+def test_all_papers_at_once_give_verdicts_on_ares_and_on_zero_shot_numbers_of_equal_lengths():
+    config = load(ROOT / "configs/paper.yaml")
+    fine_tuned = {
+        paper
+        for paper in ("prop", "ares", "wikiformer", "php")
+        if not differences(config, paper, "ict", "full")
+    }
+    zero_shot = {
+        p for p in ("prop", "ares", "wikiformer", "php") if not differences(config, p, "ict", "zero-shot")
+    }
+    assert (fine_tuned, zero_shot) == ({"ares"}, {"prop", "ares", "php"})
 
 
 def test_figure_3_of_ares_has_the_data_sets_that_the_paper_plots():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pytest
 from overlay_layers import ROOT, load, made_scores
 
 from irpretrain.config.usage import active_experiments
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
+from irpretrain.text.subsampling import keep_probabilities
 
 PUBLISHED = load_published(ROOT / "resources/published/prop.yaml")
 
@@ -77,12 +79,19 @@ def test_bm25_of_given_candidates_is_their_order():
     assert "ours searches the whole collection" in cells("table2")["ql", "mq2007"]
 
 
+SEQUENCES = {
+    "rop": lambda options: 2,  # a pair of word sets
+    "ares": lambda options: 2,  # a pair of pseudo-queries
+    "ict": lambda options: 1 + options.negatives,
+}
+"""Of a group of each objective; another objective, or other options, must say how many it has."""
+
+
 def sequences(config, model: str) -> int:
-    """Sequences of a step: those of a group are a query with its documents, or a document with its queries."""
-    training = config.training_of(model)
+    """Sequences of a step."""
     [task] = config.models[model].tasks
-    negatives = getattr(config.objectives[task.objective], "negatives", 1)  # of a pair
-    return training.batch_groups * (1 + negatives)
+    options = config.objectives[task.objective]
+    return config.training_of(model).batch_groups * SEQUENCES[options.type](options)
 
 
 def test_batches_and_optimiser_are_the_paper_s():
@@ -98,6 +107,49 @@ def test_batches_and_optimiser_are_the_paper_s():
     tuning = config.finetuning
     assert (tuning.optimiser.weight_decay, tuning.optimiser.clip) == (0.0, None)
     assert tuning.few_shot_queries == "first"
+
+
+def test_words_are_sub_sampled_by_the_formula_of_the_code_that_the_paper_cites():
+    """Section 4.4.2, t = 1e-5, with word2vec's code in its footnote: a word is kept with √(t/f) + t/f."""
+    rop = load(ROOT / "configs/prop-paper.yaml").objectives["rop"]
+    counts = np.array([100_000, 40_000, 1_000, 100])  # of 10^8 words: f = 1e-3, 4e-4, 1e-5, 1e-6
+    keep = keep_probabilities(
+        counts, 10**8, rop.subsampling_threshold, rop.subsampling_keep, rop.subsampling_minimum_count
+    )
+    assert keep == pytest.approx([0.1 + 0.01, 0.1581139 + 0.025, 1.0, 1.0], abs=1e-7)
+
+
+@pytest.mark.parametrize("preset", ["paper", "released"])
+def test_all_that_ares_compares_scores_the_pooled_output(preset, tmp_path):
+    """ARES, section 4.3: "for all transformer-based models"; with PROP's own overlay they have PROP's head."""
+    (tmp_path / "preset.yaml").write_text(f"preset: {preset}\n")
+    ares = load(ROOT / "configs/ares-paper.yaml", tmp_path / "preset.yaml")
+    compared = {model for one in active_experiments(ares).values() for model in one.models}
+    assert {"untrained", "ict", "prop-wikipedia", "prop-msmarco", "ares-simple"} <= compared
+    assert {ares.training_of(model).head for model in compared} == {"pooled"}
+    prop = load(ROOT / "configs/prop-paper.yaml", tmp_path / "preset.yaml")
+    heads = {prop.training_of(m).head for one in active_experiments(prop).values() for m in one.models}
+    assert heads == {{"paper": "mlp", "released": "pooled"}[preset]}
+
+
+def test_where_one_model_serves_prop_and_ares_all_of_prop_have_one_head():
+    config = load(ROOT / "configs/paper.yaml")
+    own = load(ROOT / "configs/prop-paper.yaml")
+    of_prop = {model for one in active_experiments(own).values() for model in one.models}
+    assert {
+        config.training_of(model).head for model in of_prop if config.models[model].start == "encoder"
+    } == {"pooled"}
+
+
+def test_the_released_preset_of_ares_keeps_the_paper_s_numbers(tmp_path):
+    """Rates and batches are written out in the overlay; what it leaves out is the released code's."""
+    (tmp_path / "preset.yaml").write_text("preset: released\n")
+    config = load(ROOT / "configs/ares-paper.yaml", tmp_path / "preset.yaml")
+    training = config.training_of("ares-simple")
+    assert (training.head, training.loss) == ("pooled", "pair-softmax")
+    assert (training.masking.scope, training.masking.unit, training.masking.most) == ("document", "word", 60)
+    assert (training.optimiser.learning_rate, sequences(config, "ares-simple")) == (5e-5, 168)
+    assert (config.finetuning.learning_rates, config.finetuning.batch_sizes) == ([1e-5], [160])
 
 
 def test_ares_has_batches_of_168_sequences_for_one_epoch():

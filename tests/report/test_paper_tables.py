@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from small_run import ARES_YAML, PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
-from irpretrain.config.experiments import AbsenceConfig
+from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -27,6 +27,7 @@ from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
+from irpretrain.report.recipes import differences
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.table_views import _chips, table_view
 from irpretrain.report.tables import make_tables
@@ -242,6 +243,8 @@ def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
         experiments={
             "one": {"dataset": "msmarco-doc", "models": ["wikiformer"], "regimes": ["zero-shot", "full"]}
         },
+        finetuning={"recipe": "wikiformer"},
+        reranking={},
     )
     rows = flat_rows("msmarco-doc", {"wikiformer": 0.28}, ("zero-shot", "full"), candidates="official")
     table = _table((config, write_results(tmp_path, rows)), WIKIFORMER_YAML, "table2")
@@ -253,9 +256,48 @@ def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
         assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OFF]  # ours: 0.280 and 0.480
 
 
-@pytest.mark.parametrize("recipe", ["none", "wikiformer", "ares"])
-def test_a_number_by_another_paper_s_recipe_has_no_verdict(config_of, tmp_path: Path, recipe: str) -> None:
-    """Zero-shot numbers and those of first stages do not depend on the recipe."""
+@pytest.mark.parametrize(
+    ("finetuning", "reranking", "differing"),
+    [
+        pytest.param({"recipe": "wikiformer"}, {}, [[], []], id="its own"),
+        pytest.param({"recipe": "wikiformer-legal"}, {}, [[], []], id="its own, of long queries"),
+        pytest.param(
+            {"recipe": "wikiformer", "epochs": 3}, {}, [[], ["finetuning.epochs"]], id="a key set beneath it"
+        ),
+        pytest.param(
+            {"recipe": "wikiformer", "few_shot_batch_sizes": [4]}, {}, [[], []], id="a key of few queries"
+        ),
+        pytest.param(
+            {"recipe": "php", "query_length": 30},
+            {"query_length": 30},
+            [[], ["finetuning.optimiser.warmup", "finetuning.optimiser.weight_decay"]],
+            id="another, lengths its own",
+        ),
+        pytest.param(
+            {"recipe": "php"},
+            {},
+            [
+                ["reranking.query_length"],
+                [
+                    "finetuning.query_length",
+                    "finetuning.optimiser.warmup",
+                    "finetuning.optimiser.weight_decay",
+                ],
+            ],
+            id="another",
+        ),
+        pytest.param(
+            {},
+            {"query_length": 30},
+            [[], ["finetuning.query_length", "finetuning.loss", "finetuning.negatives"]],
+            id="none",
+        ),
+    ],
+)
+def test_a_number_by_other_options_than_the_paper_s_recipe_has_no_verdict(
+    config_of, tmp_path: Path, finetuning: dict, reranking: dict, differing: list[list[str]]
+) -> None:
+    """Zero-shot numbers depend on the recipe's lengths alone, whatever the recipe is called."""
     squad = {"format": "squad", "path": "embedded:squad-dev"}
     config = config_of(
         "wikiformer",
@@ -265,17 +307,42 @@ def test_a_number_by_another_paper_s_recipe_has_no_verdict(config_of, tmp_path: 
         experiments={
             "one": {"dataset": "msmarco-doc", "models": ["wikiformer"], "regimes": ["zero-shot", "full"]}
         },
-        finetuning={"recipe": recipe},
+        finetuning=finetuning,
+        reranking=reranking,
     )
     rows = flat_rows("msmarco-doc", {"wikiformer": 0.28}, ("zero-shot", "full"), candidates="official")
     table = _table((config, write_results(tmp_path, rows)), WIKIFORMER_YAML, "table2")
     cells = next(row for row in table.panels[0].rows if row.key == "wikiformer").cells[::4]
     assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
-    other = recipe == "ares"
-    assert [cell.verdicts[0].outcome for cell in cells] == [REPRODUCED, OTHER_RECIPE if other else OFF]
-    reason = cells[1].verdicts[0].reason
-    assert not other or reason.startswith("fine-tuned by the recipe ares; the paper's is wikiformer")
-    assert not other or f"({OTHER_RECIPE})" in markdown(table)
+    for cell, keys, outcome in zip(cells, differing, (REPRODUCED, OFF), strict=True):
+        (verdict,) = cell.verdicts
+        assert verdict.outcome == (OTHER_RECIPE if keys else outcome)
+        other = "not by the recipe wikiformer, which configs/wikiformer-paper.yaml has: other "
+        assert not keys or verdict.reason.startswith(other + ", ".join(keys))
+    assert (f"({OTHER_RECIPE})" in markdown(table)) == any(differing)
+
+
+def test_first_stages_and_papers_without_a_recipe_do_not_depend_on_one(config_of) -> None:
+    config = config_of(finetuning={"recipe": "php"}, reranking={})
+    assert differences(config, "wikiformer", "bm25", "first-stage") == []
+    assert differences(config, "deepct", "untrained", "full") == []
+
+
+def test_rankers_over_words_have_rates_of_their_own(config_of) -> None:
+    """The recipes are those of cross-encoders; a cross-encoder's own keys count."""
+    models = {
+        name: {"label": name, "finetuning": {"epochs": 5}, **kind}
+        for name, kind in (
+            ("knrm", {"neural": {"type": "knrm", "collection": "pretraining"}}),
+            ("bert", {"passages": {}}),
+        )
+    }
+    config = config_of(finetuning={"recipe": "php"}, reranking={})
+    config = config.model_copy(
+        update={"models": {**config.models, **{n: ModelConfig(**m) for n, m in models.items()}}}
+    )
+    assert differences(config, "php", "knrm", "full") == []
+    assert differences(config, "php", "bert", "full") == ["finetuning.epochs"]
 
 
 @pytest.fixture

@@ -154,6 +154,7 @@ def robust(tmp_path_factory):
         "one": {"dataset": "robust04", "models": ["prop"], "regimes": ["full"], "seeds": [1, 2, 3]}
     }
     base["evaluation"] = content["evaluation"]
+    base["finetuning"], base["reranking"] = {"recipe": "prop"}, {}
     base["models"]["prop"]["label"] = LABEL
     rows = [r for r in rows_of("robust04", seeds=(1, 2, 3)) if r["measure"] != "RR@10"]
     return parse_config(base), write_results(tmp_path_factory.mktemp("robust"), rows)

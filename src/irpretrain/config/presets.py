@@ -142,8 +142,22 @@ SEQUENCE = {"max_length": 512, "query_length": 64}
 query may take they do not say: 64 is ours."""
 
 SHORT_QUERIES = {"max_length": 512, "query_length": 30}
-"""Wikiformer ("Implementation Details"): queries of 30 and documents of 480. Its long texts, 255 and 255, are the legal
-cases: `configs/legal-paper.yaml`."""
+"""Wikiformer ("Implementation Details"), of its tasks of pre-training: queries of 30 pieces, documents of 480. No key
+cuts documents: beside a shorter query they have more."""
+
+LONG_QUERIES = {"max_length": 512, "query_length": 255}
+"""Wikiformer, of its task on long texts (LTM): 255 and 255."""
+
+WIKIFORMER = {
+    "loss": "listwise",
+    "negatives": 7,
+    "batch_sizes": [32],
+    "few_shot_batch_sizes": [8],
+    "learning_rates": [1e-5],
+    "epochs": 1,
+}
+"""Wikiformer says nothing of fine-tuning but its data. The loss and the lengths are those of its pre-training, the rest
+is as PHP's."""
 
 RECIPES: dict[str, dict[str, dict[str, Any]]] = {
     # Section 4.4.3, and 4.9 of few queries. The paper states neither loss nor negatives: they are what the authors said
@@ -178,20 +192,8 @@ RECIPES: dict[str, dict[str, dict[str, Any]]] = {
         },
         "reranking": SEQUENCE,
     },
-    # The paper says nothing of fine-tuning but its data. The loss and the lengths are those of its pre-training, the
-    # rest is as PHP's.
-    "wikiformer": {
-        "finetuning": {
-            "loss": "listwise",
-            "negatives": 7,
-            "batch_sizes": [32],
-            "few_shot_batch_sizes": [8],
-            "learning_rates": [1e-5],
-            "epochs": 1,
-            **SHORT_QUERIES,
-        },
-        "reranking": SHORT_QUERIES,
-    },
+    "wikiformer": {"finetuning": {**WIKIFORMER, **SHORT_QUERIES}, "reranking": SHORT_QUERIES},
+    "wikiformer-legal": {"finetuning": {**WIKIFORMER, **LONG_QUERIES}, "reranking": LONG_QUERIES},
     # Section 4.3.3, whose batch of 32 excepts neither few nor many queries (Figure 4). The loss is that of its
     # pre-training; the number of negatives is not stated.
     "php": {

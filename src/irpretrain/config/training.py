@@ -447,7 +447,7 @@ class PretrainingConfig(SequenceConfig):
 class FinetuningConfig(SequenceConfig):
     """Fine-tuning of a re-ranker on judged queries, under cross-validation."""
 
-    recipe: Literal["none", "prop", "ares", "wikiformer", "php"] = Field(
+    recipe: Literal["none", "prop", "ares", "wikiformer", "wikiformer-legal", "php"] = Field(
         "none",
         description="Fills what a paper fine-tuned with ([Recipes](#recipes)), in `finetuning` and `reranking`; a key "
         "given here wins, and null takes back one that an earlier file gave.",

@@ -32,6 +32,7 @@ from irpretrain.report.published import (
     PublishedTable,
     PublishedValue,
 )
+from irpretrain.report.recipes import differences
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict, other_recipe
@@ -41,8 +42,6 @@ GAPS = {
     ILLEGIBLE: "the paper prints a number here; our text of it does not show it",
 }
 """Why a cell of the paper cannot be compared with ours."""
-UNTRAINED = (FIRST_STAGE, "zero-shot")
-"""Regimes whose numbers do not depend on how models are fine-tuned."""
 
 
 def build_table(published: Published, name: str, config: Config, scores: Scores) -> Table:
@@ -336,9 +335,9 @@ class _PaperTable:
         if ours is None:
             return [not_run(plan.reason)]
         if published is not None:
-            recipe = self.config.finetuning.recipe
-            if ours.run.regime not in UNTRAINED and recipe not in ("none", self.published.paper):
-                return [other_recipe(self.published.paper, recipe)]
+            paper = self.published.paper
+            if differing := differences(self.config, paper, ours.run.model, ours.run.regime):
+                return [other_recipe(paper, differing)]
             return [number_verdict(published, ours, self.published.verdict.tolerance)]
         gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
         if gap:

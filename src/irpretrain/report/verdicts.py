@@ -9,6 +9,7 @@ Claims are what can be checked on a data set that the paper does not have.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from irpretrain.report.cells import (
     NOT_RUN,
@@ -27,13 +28,17 @@ from irpretrain.report.published import Direction, PublishedValue
 ROUNDING = 1e-9
 """Slack of the comparison with the tolerance: 0.512 - 0.502 is not 0.010 in binary."""
 
+NAMED = 3
+"""Keys that a verdict names at most."""
+
 MEANINGS = {
     REPRODUCED: "the printed number lies in our interval or near our mean, or ours is significantly better than the "
     "baseline that the paper's mark names (worse, where the mark says that)",
     OFF: "the number does not, or ours is not",
     NOT_RUN: "nothing of ours to compare; the reason stands under the table",
     NOTHING_PUBLISHED: "ours alone: the paper prints no such number",
-    OTHER_RECIPE: "both numbers are there, but ours comes from fine-tuning by another paper's recipe",
+    OTHER_RECIPE: "both numbers are there, but ours comes with another fine-tuning, or other lengths of query and "
+    "document, than the paper's recipe has",
 }
 """What the outcomes mean, for a reader of the report."""
 
@@ -88,9 +93,15 @@ def nothing_published(reason: str) -> Verdict:
     return Verdict(NOTHING_PUBLISHED, reason)
 
 
-def other_recipe(paper: str, recipe: str) -> Verdict:
-    """Return the verdict of a fine-tuned number where `finetuning.recipe` names another paper."""
-    reason = (
-        f"fine-tuned by the recipe {recipe}; the paper's is {paper}, which configs/{paper}-paper.yaml has"
+def other_recipe(paper: str, differing: Sequence[str]) -> Verdict:
+    """Return the verdict of a number where options are not those of the paper's recipe.
+
+    Args:
+        paper: the recipe's name.
+        differing: keys of the configuration, one at least.
+    """
+    named = ", ".join(differing[:NAMED]) + (
+        f" and {more} more" if (more := len(differing) - NAMED) > 0 else ""
     )
+    reason = f"not by the recipe {paper}, which configs/{paper}-paper.yaml has: other {named}"
     return Verdict(OTHER_RECIPE, reason, "number")
