@@ -32,6 +32,7 @@ from irpretrain.corpora.registry import format_module
 from irpretrain.corpora.sources import corpus_aids, corpus_files, encoder_files
 from irpretrain.objectives.registry import needs
 from irpretrain.report.figures import FIGURES, figure_names
+from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.naming import dataset_label, first_stage_labels, index_labels, regime_label
 from irpretrain.report.published import load_published
 

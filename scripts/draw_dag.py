@@ -22,6 +22,7 @@ with stage(snakemake) as done, tempfile.TemporaryDirectory() as folder:
         str(Path(snakemake.scriptdir).parent / "Snakefile"),
         "--configfile",
         str(overlay),
+        "--replace-workflow-config",  # laid over config.yaml once more, what `inherit` left out would come back
     ]
     graph = subprocess.run([*command, "--nolock", "--quiet", "--rulegraph"], capture_output=True, text=True)
     if graph.returncode:

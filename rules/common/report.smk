@@ -147,7 +147,9 @@ def overview_tables():
 def tables(papers):
     """Each paper's headline table and its own tables."""
     names = [
-        f"{paper}_{table}" for paper in papers for table in ("headline", *numbers_of(paper).table_names())
+        f"{paper}_{table}"
+        for paper in papers
+        for table in ("headline", *filled_tables(numbers_of(paper), CFG))
     ]
     return formats(names)
 

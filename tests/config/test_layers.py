@@ -130,3 +130,46 @@ experiments:
     assert used_corpora(config) == ["mine"]
     assert used_datasets(config) == ["mine"]
     assert used_predictors(config) == []
+
+
+def test_a_predictor_of_ones_own_leaves_squad_out(write):
+    """The two lines of docs/corpora.md; without them ARES learns what to prefer from SQuAD's questions."""
+    root = Path(__file__).resolve().parents[2]
+    for name in ("docs.jsonl", "topics.tsv", "others.tsv", "qrels.txt"):
+        write(name, "")
+    judged = "qrels: {format: trec, path: qrels.txt}"
+    mine = write(
+        "mine.yaml",
+        f"""inherit: definitions
+corpora:
+  fruit: {{format: jsonl, path: docs.jsonl}}
+collections:
+  pretraining: [fruit]
+datasets:
+  fruit: {{label: F, corpus: fruit, queries: {{format: tsv, path: topics.tsv}}, {judged}}}
+  fruit-train: {{label: T, corpus: fruit, queries: {{format: tsv, path: others.tsv}}, {judged}}}
+experiments:
+  mine: {{dataset: fruit, models: [prop, ares-simple], regimes: [zero-shot]}}
+""",
+    )
+    assert "squad-questions" in used_datasets(load_config(root / "config.yaml", mine))
+    guide = (root / "docs/corpora.md").read_text().partition("### ARES on your own text")[2]
+    predictor = write("predictor.yaml", guide.split("```yaml\n")[1].partition("```")[0])
+    config = load_config(root / "config.yaml", mine, predictor)
+    assert used_corpora(config) == ["fruit"]
+    assert used_datasets(config) == ["fruit", "fruit-train"]
+    assert used_predictors(config) == ["simple"]
+
+
+def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):
+    root = Path(__file__).resolve().parents[2]
+    short = write("short.yaml", "inherit: definitions\npretraining: {steps: 4, mlm_head_steps: 2}\n")
+    config = load_config(root / "config.yaml", short)
+    assert config.models["prop-rop"].training["snapshots"][0] > config.pretraining.steps
+    needed = write(
+        "needed.yaml", "experiments: {e: {dataset: squad, models: [prop-rop], regimes: [zero-shot]}}\n"
+    )
+    with pytest.raises(
+        ConfigError, match=r"models\.prop-rop\.training: snapshots: 25 is not a step of 1 to 4"
+    ):
+        load_config(root / "config.yaml", short, needed)

@@ -55,7 +55,7 @@ def test_paragraphs(tmp_path, kind):
     expected = [
         Document(0, "0000000e7e72cafb61a9f356b7dceb25c5e028db", "", "", "The sea is deep – very."),
         Document(1, "00000047dc43083f49b68399c6deeed5c0e81c1f", "", "", "Ocean"),
-        Skipped(2, "empty document"),
+        Skipped(2, "empty document", place="document 000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6"),
     ]
     assert list(car_paragraphs.read(path, car_paragraphs.Options())) == expected
     assert list(car_paragraphs.read(path, car_paragraphs.Options(), lambda n: n == 1)) == expected[1:2]

@@ -67,7 +67,7 @@ EXPECTED = [
     ),
     Document(1, "gi6uaa83", "Second", "", ""),
     Skipped(2, "repeated identifier"),
-    Skipped(3, "empty document"),
+    Skipped(3, "empty document", place="document le0ogx1s"),
     Document(4, "fy4w7xz8", "", "", "No title."),
 ]
 

@@ -63,7 +63,9 @@ def test_malformed_json_documents(tmp_path, line, reason, detail):
 
 
 def test_a_document_without_text_is_skipped(tmp_path):
-    assert read_json(tmp_path, {"id": "a", "text": " \n"}) == [Skipped(0, "empty document")]
+    assert read_json(tmp_path, {"id": "a", "text": " \n"}) == [
+        Skipped(0, "empty document", place="document a")
+    ]
     assert read_json(tmp_path, {"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
 
 
@@ -119,7 +121,7 @@ def test_parquet_documents(tmp_path):
     pq.write_table(table, tmp_path / "a.parquet")
     found = list(parquet_files.read(tmp_path / "a.parquet", parquet_files.Options()))
     assert found[0] == Document(0, "1", "A", "", "one")
-    assert found[1] == Skipped(1, "empty document")
+    assert found[1] == Skipped(1, "empty document", place="document 2")
     assert (found[2].reason, found[2].position) == ("bad identifier", 2)
 
 

@@ -43,7 +43,7 @@ def test_paragraphs(tmp_path):
     found = list(squad.read(write(tmp_path / "s", CONTENT), squad.Options()))
     assert found == [
         Document(0, "Super_Bowl_50/0", "Super Bowl 50", "", "Denver won."),
-        Skipped(1, "empty document"),
+        Skipped(1, "empty document", place="document Super_Bowl_50/1"),
         Document(2, "Super_Bowl_50/2", "Super Bowl 50", "", "It was\ncold."),
         Document(3, "Kievan_Rus%27/0", "Kievan Rus'", "", "A state."),
     ]

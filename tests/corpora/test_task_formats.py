@@ -110,7 +110,9 @@ def test_broken_cases(tmp_path, content, fault):
 
 
 def test_a_case_without_text(tmp_path):
-    assert read(lecard, write_case(tmp_path, "q", "1", qw=" ", ajName="")) == [Skipped(0, "empty document")]
+    assert read(lecard, write_case(tmp_path, "q", "1", qw=" ", ajName="")) == [
+        Skipped(0, "empty document", place="document 1")
+    ]
 
 
 def test_labels(tmp_path):

@@ -3,7 +3,11 @@
 import pytest
 
 from irpretrain.config.corpora import DatasetConfig
+from irpretrain.config.malformed import MalformedConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.corpora import jsonl
+from irpretrain.corpora.losses import empty_documents
+from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.errors import ConfigError, InputError
 
@@ -247,6 +251,22 @@ def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run,
         f"[Test] {counts['summary']}",
         *(f"[Test] WARNING: {line}" for line in counts["warnings"]),
     ]
+
+
+def test_documents_that_are_left_out_are_counted_by_reason_and_named(tmp_path):
+    rows = ['{"id": "X-1", "text": "one"}', '{"id": "X-2", "text": null}', '{"id": "X-3", "text": ""}', "{"]
+    (tmp_path / "docs.jsonl").write_text("\n".join(rows) + "\n")
+    tally = Tally(MalformedConfig(skip=1.0), "malformed")
+    assert (
+        len(list(tally.sound(tmp_path / "docs.jsonl", jsonl.read(tmp_path / "docs.jsonl", jsonl.Options()))))
+        == 1
+    )
+    loss = empty_documents([tally.counts()])
+    assert str(loss) == "3 of 4 documents are left out (2 × empty document, 1 × not valid JSON)"
+    assert loss.warning() == (
+        f"3 of 4 (75.0 %) documents are left out (2 × empty document, 1 × not valid JSON), such as "
+        f"{tmp_path}/docs.jsonl (document X-2)."
+    )
 
 
 def test_losses_below_a_hundredth_are_no_warning(run):

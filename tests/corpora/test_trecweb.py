@@ -88,7 +88,7 @@ EXPECTED = [
     ),
     Document(2, "GX000-00-0000034", "", "http://example.gov/a.txt", "plain <b>text</b> & more"),
     Skipped(3, "no text", "GX000-00-0000051: image/gif"),
-    Skipped(4, "empty document"),
+    Skipped(4, "empty document", place="document GX000-00-0000068"),
 ]  # fmt: skip
 
 

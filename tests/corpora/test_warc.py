@@ -77,7 +77,7 @@ PAGES = [
     Document(1, "clueweb09-en0000-00-00000", "First", "http://example.org/", "café WARC/0.18\nWARC/0.18"),
     Document(2, "clueweb09-en0000-00-00001", "", "http://example.org/with a newline", "second"),
     Document(3, "clueweb09-en0000-00-00002", "", "http://example.org/", "third"),
-    Skipped(4, "empty document"),
+    Skipped(4, "empty document", place="document clueweb09-en0000-00-00003"),
 ]
 
 

@@ -70,3 +70,26 @@ def test_it_gives_a_plan(overlay, tmp_path):
     else:
         assert calibrated <= {"questions", "pretraining"}
     assert "results/report.html" in planned
+
+
+def test_the_picture_has_the_rules_of_the_run_alone(tmp_path):
+    """What an overlay does not inherit stays away where Snakemake draws its rules under the finished configuration."""
+    for name in ("docs.jsonl", "topics.tsv", "qrels.txt"):
+        (tmp_path / name).write_text("")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("""inherit: definitions
+corpora: {mine: {format: jsonl, path: docs.jsonl}}
+datasets:
+  mine:
+    {label: M, corpus: mine, queries: {format: tsv, path: topics.tsv}, qrels: {format: trec, path: qrels.txt}, folds: 3}
+pretraining: {steps: 4, mlm_head_steps: 2}
+experiments: {mine: {dataset: mine}}
+report: {papers: [prop]}
+""")
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
+    command += ["--cores", "1", "results/figures/dag.svg", "--configfile", mine]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=os.environ)
+    assert done.returncode == 0, done.stderr[-4000:]
+    drawn = set(re.findall(r"<text[^>]*>([^<]*)<", (tmp_path / "results/figures/dag.svg").read_text()))
+    assert {"search", "evaluate"} <= drawn
+    assert not {"pretrain", "rerank", "build groups"} & drawn

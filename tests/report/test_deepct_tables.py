@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_run import DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, write_results
+from small_run import ARES_YAML, DEEPCT_YAML, PROP_YAML, flat_rows, rows_of, write_results
 
 from irpretrain.config import Config
+from irpretrain.config.experiments import ExperimentConfig
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.cells import Cell, Table, Tally
 from irpretrain.report.depth_table import build_depth_tables
+from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.introduction import this_run
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
@@ -205,6 +207,53 @@ def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
     assert not any("re-ranked" in note for note in table.notes)
     run = this_run(config.of_papers(["deepct"]), scores)
     assert f"8 queries of {config.datasets[DATASET].label}, first stages alone, {text}." in run
+
+
+@pytest.mark.parametrize(
+    ("paper", "stage", "written"),
+    [
+        (PROP_YAML, "mine", ["table2"]),
+        (DEEPCT_YAML, "mine", ["table2", "table3"]),
+        (DEEPCT_YAML, "structured", ["table3", "table6"]),
+        (ARES_YAML, "mine", ["table4", "table5", "table6"]),
+    ],
+    ids=["prop", "deepct", "deepct-structured", "ares"],
+)
+def test_a_run_of_ones_own_has_the_tables_that_it_fills(
+    config, tmp_path: Path, paper, stage, written
+) -> None:
+    """And of these the panels that it fills; an experiment that names the paper brings all of them back."""
+    stages = {
+        "mine": FirstStageConfig(label="Mine", parameters={"k1": 2.0}),
+        "structured": FirstStageConfig(label="Structured", model="indri"),
+    }
+    published = load_published(paper)
+    one = ExperimentConfig(dataset=DATASET, first_stages=[stage])
+    sections = {"predictors": {}, "diagnoses": {}, "downstream": {}}
+    known = config.model_copy(
+        update={"experiments": {"e": one}, "first_stages": {**config.first_stages, **stages}, **sections}
+    )
+    assert [name for name in filled_tables(published, known) if name != "rank_intervals"] == written
+    scores = Scores(dict(first_stage(name, *[0.5] * 8) for name in ("bm25", "ql", stage)))
+    for name in written:
+        panels = build_table(published, name, known, scores).panels
+        assert [panel.title for panel in panels] == [f"This configuration: {config.datasets[DATASET].label}"]
+        assert all(panel.is_filled() for panel in panels)
+    named = one.model_copy(update={"papers": [published.paper]})
+    assert (
+        filled_tables(published, known.model_copy(update={"experiments": {"e": named}}))
+        == published.table_names()
+    )
+
+
+def test_a_first_stage_that_is_not_run_is_not_said_to_be_missing(config) -> None:
+    table = build_table(
+        load_published(DEEPCT_YAML), "table2", config, Scores(dict([first_stage("tf-ql", *[0.5] * 8)]))
+    )
+    own = next(panel for panel in table.panels if "SQuAD" in panel.title)
+    reasons = {row.key: cell.not_run for row in own.rows for cell in row.cells if isinstance(cell, Cell)}
+    assert reasons["tf-bm25"] == f"no experiment runs this first stage on {DATASET}"
+    assert reasons["doc2query-bm25"] == "no first stage of this configuration searches such an index"
 
 
 def test_first_stages_of_a_user_have_rows_of_their_own(config) -> None:

@@ -453,6 +453,29 @@ def test_no_horizontal_overflow(page, width: int) -> None:
 
 @pytest.mark.browser
 @needs_chromium
+@pytest.mark.parametrize("width", [320, 390])
+def test_every_count_of_verdicts_stands_under_its_heading_on_a_narrow_screen(page, width: int) -> None:
+    page.resize(width, 844, mobile=True)
+    cells = "[...document.querySelector('#verdicts .counts').{}.rows[0].cells].slice(2)"
+    boxes = "{}.map((c) => c.getBoundingClientRect()).map((b) => [b.left, b.top])"
+    heads = page.evaluate(boxes.format(cells.format("tHead")))
+    counts = page.evaluate(boxes.format(cells.format("tBodies[0]")))
+    assert len(heads) == len(OUTCOMES)
+    assert [left for left, _ in heads] == [left for left, _ in counts]
+    assert len({top for _, top in heads}) == len({top for _, top in counts}) == 1
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_the_head_of_the_results_is_two_lines_high_on_a_narrow_screen(page) -> None:
+    page.resize(390, 844, mobile=True)
+    height = page.evaluate("document.querySelector('#headline thead').getBoundingClientRect().height")
+    assert height < 90
+    assert page.evaluate("getComputedStyle(document.querySelector('#headline th.group')).textAlign") == "left"
+
+
+@pytest.mark.browser
+@needs_chromium
 def test_dark_and_light(page, report) -> None:
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colour)

@@ -39,7 +39,9 @@ def _document(position: int, item: Any) -> Document | Skipped | Malformed:
     if fault := identifier_fault(name):
         return Malformed(position, "bad identifier", fault)
     body = clean_text(text)
-    return Document(position, name, "", "", body) if body.strip() else Skipped(position, "empty document")
+    if not body.strip():
+        return Skipped(position, "empty document", place=f"document {name}")
+    return Document(position, name, "", "", body)
 
 
 def _text(bodies: Any) -> str | None:

@@ -107,7 +107,7 @@ def _document(
         parts += full
     title, body = clean_line(cells["title"]), clean_text("\n".join(filter(str.strip, parts)))
     if not title and not body.strip():
-        return Skipped(position, "empty document")
+        return Skipped(position, "empty document", place=f"document {identifier}")
     url = clean_line(cells.get("url", "").split(";")[0])
     return Document(position, identifier, title, url, body)
 

@@ -64,7 +64,7 @@ def document(
     url = clean_line(record[url_key] or "") if url_key else ""
     body = clean_text("\n".join(text for name in chosen if (text := record[name])))
     if not title and not body.strip():
-        return Skipped(position, "empty document")
+        return Skipped(position, "empty document", place=f"document {identifier}")
     return Document(position, identifier, title, url, body)
 
 

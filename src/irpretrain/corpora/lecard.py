@@ -59,7 +59,7 @@ def _document(identifier: str, path: Path, options: Options) -> Document | Skipp
         return Malformed(0, "no text", f"case {identifier} must have the texts {wanted}")
     body = clean_text("\n".join(filter(None, texts)))
     if not body and not clean_line(title):
-        return Skipped(0, "empty document")
+        return Skipped(0, "empty document", place=f"document {identifier}")
     return Document(0, identifier, clean_line(title), "", body)
 
 

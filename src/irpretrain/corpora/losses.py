@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -45,16 +46,17 @@ class Loss:
 
 
 def empty_documents(shards: Iterable[Mapping[str, Any]]) -> Loss:
-    """Return the loss of documents, from the counts of a corpus' shards."""
-    lost, total, example = 0, 0, ""
+    """Return the loss of documents, by reason, from the counts of a corpus' shards."""
+    lost, total, example = Counter[str](), 0, ""
     for counts in shards:
         total += int(counts.get("read", 0))
         reasons = {reason: n for reason, n in counts.get("skipped", {}).items() if reason in EMPTY}
         reasons |= counts.get("malformed", {})
-        lost += sum(reasons.values())
+        lost.update(reasons)
         first = counts.get("first_left_out", {})
         example = example or next((first[reason] for reason in sorted(reasons) if reason in first), "")
-    return Loss(lost, total, "documents are empty or malformed and left out", example)
+    told = ", ".join(f"{number:,} × {reason}" for reason, number in sorted(lost.items()))
+    return Loss(lost.total(), total, f"documents are left out ({told})", example)
 
 
 def malformed_records(tally: Tally, what: str) -> Loss:

@@ -158,10 +158,11 @@ def _paragraphs(article: Article) -> Iterator[Document | Skipped | Malformed]:
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
             yield paragraph
-        elif not paragraph.context.strip():
-            yield Skipped(paragraph.position, "empty document")
+            continue
+        identifier = paragraph_id(article.identifier, paragraph.index)
+        if not paragraph.context.strip():
+            yield Skipped(paragraph.position, "empty document", place=f"document {identifier}")
         else:
-            identifier = paragraph_id(article.identifier, paragraph.index)
             yield Document(paragraph.position, identifier, article.title, "", clean_text(paragraph.context))
 
 
@@ -172,7 +173,7 @@ def _whole(article: Article) -> Iterator[Document | Skipped | Malformed]:
             return
     contexts = [p.context for p in article.paragraphs if isinstance(p, Paragraph) and p.context.strip()]
     if not contexts:
-        yield Skipped(article.position, "empty document")
+        yield Skipped(article.position, "empty document", place=f"document {article.identifier}")
     else:
         yield Document(
             article.position, article.identifier, article.title, "", clean_text("\n".join(contexts))

@@ -37,5 +37,5 @@ def page(
     title, text = ("", markup.strip()) if is_plain else page_text(markup)
     title, body = clean_line(title), clean_text(text)
     if not title and not body.strip():
-        return Skipped(position, "empty document")
+        return Skipped(position, "empty document", place=f"document {document_id}")
     return Document(position, document_id, title, clean_line(url), body)

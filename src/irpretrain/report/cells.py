@@ -187,6 +187,12 @@ class Panel:
     rows: tuple[Row, ...]
     rows_are: str = "Model"
 
+    def is_filled(self) -> bool:
+        """Whether some cell has a number of ours."""
+        return any(
+            isinstance(cell, Cell) and cell.ours is not None for row in self.rows for cell in row.cells
+        )
+
     def groups(self) -> list[tuple[str, int]]:
         """(group, columns it spans), in order."""
         spans: list[tuple[str, int]] = []

@@ -13,6 +13,7 @@ from irpretrain.config.usage import reranked_depth
 from irpretrain.evaluation.measures import needs_no_order
 from irpretrain.report.cells import AnyCell, Cell, Column, Ours, Panel, Row, Table, Tally, Verdict
 from irpretrain.report.comparisons import TableTest
+from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
     USUAL_CANDIDATES,
     dataset_label,
@@ -69,6 +70,8 @@ class _PaperTable:
         self.statistics.test()
         panels = [self._paper_panel(plans_paper)]
         panels += [self._panel_here(pair, plans) for pair, plans in plans_here.items()]
+        if is_of_ones_own(self.published, self.config):
+            panels = [panel for panel in panels if panel.is_filled()] or panels[:1]
         return Table(
             f"{self.published.paper}_{self.name}",
             self.published.paper,
@@ -275,10 +278,10 @@ class _PaperTable:
             return absence
         theirs = self.published.candidates.get(candidates, "")
         if run is None:
-            searched = "ours searches the whole collection"
-            return (
-                f"the paper ranks {theirs} alone; {searched}" if theirs and row.is_first_stage else row.absent
-            )
+            if theirs and row.is_first_stage:
+                return f"the paper ranks {theirs} alone; ours searches the whole collection"
+            model = self._model(row, dataset)
+            return row.absent if model is None else f"no experiment runs this first stage on {dataset}"
         if self.scores.get(run, measure) is not None:
             return ""
         if run.model in first_stage_labels(self.config):

@@ -14,6 +14,7 @@ from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.axiom_tables import build_axiom_tables
 from irpretrain.report.cells import Table
 from irpretrain.report.depth_table import build_depth_tables
+from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import Published, load_published
@@ -64,7 +65,9 @@ def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[
     others = build_axiom_tables(paper, config, AxiomResults.read(files.axioms))
     others |= build_depth_tables(paper, config, Scores.read(files.depths))
     others |= build_answer_tables(paper, config, Scores.read(files.answers))
-    return [others.get(name) or build_table(paper, name, config, scores) for name in paper.table_names()]
+    return [
+        others.get(name) or build_table(paper, name, config, scores) for name in filled_tables(paper, config)
+    ]
 
 
 def make_tables(
