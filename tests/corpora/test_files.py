@@ -196,10 +196,23 @@ def test_a_tar_archive_is_refused_by_name(tmp_path, compression):
         (b"PK\x03\x04\x14\x00", "this is a zip archive", "unzip"),
         (b"\x04\x22\x4d\x18\x64", "this is packed by lz4", "lz4 -dc"),
         (b"Rar!\x1a\x07\x00", "this is a RAR archive", "unrar"),
+        (b"PK\x07\x08PK\x03\x04", "this is a part of a zip archive in several files", "zip -s 0"),
+        (b"LZIP\x01\x14", "this is packed by lzip", "lzip -dc"),
+        (lzma.compress(b"text", lzma.FORMAT_ALONE), "this is packed by lzma", "xz -dc"),
+        (b"\xff\x06\x00\x00sNaPpY", "this is packed by snappy", "snzip"),
+        (b"PAR1\x15\x04", "this is a Parquet file", "format parquet"),
     ],
-    ids=["7z", "zip", "lz4", "rar"],
+    ids=["7z", "zip", "lz4", "rar", "spanned-zip", "lzip", "lzma", "snappy", "parquet"],
 )
 def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, name, remedy):
-    (tmp_path / "a").write_bytes(start + bytes(300))
-    with pytest.raises(InputError, match=f"{name}, which is not read\n  .*{remedy}"):
+    for pack in (bytes, gzip.compress):
+        (tmp_path / "a").write_bytes(pack(start + bytes(300)))
+        with pytest.raises(InputError, match=f"{name}, which is not read\n  .*{remedy}"):
+            open_bytes(tmp_path / "a")
+
+
+@pytest.mark.parametrize("inner", ["gzip", "bzip2", "xz", "zstd"])
+def test_what_is_packed_twice_is_refused(tmp_path, inner):
+    (tmp_path / "a").write_bytes(gzip.compress(COMPRESS[inner](b"text")))
+    with pytest.raises(InputError, match=r"this is packed twice, .*\n  Unpack it once"):
         open_bytes(tmp_path / "a")

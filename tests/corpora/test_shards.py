@@ -16,6 +16,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces, records
 from irpretrain.corpora.collection import check_collection, check_corpus
+from irpretrain.corpora.policy import is_over_budget
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.shards import share_of, write_shard
 from irpretrain.errors import InputError
@@ -259,3 +260,23 @@ def test_words_are_short_for_shares():
     assert corpus().malformed.skip == 0.001
     with pytest.raises(ValueError, match="none of refuse, skip, and"):
         corpus(malformed="drop")
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_truth_value_is_no_share(share):
+    with pytest.raises(ValueError, match=f"skip: a number is needed, not {str(share).lower()}"):
+        corpus(malformed={"skip": share})
+
+
+@pytest.mark.parametrize(
+    ("share", "read", "most"), [(0.29, 100, 29), (0.07, 100, 7), (1e-05, 300_000, 3), (0.001, 1999, 1)]
+)
+def test_the_budget_is_counted_exactly(share, read, most):
+    for malformed in (most, most + 1):
+        parts = [(read - malformed, 0), *[(1, 1)] * malformed]
+        counts = [
+            {"read": records, "malformed": {"why": faults} if faults else {}, "malformed_allowed": share}
+            for records, faults in parts
+        ]
+        whole = [{"read": read, "malformed": {"why": malformed}, "malformed_allowed": share}]
+        assert is_over_budget(counts) == is_over_budget(whole) == (malformed > most)

@@ -81,13 +81,20 @@ def test_disambiguation_pages_are_marked(tmp_path):
 def test_identifiers_can_have_another_prefix(tmp_path):
     assert read(tmp_path, dump(page(1)), id_prefix="wiki2026")[0].document_id == "wiki2026/1"
     assert read(tmp_path, dump(page(1)), id_prefix="a b")[0].reason == "bad identifier"
-    assert (
-        read(tmp_path, dump(page(1)), wiki="otherwiki")[0].document_id == "testwiki/1"
-    )  # the dump knows better
+    assert read(tmp_path, dump(page(1)), wiki="testwiki")[0].document_id == "testwiki/1"
+    with pytest.raises(InputError, match=r"is of testwiki .*says otherwiki\n  Take the option wiki away"):
+        read(tmp_path, dump(page(1)), wiki="otherwiki")
 
 
 HEADLESS = b'<mediawiki xml:lang="de">' + dump(page(1)).split(b"</siteinfo>")[1]
 DATABASE = b"<dbname>testwiki</dbname>"
+
+
+def _in(language):
+    """A dump that says nothing but its language."""
+    return HEADLESS.replace(b'"de"', f'"{language}"'.encode())
+
+
 OLD = dump(page(1)).replace(DATABASE, b"").replace(b"https://t.example", b"http://ltg.wikipedia.org")
 
 
@@ -99,13 +106,22 @@ OLD = dump(page(1)).replace(DATABASE, b"").replace(b"https://t.example", b"http:
         ("enwiki-20210101-pages-articles1.xml-p1p9", HEADLESS, {}, "enwiki/1", "https://en.wikipedia.org/wiki/Title",
          "the file's name"),
         ("frwiktionary-latest.xml", HEADLESS, {}, "frwiktionary/1", "", "the file's name"),
-        ("dump", HEADLESS, {}, "dewiki/1", "https://de.wikipedia.org/wiki/Title", "its xml:lang"),
+        ("dump", HEADLESS, {}, "dewiki/1", "https://de.wikipedia.org/wiki/Title", "its xml:lang de"),
+        ("dump", _in("nb"), {}, "nowiki/1", "https://no.wikipedia.org/wiki/Title", "its xml:lang nb"),
+        ("dump", _in("be-tarask"), {}, "be_x_oldwiki/1", "https://be-x-old.wikipedia.org/wiki/Title", "its xml:lang"),
+        ("dump", _in("nds-NL"), {}, "nds_nlwiki/1", "https://nds-nl.wikipedia.org/wiki/Title", "its xml:lang nds-NL"),
+        ("dump", _in("pt-BR"), {}, None, None, None),
+        ("dump", _in("zh-Hans"), {}, None, None, None),
+        ("dump", _in("xx"), {}, None, None, None),
+        ("dump", OLD.replace(b"ltg.", b"be-tarask."), {}, "be_x_oldwiki/1",
+         "http://be-tarask.wikipedia.org/wiki/Title", "its address"),
         ("dump", HEADLESS, {"wiki": "zh_yuewiki"}, "zh_yuewiki/1", "https://zh-yue.wikipedia.org/wiki/Title",
          "the option wiki"),
         ("dump", dump(page(1)).replace(DATABASE, b""), {}, None, None, None),
         ("dump", HEADLESS.replace(b' xml:lang="de"', b""), {}, None, None, None),
     ],
-    ids=["address", "option", "name", "other-project", "language", "option-headless", "foreign", "nothing"],
+    ids=["address", "option", "name", "other-project", "language", "norwegian", "belarusian", "low-saxon", "brazil",
+         "script", "no-edition", "address-of-language", "option-headless", "foreign", "nothing"],
 )  # fmt: skip
 def test_which_wiki_a_dump_is_of(tmp_path, capsys, name, content, options, identifier, url, source):
     (tmp_path / name).write_bytes(content)
@@ -173,6 +189,33 @@ def test_an_empty_file_is_refused(tmp_path, pack):
             write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
         assert "empty file: there is not one byte in it\n  Get the file again" in str(raised.value)
         assert "skip" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"Some words.\n" * 9, "this is not XML; it begins with 'Some words"),
+        (b"\x1b\x0e\0\xf8" * 9, "this is not XML; it begins with 1b 0e 00 f8"),
+        (bytes(20_000), "this is not XML; it begins with zeros alone"),
+        (b"BZi91AY&SY" + bytes(range(200)), "this is not XML; it begins with 42 5a 69 39 31"),
+        (gzip.compress(bz2.compress(dump(page(1)))), "this is packed twice, with bzip2 inside"),
+        (gzip.compress(b"Text.\n"), "this is not XML; it begins with"),
+    ],
+    ids=["text", "binary", "zeros", "damaged-magic", "packed-twice", "packed-text"],
+)
+def test_what_is_no_xml_is_called_what_it_is(tmp_path, content, message):
+    for name in ("dump", "enwiki-latest.xml"):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as raised:
+            list(wikipedia_dump.read(tmp_path / name, Options()))
+        assert message in str(raised.value)
+        assert "option wiki" not in str(raised.value)
+
+
+def test_a_dump_whose_first_bytes_are_damaged_is_still_a_dump(tmp_path):
+    (tmp_path / "enwiki-latest.xml").write_bytes(b"\0\0" + dump(page(1))[2:])
+    fault, found = wikipedia_dump.read(tmp_path / "enwiki-latest.xml", Options())
+    assert (type(fault), found.document_id) == (Malformed, "enwiki/1")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,18 @@ def test_targets(text, marked, target):
         ("jawiki", "#転送 [[太陽]]", "太陽"),
         ("trwiki", "#YÖNLENDİRME [[Güneş]]", "Güneş"),
         ("kowiki", "#넘겨주기 [[태양]]", "태양"),
-        ("eowiki", "#ALIDIREKTU [[Suno]]", None),
+        ("trwiki", "#yönlendirme [[Güneş]]", "Güneş"),
+        ("trwiki", "#yönlendir:[[Güneş]]", "Güneş"),
+        ("trwiki", "#YÖNLENDIR [[Güneş]]", "Güneş"),
+        ("trwiki", "#YÖNLENDİR\n[[Güneş]]", "Güneş"),
+        ("azwiki", "#istiqamətləndirmə [[Günəş]]", "Günəş"),
+        ("fawiki", "#تغییر_مسیر [[خورشید]]", "خورشید"),
+        ("fawiki", "#تغییر مسیر : [[خورشید]]", "خورشید"),
+        ("fawiki", "#تغییرمسیر [[خورشید]]", "خورشید"),
+        ("kshwiki", "#ÖMLEIDE_OP [[Sonn]]", "Sonn"),
+        ("fawiki", "#تغییر مسیر داد [[خورشید]]", None),
+        ("eowiki", "#ALIDIREKTU [[Suno]]", "Suno"),
+        ("eowiki", "#DAŬRIGU [[Suno]]", None),
     ],
 )
 def test_words_of_the_wiki(database, text, target):
@@ -49,6 +60,12 @@ def test_words_of_the_wiki(database, text, target):
     assert redirect_target(text, None, words) == (target and (target, ""))
 
 
+def test_a_long_beginning_takes_linear_time():
+    for text in ("#x" + " " * 300_000, " " * 300_000, "#" + "x " * 150_000, "#x" + " :" * 150_000):
+        assert redirect_target(text, None, {"redirect"}) is None
+
+
 def test_words_of_the_user():
-    words = WikiLanguage.of(SiteInfo("eowiki"), Names(redirect=["Alidirektu"])).redirects
-    assert redirect_target("#ALIDIREKTU [[Suno]]", None, words) == ("Suno", "")
+    words = WikiLanguage.of(SiteInfo("eowiki"), Names(redirect=["Daŭrigu_al"])).redirects
+    assert redirect_target("#DAŬRIGU AL [[Suno]]", None, words) == ("Suno", "")
+    assert redirect_target("#daŭrigu_al: [[Suno]]", None, words) == ("Suno", "")

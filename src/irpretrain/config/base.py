@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from types import NoneType
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class Section(BaseModel):
     """Base of every section of the configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, protected_namespaces=())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_truth_values_as_numbers(cls, values: Any) -> Any:
+        # pydantic takes true for 1.
+        for key, value in values.items() if isinstance(values, dict) else ():
+            if isinstance(value, bool) and key in cls.model_fields:
+                annotation = cls.model_fields[key].annotation
+                if set(get_args(annotation) or (annotation,)) <= {int, float, NoneType}:
+                    raise ValueError(f"{key}: a number is needed, not {str(value).lower()}")
+        return values
 
 
 def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:

@@ -37,6 +37,17 @@ _ARCHIVES = {
         "Unpack it into a folder of its own (unzip), and give the folder in its place",
     ),
     b"PK\x05\x06": ("a zip archive without files", "Get the file again"),
+    b"PK\x07\x08": (
+        "a part of a zip archive in several files",
+        "Join the parts (zip -s 0 FILE.zip --out whole.zip), unpack that (unzip), and give the folder",
+    ),
+    b"LZIP\x01": ("packed by lzip", "lzip -dc FILE | zstd -o FILE.zst packs it in a way that can be read"),
+    b"\x5d\0\0": ("packed by lzma", "xz -dc FILE | zstd -o FILE.zst packs it in a way that can be read"),
+    b"\xff\x06\0\0sNaPpY": (
+        "packed by snappy",
+        "Unpack it (snzip -d), and give the unpacked file in its place",
+    ),
+    b"PAR1\x15": ("a Parquet file", "The format parquet reads documents in it; other formats cannot"),
     b"Rar!\x1a\x07": (
         "a RAR archive",
         "Unpack it into a folder of its own (unrar x), and give the folder in its place",
@@ -156,17 +167,16 @@ def compression_of(path: str | Path) -> Compression | None:
     except OSError as error:
         raise _cannot_open(path, error) from None
     _refuse_archive(path, start)
+    return _compression(start)
+
+
+def _compression(start: bytes) -> Compression | None:
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     if start.startswith(b"BZh") and start[4:10] in _BZIP2_BLOCKS:
         return "bzip2"
     if start.startswith(b"\xfd7zXZ\x00"):
         return "xz"
-    if start.startswith(b"\x1f\x9d"):
-        remedy = (
-            "gunzip unpacks this old format: gunzip -r -S .z <folder>, also with -S .Z, .0z, .1z and so on."
-        )
-        raise InputError(path, "the file is packed by Unix compress (.Z)", remedy=remedy)
     return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") else None
 
 
@@ -179,22 +189,30 @@ def open_bytes(path: str | Path) -> IO[bytes]:
     compression = compression_of(path)
     if compression is not None:
         with _opened(path, compression) as stream, suppress(*DAMAGE):  # damage is told when it is read
-            refuse_tar(path, stream.read(_TAR_MAGIC.stop))
+            refuse_packed(path, stream.read(_TAR_MAGIC.stop))
     return _opened(path, compression)
 
 
+def refuse_packed(path: str | Path, start: bytes) -> None:
+    """Raise InputError where `start`, the first bytes of what a file unpacks to, begins what is packed once more."""
+    _refuse_archive(path, start)
+    if inner := _compression(start):
+        remedy = "Unpack it once (7z x, for one), and give what comes out in its place."
+        raise InputError(path, f"this is packed twice, with {inner} inside, which is not read", remedy=remedy)
+
+
 def _refuse_archive(path: str | Path, start: bytes) -> None:
-    refuse_tar(path, start)
-    for magic, (name, remedy) in _ARCHIVES.items():
-        if start.startswith(magic):
-            raise InputError(path, f"this is {name}, which is not read", remedy=f"{remedy}.")
-
-
-def refuse_tar(path: str | Path, start: bytes) -> None:
-    """Raise InputError where `start`, the first bytes of a file or of what it unpacks to, begins a tar archive."""
     if start[_TAR_MAGIC] == b"ustar":
         remedy = "Unpack it into a folder of its own (tar -xf), and give the folder in its place."
         raise InputError(path, "this is a tar archive", remedy=remedy)
+    if start.startswith(b"\x1f\x9d"):
+        remedy = (
+            "gunzip unpacks this old format: gunzip -r -S .z <folder>, also with -S .Z, .0z, .1z and so on."
+        )
+        raise InputError(path, "the file is packed by Unix compress (.Z)", remedy=remedy)
+    for magic, (name, remedy) in _ARCHIVES.items():
+        if start.startswith(magic):
+            raise InputError(path, f"this is {name}, which is not read", remedy=f"{remedy}.")
 
 
 def _opened(path: str | Path, compression: Compression | None) -> IO[bytes]:

@@ -81,7 +81,7 @@ def tell(label: str, queries: str, documents: int, losses: Iterable[Loss]) -> di
     present = [loss for loss in losses if loss.number]
     lost = "; ".join(map(str, present)) or "nothing left out"
     summary = f"{documents:,} documents, {queries}; {lost}"
-    warnings = [loss.warning() for loss in present if loss.number > WORTH_A_WARNING * loss.total]
+    warnings = [loss.warning() for loss in present if loss.number / loss.total > WORTH_A_WARNING]
     for line in (summary, *(f"WARNING: {warning}" for warning in warnings)):
         print(f"[{label}] {line}", file=sys.stderr)
     return {"summary": summary, "warnings": warnings}

@@ -15,14 +15,20 @@ from pydantic import Field
 
 from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.files import refuse_tar
+from irpretrain.corpora.files import refuse_packed
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import GuardedParser
-from irpretrain.wikipedia.languages import WikiLanguage, language_code, names_are_known
+from irpretrain.wikipedia.languages import (
+    WikiLanguage,
+    database_of,
+    edition_of,
+    language_code,
+    names_are_known,
+)
 from irpretrain.wikipedia.multistream_index import pages_around
 from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, read_pages
@@ -44,8 +50,9 @@ class Options(Section):
     wiki: str | None = Field(
         None,
         pattern="[a-z0-9_]+",
-        description="Database name of the wiki, such as enwiki, where the dump does not say it; null takes it from the "
-        "dump's address, else from its file's name, else from its language.",
+        description="Database name of the wiki, such as enwiki, where the dump does not say it; a dump that says "
+        "another one is refused. Where neither tells, it is taken from the dump's address, else from its file's "
+        "name, else from its language.",
     )
     id_prefix: str | None = Field(
         None,
@@ -158,7 +165,7 @@ def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
     if first is None:
         raise InputError(path, "empty file: there is not one byte in it", remedy=f"{GET_AGAIN}.")
     if isinstance(first, Piece):
-        refuse_tar(path, first.text)
+        refuse_packed(path, first.text)
     try:
         return read_site(_beginning(chain([first], pieces))), None
     except ForbiddenXml as error:
@@ -176,19 +183,27 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
     """The site with a database name, and where that is from; "" where the dump has it.
 
     Raises:
-        InputError: nothing tells which wiki it is; every identifier, address and name depends on it.
+        InputError: nothing tells which wiki it is, or the dump says another one than the option; every identifier,
+            address and name depends on it.
     """
+    if site.database and options.wiki not in (None, site.database):
+        raise InputError(
+            path,
+            f"the dump says that it is of {site.database} (<dbname>), the option wiki says {options.wiki}",
+            remedy=f"Take the option wiki away, or give a dump of {options.wiki}.",
+        )
     if site.database:
         return site, ""
     code = language_code(site)
+    edition = edition_of(site.language)
     name = re.match("([a-z0-9_]+wik[a-z]+)-", path.name)
     for database, source in (
         (options.wiki, "the option wiki"),
-        (f"{code.replace('-', '_')}wiki" if code else None, f"its address {site.base}"),
+        (database_of(code) if code else None, f"its address {site.base}"),
         (name[1] if name else None, "the file's name"),
         (
-            f"{site.language.replace('-', '_')}wiki" if site.language and not site.base else None,
-            "its xml:lang",
+            database_of(edition) if edition and not site.base else None,
+            f"its xml:lang {site.language}",
         ),
     ):
         if database:

@@ -25,6 +25,10 @@ _FOREIGN = {
     b"/*": "this is an SQL dump, which holds no texts of pages",
 }
 """What files begin with that are no dump, and what a user is told of them."""
+_TAGS = (b"<mediawiki", _PAGE)
+"""What the beginning of a damaged dump has in it."""
+SHOWN = 20
+"""Bytes that a user is shown of a file that is no dump."""
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 
@@ -81,9 +85,7 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
         for piece in texts:
             text = rest + piece
             if not header.begun:
-                start = text[:LONGEST_FIELD].removeprefix(_UTF8_BOM).lstrip()
-                if foreign := _FOREIGN.get(start[:2]) or _FOREIGN.get(start[:1]):
-                    raise NoDump(foreign)
+                _refuse_foreign(text)
             page = text.find(_PAGE)
             if page >= 0:
                 header.feed(text[:page])
@@ -98,6 +100,22 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
     except _WrongEncoding as error:
         raise DamagedHeader(header.site, f"the encoding is {error}, not UTF-8") from None
     return header.site
+
+
+def _refuse_foreign(text: bytes) -> None:
+    """Raise NoDump for what begins as no XML does, unless it is a dump whose first bytes are damaged."""
+    start = text[:LONGEST_FIELD].removeprefix(_UTF8_BOM).lstrip()
+    if foreign := _FOREIGN.get(start[:2]) or _FOREIGN.get(start[:1]):
+        raise NoDump(foreign)
+    if not start or start.startswith(b"<") or any(tag in text for tag in _TAGS):
+        return
+    if not start.strip(b"\0"):
+        raise NoDump("this is not XML; it begins with zeros alone, as files do whose copy broke off")
+    line = start.splitlines()[0][:SHOWN]
+    is_text = line.isascii() and line.decode().isprintable()
+    raise NoDump(
+        f"this is not XML; it begins with {repr(line.decode()) if is_text else start[:SHOWN].hex(' ')}"
+    )
 
 
 class _WrongEncoding(Exception):

@@ -18,11 +18,33 @@ from irpretrain.resources import resources_directory
 from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.names import Names, heading_key
+from irpretrain.wikipedia.redirect_target import redirect_word
 from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.templates import Templates
 
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
 """Numbers of MediaWiki's namespaces."""
+_EDITIONS = {
+    "be-tarask": "be-x-old",
+    "bho": "bh",
+    "cbk": "cbk-zam",
+    "crh-latn": "crh",
+    "egl": "eml",
+    "en-simple": "simple",
+    "gsw": "als",
+    "jv-x-bms": "map-bms",
+    "lzh": "zh-classical",
+    "nan": "zh-min-nan",
+    "nap-x-tara": "roa-tara",
+    "nb": "no",
+    "nrf": "nrm",
+    "ro-cyrl-md": "mo",
+    "rup": "roa-rup",
+    "sgs": "bat-smg",
+    "vro": "fiu-vro",
+    "yue": "zh-yue",
+}
+"""Codes of languages whose edition has another one: wgLanguageCode of Wikimedia's configuration, LanguageCode.php."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +55,7 @@ class WikiLanguage:
         code: of the language edition, such as en; "" where it is not known.
         roles: what headings say of their sections, by `heading_key`.
         disambiguation: templates; a name may end in `*`.
-        redirects: words that make a page a redirect where they follow # at its beginning.
+        redirects: words that make a page a redirect where they follow # at its beginning, by `redirect_word`.
         hidden: namespaces whose links are not shown (files, categories).
         namespaces: namespaces that hold no articles, the hidden ones included.
         wikis: prefixes of other wikis.
@@ -78,7 +100,7 @@ class WikiLanguage:
             code=code,
             roles={heading: role for part in parts for heading, role in part.roles().items()},
             disambiguation=_spelt(_all(parts, "disambiguation")),
-            redirects=_spelt(_all(parts, "redirect")),
+            redirects=frozenset(map(redirect_word, _all(parts, "redirect"))),
             hidden=hidden,
             namespaces=hidden | _spelt([*others, *_all(parts, "namespaces")]),
             wikis=_spelt(_all(parts, "wikis")),
@@ -118,6 +140,20 @@ def language_code(site: SiteInfo) -> str:
         return host[1]
     database = re.fullmatch(r"([a-z_]+?)wiki", site.database)
     return database[1].replace("_", "-") if database else ""
+
+
+def edition_of(language: str) -> str:
+    """Return the edition whose pages are in a language, by its code of BCP 47; "" where there is none of that code.
+
+    Nothing is cut off a code: no edition is in pt-BR or zh-Hans (pt and zh are), but wikis of others are.
+    """
+    code = _EDITIONS.get(language.lower(), language.lower())
+    return code if code in _read_mediawiki() else ""
+
+
+def database_of(code: str) -> str:
+    """Return the name of the database of an edition, from the code in its address."""
+    return f"{_EDITIONS.get(code, code).replace('-', '_')}wiki"
 
 
 def names_are_known(code: str) -> bool:

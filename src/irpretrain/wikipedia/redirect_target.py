@@ -6,7 +6,10 @@ import html
 import re
 from collections.abc import Collection
 
-_REDIRECT = re.compile(r"\s*#(\S+?)\s*:?\s*\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|[^\[\]\n]*)?\]\]")
+from irpretrain.wikipedia.titles import spelt
+
+_REDIRECT = re.compile(r"\s*+#(?!\s)([^\[\]]++)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|[^\[\]\n]*)?\]\]")
+_DOT_ABOVE = "\N{COMBINING DOT ABOVE}"
 
 
 def redirect_target(text: str | None, marked: str | None, words: Collection[str]) -> tuple[str, str] | None:
@@ -15,15 +18,24 @@ def redirect_target(text: str | None, marked: str | None, words: Collection[str]
     Args:
         text: the page's wikitext; only it tells the fragment.
         marked: the target as the dump itself gives it, None where it gives none.
-        words: what follows # in a redirect that the dump does not mark (before 2010), in small letters.
+        words: what follows # in a redirect that the dump does not mark (before 2010), each as `redirect_word`.
     """
     link = _REDIRECT.match(text) if text else None
-    if marked is None and (link is None or link[1].lower() not in words):
+    if marked is None and (link is None or redirect_word(link[1].rstrip().removesuffix(":")) not in words):
         return None
     title, _, fragment = (marked or "").partition("#")
     if link is not None:
         title, fragment = title or link[2], fragment or link[3] or ""
     return _as_title(title), _as_title(fragment)
+
+
+def redirect_word(word: str) -> str:
+    """Return what words of redirects are compared by: as `spelt`, and i with and without a dot is one letter.
+
+    MediaWiki's message files mark the word as case-insensitive in every language; Turkish writes the capital of i as İ,
+    which in small letters is i with a combining dot, and that of ı as I.
+    """
+    return spelt(word).replace(_DOT_ABOVE, "").replace("ı", "i")
 
 
 def _as_title(text: str) -> str:
