@@ -36,6 +36,8 @@ _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 """What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
 _BLANKS = re.compile(r"[ \t]*+")
+_OPENING_BRACKETS = ("(", "[", "（")
+_REFERENCE_OR_END = re.compile(r"[)\]）]|<ref[\s>]", re.IGNORECASE)
 _FRACTION = re.compile("[0-9]+/[0-9]")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
@@ -222,8 +224,11 @@ class _Scan:
     def _drop_element(self, name: str, at: int) -> int:
         if name != "ref":
             return self._drop(at)
-        # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line.
+        # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line. What stands
+        # alone in brackets is a gap.
         shown = self.shown
+        if self._before() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, at):
+            return self._drop(at)
         if shown and shown[-1] and shown[-1][-1] in "'\n]":
             shown.append(NOTHING)
         return at
