@@ -19,6 +19,7 @@ from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.names import Names, heading_key
 from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import Templates
 
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
@@ -39,6 +40,7 @@ class WikiLanguage:
         wikis: prefixes of other wikis.
         languages: prefixes of other language editions; a link to one without a label is not shown.
         link_trail: letters, in the notation of a regular expression's character class.
+        images: options in links to files.
         templates: what is shown of templates.
     """
 
@@ -51,6 +53,7 @@ class WikiLanguage:
     wikis: frozenset[str]
     languages: frozenset[str]
     link_trail: str
+    images: ImageOptions = field(compare=False)
     templates: Templates = field(compare=False)
 
     @classmethod
@@ -84,6 +87,7 @@ class WikiLanguage:
             wikis=_spelt(_all(parts, "wikis")),
             languages=_spelt(_all(parts, "languages")) - {code},
             link_trail=[part.link_trail for part in parts if part.link_trail is not None][-1],
+            images=ImageOptions(_all(parts, "image_options"), _all(parts, "image_frames")),
             templates=_templates(code, more),
         )
 

@@ -12,6 +12,7 @@ from functools import cache
 from html import unescape
 
 from irpretrain.wikipedia.wikitext.formulas import in_a_line
+from irpretrain.wikipedia.wikitext.images import caption_in_gallery
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
 from irpretrain.wikipedia.wikitext.prose import reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.rendering import Parts
@@ -212,12 +213,10 @@ class _Scan:
         elif name == "table":
             self.parts.count("tables", False)
         else:
-            captions = [line.partition("|")[2] for line in content.split("\n") if "|" in line]
             if self.parts.keeps("galleries"):
-                shown = remove_hidden(
-                    "".join(f"\n\n{caption}" for caption in captions), self.templates, self.parts
-                )
-                self.shown.append(shown + "\n\n")
+                lines = remove_hidden(content, self.templates, self.parts).split("\n")
+                captions = (caption_in_gallery(line, self.parts.images) for line in lines)
+                self.shown.append("".join(f"\n\n{caption}" for caption in captions if caption) + "\n\n")
                 return outer
         return self._drop_element(name, outer)
 

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from irpretrain.wikipedia.wikitext.images import ImageOptions
+
 Part = Literal["captions", "tables", "galleries"]
 """Captions of files in the text, tables, captions in galleries."""
 
@@ -28,6 +30,7 @@ class Parts:
     """How a page is rendered, and how often what is no prose was shown or left out: "tables left out" and the like."""
 
     rendering: Rendering = field(default_factory=Rendering)
+    images: ImageOptions = field(default_factory=ImageOptions)
     counts: Counter[str] = field(default_factory=Counter)
 
     def keeps(self, part: Part, number: int = 1) -> bool:
