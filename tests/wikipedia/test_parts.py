@@ -142,3 +142,9 @@ File:f.jpg
         ("2", "two"),
         ("y", "x"),
     ]
+
+
+@pytest.mark.parametrize("keep", [frozenset(), frozenset({"tables"})], ids=["left out", "shown"])
+def test_a_table_without_a_word_is_none(keep):
+    article = parse_article('{| class="x"\n|-\n|}\na\n{|\n| b\n|}', ENGLISH, Rendering(keep))
+    assert article.parts == {f"tables {'shown' if keep else 'left out'}": 1}

@@ -22,6 +22,8 @@ from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import Templates
 
+_NO_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<nowiki>.*?(?:</nowiki>|\Z)", re.DOTALL | re.IGNORECASE)
+"""Comments and what is shown as it is written."""
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
 """Numbers of MediaWiki's namespaces."""
 
@@ -97,7 +99,9 @@ class WikiLanguage:
 
     def is_disambiguation(self, wikitext: str) -> bool:
         """Whether a page is a disambiguation page: it calls one of the templates, or __DISAMBIG__ stands in it."""
-        return self._disambiguation.search(wikitext) is not None
+        if self._disambiguation.search(wikitext) is None:
+            return False
+        return self._disambiguation.search(_NO_MARKUP.sub("", wikitext)) is not None
 
     def in_other_namespace(self, title: str) -> bool:
         """Whether the title of a page begins with the name of a namespace other than that of articles."""

@@ -14,7 +14,7 @@ from html import unescape
 from irpretrain.wikipedia.wikitext.formulas import in_a_line
 from irpretrain.wikipedia.wikitext.images import caption_in_gallery
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
-from irpretrain.wikipedia.wikitext.prose import reads_as_prose, stands_in_sentence
+from irpretrain.wikipedia.wikitext.prose import LONGEST_START, reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import Templates
 
@@ -165,20 +165,33 @@ class _Scan:
         if pattern == "":
             return None
         arguments = "".join(self.shown[first:]).partition("|")[2]
-        return self._call(pattern, name, arguments, at, "".join(self.shown[max(0, first - 3) : first]))
+        return self._call(pattern, name, arguments, at, first - 1)
 
     def _call(
-        self, pattern: str | None, name: str, arguments: str, at: int, before: str | None = None
+        self, pattern: str | None, name: str, arguments: str, at: int, index: int | None = None
     ) -> str | None:
-        """Return what a call shows that ends at `at`; None: nothing."""
+        """Return what a call shows that ends at `at` and begins at an index of `shown`, at its end if None.
+
+        None: nothing.
+        """
         if pattern:
             return self.templates.show(pattern, name, arguments)
         words = reads_as_prose(arguments) if arguments else ""
         if not words:
             return None
-        if before is None:
-            before = self.shown[-1] if self.shown else ""
-        return words if stands_in_sentence(before, self.text, at) else None
+        before = self._line(len(self.shown) if index is None else index)
+        return words if stands_in_sentence(before, words, self.text, at) else None
+
+    def _line(self, index: int) -> str:
+        """Return the last characters that are shown before an index of `shown`, of their line at least as many as the
+        place of a call is judged by."""
+        pieces: list[str] = []
+        length = 0
+        while index and length <= LONGEST_START and not (pieces and "\n" in pieces[-1]):
+            index -= 1
+            pieces.append(self.shown[index])
+            length += len(pieces[-1])
+        return "".join(reversed(pieces))
 
     def _element(self, tag: re.Match[str], start: int, at: int) -> int:
         """Deal with an element whose opening tag ends at `at`; return where to go on."""

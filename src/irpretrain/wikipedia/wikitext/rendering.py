@@ -33,13 +33,12 @@ class Parts:
     images: ImageOptions = field(default_factory=ImageOptions)
     counts: Counter[str] = field(default_factory=Counter)
 
-    def keeps(self, part: Part, number: int = 1) -> bool:
-        """Count `number` of a part of the page; return whether it is shown."""
+    def keeps(self, part: Part) -> bool:
+        """Count a part of the page; return whether it is shown."""
         kept = part in self.rendering.keep
-        if number:
-            self.count(part, kept, number)
+        self.count(part, kept)
         return kept
 
-    def count(self, what: str, shown: bool, number: int = 1) -> None:
+    def count(self, what: str, shown: bool) -> None:
         """Count what was shown or left out."""
-        self.counts[f"{what} {'shown' if shown else 'left out'}"] += number
+        self.counts[f"{what} {'shown' if shown else 'left out'}"] += 1
