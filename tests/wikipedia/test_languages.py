@@ -85,6 +85,8 @@ def test_the_own_language_is_no_other_language():
         ("__DISAMBIG__", True),
         ("{{disambiguation needed}} {{hndisx}}", False),
         ("{{other|disambiguation}} disambiguation", False),
+        ("a <!-- {{disambig}} --> <nowiki>{{disambig}}</nowiki> b<!-- {{disambig}}", False),
+        ("<!-- a --> {{disambig}}<nowiki>b</nowiki>", True),
     ],
 )
 def test_disambiguation_pages(wikitext, expected):

@@ -87,3 +87,64 @@ def test_options_of_a_dump_and_counts_in_the_sidecar(tmp_path):
     [row] = DOCUMENTS.read(tmp_path / "documents").to_pylist()
     assert "Plain caption\nThe caption\nName | Age" in row["body"]
     assert "and formula." in row["body"]
+
+
+CAPTIONS = [
+    ("en", "[[File:a.jpg|thumb|Capital]]", "Capital"),
+    ("en", "[[File:a.jpg|thumb|right|some text here|150px]]", "some text here"),
+    ("en", "[[File:a.jpg|frame|x=y is the rule|upright=1.2|alt=other words]]", "x=y is the rule"),
+    ("en", "[[File:a.jpg|thumb|Upright people of 20px|{{x}}px|200x300px]]", "Upright people of 20px"),
+    ("en", "[[File:a.jpg|thumb=b.jpg|one|two [[three|3]]|link=[[no]]|{{x}}]]", "two 3"),
+    ("en", "[[File:a.jpg|thumb|one [[two|3|left]] four|left]]", "one 3|left four"),
+    ("en", "[[File:a.jpg|thumb|Caption [http://x a label]|]]", ""),
+    ("en", "[[File:a.jpg|thumb|left|upright 1.3|page 3]]", ""),
+    ("en", "a [[File:a.svg|20px|Germany]] [[File:a.svg|left|not seen either]]b", "a b"),
+    ("en", "[[File:a.jpg|mini|Words]]", ""),
+    ("zh", "[[文件:a.jpg|缩略图|右|200像素|这是一个很长的说明文字]]", "这是一个很长的说明文字"),
+    ("ja", "[[ファイル:a.jpg|サムネイル|左|200ピクセル|説明]]", "説明"),
+    (
+        "de",
+        "[[Datei:a.jpg|mini|hochkant=1.2|Links]] [[Datei:a.jpg|miniatur|rechts|Bild|links]]",
+        "Links\nBild",
+    ),
+    ("fr", "[[Fichier:a.jpg|vignette|redresse=1.2|gauche|Vue du port|sans_cadre]]", "Vue du port"),
+    ("ru", "[[Файл:a.jpg|мини|слева|200пкс|Вид]]", "Вид"),
+]
+
+
+@pytest.mark.parametrize(("code", "wikitext", "text"), CAPTIONS)
+def test_the_caption_is_the_last_part_that_is_no_option(code, wikitext, text):
+    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
+    article = parse_article(wikitext, language, Rendering(frozenset({"captions"})))
+    assert article.text == text
+    assert [article.text[link.start : link.end] for link in article.links] == (
+        [text.split()[1]] if "3" in text else []
+    )
+    lines = 0 if text in ("", "a b") else len(text.split("\n"))
+    assert article.parts.get("captions shown", 0) == lines
+    plain = parse_article(wikitext, language)
+    assert plain.parts.get("captions left out", 0) == lines
+    assert plain.links == ()
+
+
+def test_options_in_galleries():
+    page = """<gallery>
+File:a.jpg|alt=foo|Cap
+File:b.jpg|One [[two|2]]|left
+c.jpg|[[x|y]] {{nowrap|a|b}}
+d.jpg|first|{{lang|fr|second}} [[three
+File:e.jpg|200px
+File:f.jpg
+</gallery>"""
+    article = parse_article(page, ENGLISH, Rendering(frozenset({"galleries"})))
+    assert article.text == "Cap\nOne 2\ny a\nsecond [[three"
+    assert [(article.text[link.start : link.end], link.target) for link in article.links] == [
+        ("2", "two"),
+        ("y", "x"),
+    ]
+
+
+@pytest.mark.parametrize("keep", [frozenset(), frozenset({"tables"})], ids=["left out", "shown"])
+def test_a_table_without_a_word_is_none(keep):
+    article = parse_article('{| class="x"\n|-\n|}\na\n{|\n| b\n|}', ENGLISH, Rendering(keep))
+    assert article.parts == {f"tables {'shown' if keep else 'left out'}": 1}

@@ -90,3 +90,39 @@ def test_what_is_left_out_takes_its_punctuation_with_it(wikitext, text):
 def test_links_beside_what_is_left_out(wikitext, links, text):
     assert links_of(wikitext) == links
     assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("the axes x {{x}} y {{x}} z", "the axes x y z"),
+        ("set {{x}} i {{x}} was {{x}} y {{x}}", "set i was y"),
+        ("{{x}} and b or {{x}}, c", "and b or, c"),
+        ("(a {{x}} or\n\nb {{x}} and {{x}} c)", "(a or\nb and c)"),
+        ("a (b, {{x}} or {{x}}, and {{x}}) c", "a (b) c"),
+        ("a ({{x}} or b (c)) (d or {{x}})", "a (b (c)) (d)"),
+    ],
+)
+def test_words_go_only_between_gaps_within_brackets(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("甲（{{x}}、{{x}}）は。{{x}}。乙", "甲は。乙"),
+        ("甲（乙、{{x}}）は「{{x}}」。", "甲（乙）は。"),
+        ("أ، {{x}}، ب؛ {{x}}؛ ج {{x}}؟", "أ، ب؛ ج؟"),
+        ("a ({{x}}–{{x}}) “{{x}}” « {{x}} » „{{x}}“ b", "a b"),
+        ("„a“ {{x}}, “b”, {{x}} “c” « d » {{x}} « e »", "„a“, “b”, “c” « d » « e »"),
+        ("“{{x}} b” (c, “d” {{x}})", "“ b” (c, “d”)"),
+        ("a. {{x}}. b etc. {{x}}, c", "a. b etc., c"),
+        ("A (<ref>x</ref>) b [<ref>x</ref><ref name=y />] c", "A b c"),
+        ("* [[A]] – {{x}}\n* b, {{x}}\n* c: {{x}}", "A\nb\nc:"),
+        ("{{x}}.", ""),
+        ("; {{x}} : {{x}}\n; {{x}} : {{x}}\n: {{x}}", ""),
+        ("j, , k", "j, k"),
+    ],
+)
+def test_punctuation_of_other_scripts_and_at_the_ends_of_lines(wikitext, text):
+    assert text_of(wikitext) == text

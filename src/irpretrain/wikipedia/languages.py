@@ -20,8 +20,11 @@ from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.names import Names, heading_key
 from irpretrain.wikipedia.redirect_target import redirect_word
 from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import Templates
 
+_NO_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<nowiki>.*?(?:</nowiki>|\Z)", re.DOTALL | re.IGNORECASE)
+"""Comments and what is shown as it is written."""
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
 """Numbers of MediaWiki's namespaces."""
 _EDITIONS = {
@@ -61,6 +64,7 @@ class WikiLanguage:
         wikis: prefixes of other wikis.
         languages: prefixes of other language editions; a link to one without a label is not shown.
         link_trail: letters, in the notation of a regular expression's character class.
+        images: options in links to files.
         templates: what is shown of templates.
     """
 
@@ -73,6 +77,7 @@ class WikiLanguage:
     wikis: frozenset[str]
     languages: frozenset[str]
     link_trail: str
+    images: ImageOptions = field(compare=False)
     templates: Templates = field(compare=False)
 
     @classmethod
@@ -106,6 +111,7 @@ class WikiLanguage:
             wikis=_spelt(_all(parts, "wikis")),
             languages=_spelt(_all(parts, "languages")) - {code},
             link_trail=[part.link_trail for part in parts if part.link_trail is not None][-1],
+            images=ImageOptions(_all(parts, "image_options"), _all(parts, "image_frames")),
             templates=_templates(code, more),
         )
 
@@ -115,7 +121,9 @@ class WikiLanguage:
 
     def is_disambiguation(self, wikitext: str) -> bool:
         """Whether a page is a disambiguation page: it calls one of the templates, or __DISAMBIG__ stands in it."""
-        return self._disambiguation.search(wikitext) is not None
+        if self._disambiguation.search(wikitext) is None:
+            return False
+        return self._disambiguation.search(_NO_MARKUP.sub("", wikitext)) is not None
 
     def in_other_namespace(self, title: str) -> bool:
         """Whether the title of a page begins with the name of a namespace other than that of articles."""

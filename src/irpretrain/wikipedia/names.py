@@ -36,6 +36,13 @@ class Names(Section):
     link_trail: str | None = Field(
         None, description="Letters that belong to the anchor when they follow a link, such as a-zäöü."
     )
+    image_options: list[str] = Field(
+        [],
+        description="Options in links to files, in their letter case, with $1 for a value: left, $1px, alt=$1.",
+    )
+    image_frames: list[str] = Field(
+        [], description="Those of them that show the caption: thumb, frame, thumb=$1."
+    )
     templates: dict[str, str] = Field(
         default_factory=dict,
         description="Templates that are shown: name to pattern, as in resources/wikipedia/templates.yaml.",

@@ -21,23 +21,34 @@ from irpretrain.wikipedia.wikitext.marks import (
 )
 
 _CONJUNCTIONS = "or|and|oder|und|ou|et|o|y|e|lub|oraz|i|или|и|або|та|och|eller|og|nebo|és|vagy|sau|și|ve|veya"
-_GAPS = re.compile(rf"{DROPPED}(?:(?: *+[,;/]| ++(?:{_CONJUNCTIONS})(?= ))? *+{DROPPED})++")
-"""What is left out in a row, as in `({{x}} or {{y}})`: one gap."""
+_SEPARATOR = ",;:，；、：،؛"
+_STOP = ".!?。！？．؟۔।"
+_DASH = "–—-"
+_GAPS = re.compile(rf"{DROPPED}(?: *+[{_SEPARATOR}/{_DASH}]?+ *+{DROPPED})++")
+"""What is left out in a row, as in `{{x}}, {{y}}`: one gap."""
 _NO_WORD = rf"[^\n\w{ANCHOR}{ANCHOR_END}]"
 _LINE_WITHOUT_WORDS = re.compile(rf"\n(?={_NO_WORD}*+\n)(?=[^\n{DROPPED}]*+{DROPPED}){_NO_WORD}*+")
-_SEPARATORS = frozenset(",;:，；、")
-_PUNCTUATION = _SEPARATORS | frozenset(".!?。")
-_SEPARATORS_AFTER = re.compile(rf" *+(?:(?:[,;:，；、]|(?:{_CONJUNCTIONS})(?= )) *+)*+")
-_SEPARATORS_BEFORE = re.compile(rf"(?: *[,;:，；、]| (?:{_CONJUNCTIONS})(?= *$)){{0,3}} *$")
-_LONGEST_SEPARATORS = 24
-_BRACKETS = {"(": ")", "[": "]", "（": "）"}
+_BRACKETS = {"(": ")", "[": "]", "（": "）", "［": "］"}
+_QUOTES = {"“": "”", "„": "“”", "«": "»", "「": "」", "『": "』", "《": "》", "〈": "〉", "【": "】"}
+_PAIRS = _BRACKETS | _QUOTES
 _CLOSING = frozenset(_BRACKETS.values())
 _MOST_BRACKETS = 4
 """Brackets with nothing in them, within each other, that go."""
+_OPEN, _CLOSE = re.escape("".join(_BRACKETS)), re.escape("".join(_CLOSING))
+_BRACKETED = re.compile(
+    rf"([{_OPEN}][^\n{DROPPED}{_OPEN}{_CLOSE}]*+{DROPPED}[^\n{_OPEN}{_CLOSE}]*+)(?=([{_OPEN}{_CLOSE}]))"
+)
+"""An opening bracket and what follows it, up to the next bracket in the line; with a gap."""
+_GAPS_IN_BRACKETS = re.compile(
+    rf"{DROPPED}(?:(?: *+[{_SEPARATOR}])?+(?: ++(?:{_CONJUNCTIONS})(?= ))?+ *+{DROPPED})++"
+)
+_CONJUNCTION_AFTER = re.compile(rf"(?<=[{_OPEN}]){DROPPED}[ {_SEPARATOR}]*+(?:{_CONJUNCTIONS})(?= )")
+_CONJUNCTION_BEFORE = re.compile(rf" (?:{_CONJUNCTIONS}) *$")
+_LONGEST_CONJUNCTION = 24
 _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
 _LINE_ENDS = re.compile(r"\n[ \n]++")
-_LOOSE = ((" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
+_LOOSE = ((", , ", ", "), (" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
 """Punctuation behind a space."""
 _SECTION = re.compile(rf"(?:^|\n){HEADING}([1-6]) ?")
 
@@ -66,8 +77,12 @@ def _drop_empty_anchors(text: str, targets: Sequence[Target]) -> tuple[str, Sequ
 
 
 def _close_gaps(text: str) -> str:
-    """Return a text without the marks of what is left out, and without punctuation that only separated it."""
-    shown, *rest = _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text)).split(DROPPED)
+    """Return a text without the marks of what is left out, and without punctuation that only separated it.
+
+    A word goes only within brackets: a conjunction between gaps, or between a gap and a bracket.
+    """
+    text = _BRACKETED.sub(_without_conjunctions, _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text)))
+    shown, *rest = text.split(DROPPED)
     pieces: list[str] = []
     for after in rest:
         before, after = _close_gap(shown, after)
@@ -76,32 +91,50 @@ def _close_gaps(text: str) -> str:
     return "".join([*pieces, shown])
 
 
+def _without_conjunctions(bracketed: re.Match[str]) -> str:
+    text = _CONJUNCTION_AFTER.sub(DROPPED, _GAPS_IN_BRACKETS.sub(DROPPED, bracketed[1]), count=1)
+    before = text.rstrip(" ")
+    if bracketed[2] not in _CLOSING or before[-1] != DROPPED:
+        return text
+    before = before[:-1]
+    conjunction = _CONJUNCTION_BEFORE.search(before[-_LONGEST_CONJUNCTION:])
+    return before[: len(before) - len(conjunction[0] if conjunction else "")] + DROPPED
+
+
 def _close_gap(before: str, after: str) -> tuple[str, str]:
-    """Return what stands on both sides of a gap without loose separators; never a mark of an anchor, and no word but
-    conjunctions, so that anchors keep their places."""
+    """Return what stands on both sides of a gap without loose punctuation; never a word or a mark of an anchor, so that
+    anchors keep their places."""
     for _ in range(_MOST_BRACKETS):
         last = before.rstrip(" ")[-1:]
-        if last not in _BRACKETS:
+        if last not in _PAIRS:
             break
-        before, after = before.rstrip(" "), _without_separators(after)
-        if after[:1] != _BRACKETS[last]:
-            return before, after
-        before, after = before[:-1], after[1:]
+        following = after.lstrip(" " + _SEPARATOR if last in _BRACKETS else " ")
+        if following[:1] and following[0] in _PAIRS[last]:
+            before, after = before.rstrip(" ")[:-1], following[1:]
+        elif last in _BRACKETS:
+            return before.rstrip(" "), following
+        else:
+            break
     if last in ("", "\n"):
-        return before, _without_separators(after)
+        return before, after.lstrip(" " + _SEPARATOR)
     following = after.lstrip(" ")[:1]
     if following in _CLOSING:
-        separators = _SEPARATORS_BEFORE.search(before[-_LONGEST_SEPARATORS:])
-        return before[: len(before) - len(separators[0] if separators else "")], after.lstrip(" ")
-    if following in _PUNCTUATION:
-        before = before.rstrip(" ")
-        return before[:-1] if last in _SEPARATORS else before, after.lstrip(" ")
+        return before.rstrip(" " + _SEPARATOR), after.lstrip(" ")
+    if following in ("", "\n"):
+        return _without_dash(before.rstrip(" ")), after
+    if following in _SEPARATOR + _STOP:
+        before, after = before.rstrip(" "), after.lstrip(" ")
+        if last in _SEPARATOR:
+            return before[:-1], after
+        return before, after[1:] if last in _STOP and following in _STOP else after
     return before, after
 
 
-def _without_separators(text: str) -> str:
-    separators = _SEPARATORS_AFTER.match(text)
-    return text[separators.end() :] if separators else text
+def _without_dash(line: str) -> str:
+    """Return the beginning of a line without a comma or a dash behind a space at its end; a colon stays."""
+    if line[-1:] in _DASH and line[-2:-1] == " ":
+        return line[:-2]
+    return line[:-1] if line[-1:] in ",，、،" else line
 
 
 def _with_single_spaces(text: str) -> str:

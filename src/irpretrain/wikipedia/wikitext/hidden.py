@@ -12,8 +12,9 @@ from functools import cache
 from html import unescape
 
 from irpretrain.wikipedia.wikitext.formulas import in_a_line
+from irpretrain.wikipedia.wikitext.images import caption_in_gallery
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
-from irpretrain.wikipedia.wikitext.prose import reads_as_prose, stands_in_sentence
+from irpretrain.wikipedia.wikitext.prose import LONGEST_START, reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import Templates
 
@@ -36,6 +37,8 @@ _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 """What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
 _BLANKS = re.compile(r"[ \t]*+")
+_OPENING_BRACKETS = ("(", "[", "（")
+_REFERENCE_OR_END = re.compile(r"[)\]）]|<ref[\s>]", re.IGNORECASE)
 _FRACTION = re.compile("[0-9]+/[0-9]")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
@@ -162,20 +165,33 @@ class _Scan:
         if pattern == "":
             return None
         arguments = "".join(self.shown[first:]).partition("|")[2]
-        return self._call(pattern, name, arguments, at, "".join(self.shown[max(0, first - 3) : first]))
+        return self._call(pattern, name, arguments, at, first - 1)
 
     def _call(
-        self, pattern: str | None, name: str, arguments: str, at: int, before: str | None = None
+        self, pattern: str | None, name: str, arguments: str, at: int, index: int | None = None
     ) -> str | None:
-        """Return what a call shows that ends at `at`; None: nothing."""
+        """Return what a call shows that ends at `at` and begins at an index of `shown`, at its end if None.
+
+        None: nothing.
+        """
         if pattern:
             return self.templates.show(pattern, name, arguments)
         words = reads_as_prose(arguments) if arguments else ""
         if not words:
             return None
-        if before is None:
-            before = self.shown[-1] if self.shown else ""
-        return words if stands_in_sentence(before, self.text, at) else None
+        before = self._line(len(self.shown) if index is None else index)
+        return words if stands_in_sentence(before, words, self.text, at) else None
+
+    def _line(self, index: int) -> str:
+        """Return the last characters that are shown before an index of `shown`, of their line at least as many as the
+        place of a call is judged by."""
+        pieces: list[str] = []
+        length = 0
+        while index and length <= LONGEST_START and not (pieces and "\n" in pieces[-1]):
+            index -= 1
+            pieces.append(self.shown[index])
+            length += len(pieces[-1])
+        return "".join(reversed(pieces))
 
     def _element(self, tag: re.Match[str], start: int, at: int) -> int:
         """Deal with an element whose opening tag ends at `at`; return where to go on."""
@@ -210,20 +226,21 @@ class _Scan:
         elif name == "table":
             self.parts.count("tables", False)
         else:
-            captions = [line.partition("|")[2] for line in content.split("\n") if "|" in line]
             if self.parts.keeps("galleries"):
-                shown = remove_hidden(
-                    "".join(f"\n\n{caption}" for caption in captions), self.templates, self.parts
-                )
-                self.shown.append(shown + "\n\n")
+                lines = remove_hidden(content, self.templates, self.parts).split("\n")
+                captions = (caption_in_gallery(line, self.parts.images) for line in lines)
+                self.shown.append("".join(f"\n\n{caption}" for caption in captions if caption) + "\n\n")
                 return outer
         return self._drop_element(name, outer)
 
     def _drop_element(self, name: str, at: int) -> int:
         if name != "ref":
             return self._drop(at)
-        # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line.
+        # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line. What stands
+        # alone in brackets is a gap.
         shown = self.shown
+        if self._before() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, at):
+            return self._drop(at)
         if shown and shown[-1] and shown[-1][-1] in "'\n]":
             shown.append(NOTHING)
         return at

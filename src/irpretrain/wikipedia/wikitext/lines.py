@@ -37,9 +37,9 @@ def remove_tables(text: str, parts: Parts) -> str:
                 tables.pop()  # it is inside this one
             tables.append((start, mark.end()))
     kept, at = [], 0
-    shown = parts.keeps("tables", len(tables))
     for start, end in tables:
-        kept.append(text[at:start] + (rows_of_table(text[start:end]) if shown else ""))
+        rows = rows_of_table(text[start:end])
+        kept.append(text[at:start] + (rows if rows and parts.keeps("tables") else ""))
         at = end
     return "\n\n".join([*kept, text[at:]])
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from irpretrain.wikipedia.titles import is_file
+from irpretrain.wikipedia.wikitext.images import cut_at_bars
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING, NOTHING
 from irpretrain.wikipedia.wikitext.rendering import Parts
 
@@ -126,7 +127,7 @@ class _Scan:
             anchor = label[1:]
         kind, target = read_target(written, self.language, label is not None)
         if kind == "hidden":
-            return self._caption(written, label or "") + trail
+            return self._caption(written, (label or "")[1:], len(self.links)) + trail
         if kind == "article" and target is not None:
             return self._mark(target, anchor + trail)
         return NOTHING + anchor + trail + NOTHING
@@ -157,12 +158,20 @@ class _Scan:
             self.links.extend(inner.links)
         return NOTHING + label + NOTHING
 
-    def _caption(self, written: str, label: str) -> str:
-        """Return what is shown of a file: its caption, the last part of its label, if captions are kept."""
-        caption = label.rpartition("|")[2].strip()
-        if " " not in caption or "=" in caption.partition(" ")[0] or not is_file(written.strip()):
+    def _caption(self, written: str, label: str, first: int) -> str:
+        """Return what is shown of a file: its caption, if captions are kept.
+
+        Of the links from number `first` on, which are those in the label, the ones outside the caption go.
+        """
+        parts = cut_at_bars(label)
+        place = self.parts.images.caption_of_file(parts) if is_file(written.strip()) else -1
+        if place < 0 or not self.parts.keeps("captions"):
+            del self.links[first:]
             return ""
-        return f"{BREAK}{caption}{BREAK}" if self.parts.keeps("captions") else ""
+        caption = parts[place].strip()
+        start = first + sum(part.count(ANCHOR) for part in parts[:place])
+        self.links[first:] = self.links[start : start + caption.count(ANCHOR)]
+        return f"{BREAK}{caption}{BREAK}"
 
     def _gap(self, start: int) -> str:
         """What stands for a link that is not shown; nothing at the beginning of a line, which is that of a file."""
@@ -193,11 +202,8 @@ class _Scan:
             else:
                 trail = "]" + trail
         if self._is_file(opened):
-            caption = self._caption(opened.written or "", "".join(shown[index + 1 :]))
+            caption = self._caption(opened.written or "", "".join(shown[index + 1 :]), opened.links)
             del shown[index:]
-            if caption.count(ANCHOR) != len(self.links) - opened.links:
-                caption = ""
-                del self.links[opened.links :]
             shown.append((caption or self._gap(opened.start)) + trail)
             return
         if opened.written is None:

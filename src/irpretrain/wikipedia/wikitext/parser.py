@@ -29,7 +29,7 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
 
     Never fails: markup that is not balanced is text. docs/methods/wikipedia.md ("Plain text") says what is shown.
     """
-    parts = Parts(rendering)
+    parts = Parts(rendering, language.images)
     text = f"\n{clean_text(wikitext) if _UNCLEAN.search(wikitext) else wikitext}\n"
     text = remove_hidden(text, language.templates, parts)
     text = remove_tables(text, parts)

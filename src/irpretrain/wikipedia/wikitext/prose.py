@@ -10,20 +10,26 @@ from __future__ import annotations
 
 import re
 
+from irpretrain.wikipedia.wikitext.marks import DROPPED, NOTHING
+
 LONGEST = 2000
 """Characters of a call that is looked at."""
 _FIRST = re.compile(r"\s*+(?:1\s*+=\s*+)?((?:[^|=\[\]{}<>\n]|\[\[[^\[\]\n]*+\]\])++)(\||$)")
 _TARGET = re.compile(r"\[\[[^\[\]|]*+\|")
 _YEAR = re.compile(r"\s*[0-9]{4}[a-z]?\s*(?:\||$)")
 _WORD = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
-_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{6}")
+_LETTER_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 """Japanese, Chinese, Thai."""
+_WITHOUT_SPACES = re.compile(f"(?:{_LETTER_WITHOUT_SPACES.pattern}){{6}}")
+_CONTINUED_WITHOUT_SPACES = re.compile(rf"{_LETTER_WITHOUT_SPACES.pattern}|[、，。]")
+"""What follows words of a sentence that stand directly behind a letter; footnotes end with a stop themselves."""
 _FILE = re.compile(r"\.[A-Za-z0-9]{2,4}\s*$")
-_START = re.compile(r"(?:^|\n)[ \t*#:;'\"„“«(]*$")
+_START = re.compile(rf"(?:^|\n)[ \t*#:;'\"„“«({DROPPED}{NOTHING}]*$")
 _CONTINUED = re.compile(r"(?:[ ,;)»”–—][ ,;)»”–—]{0,3}|[.:] )[\w('„“«\"\[]")
 _OPENING = re.compile(r"(?:[\s(\[/–—„“«‘\"]|<[a-zA-Z][^<>]*>)'{0,5}$")
 """What stands before words of a sentence; behind a word or a closing tag stand footnotes and hints."""
-_LONGEST_START = 80
+LONGEST_START = 80
+"""Characters before a call that are looked at."""
 _FEWEST_UNCASED = 4
 """Words in a script without capitals; fewer may be a name."""
 
@@ -54,14 +60,18 @@ def reads_as_prose(arguments: str) -> str:
     return first[1].strip()
 
 
-def stands_in_sentence(before: str, text: str, end: int) -> bool:
+def stands_in_sentence(before: str, words: str, text: str, end: int) -> bool:
     """Whether a call is part of a sentence by what stands around it.
 
     Args:
-        before: what is shown before it, up to some earlier place in the line at least.
+        before: what is shown before it: the line, or its last `LONGEST_START` characters and more.
+        words: of its first argument.
         text: wikitext of the page.
         end: place in it behind the call.
     """
-    if _START.search(before, max(0, len(before) - _LONGEST_START)):
+    start = max(0, len(before) - LONGEST_START)
+    if _START.search(before, start):
         return _CONTINUED.match(text, end) is not None
-    return _OPENING.search(before, max(0, len(before) - _LONGEST_START)) is not None
+    if _LETTER_WITHOUT_SPACES.match(before[-1:]) and _LETTER_WITHOUT_SPACES.match(words[-1:]):
+        return _CONTINUED_WITHOUT_SPACES.match(text, end) is not None
+    return _OPENING.search(before, start) is not None

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from irpretrain.wikipedia.wikitext.images import ImageOptions
+
 Part = Literal["captions", "tables", "galleries"]
 """Captions of files in the text, tables, captions in galleries."""
 
@@ -28,15 +30,15 @@ class Parts:
     """How a page is rendered, and how often what is no prose was shown or left out: "tables left out" and the like."""
 
     rendering: Rendering = field(default_factory=Rendering)
+    images: ImageOptions = field(default_factory=ImageOptions)
     counts: Counter[str] = field(default_factory=Counter)
 
-    def keeps(self, part: Part, number: int = 1) -> bool:
-        """Count `number` of a part of the page; return whether it is shown."""
+    def keeps(self, part: Part) -> bool:
+        """Count a part of the page; return whether it is shown."""
         kept = part in self.rendering.keep
-        if number:
-            self.count(part, kept, number)
+        self.count(part, kept)
         return kept
 
-    def count(self, what: str, shown: bool, number: int = 1) -> None:
+    def count(self, what: str, shown: bool) -> None:
         """Count what was shown or left out."""
-        self.counts[f"{what} {'shown' if shown else 'left out'}"] += number
+        self.counts[f"{what} {'shown' if shown else 'left out'}"] += 1

@@ -115,6 +115,14 @@ def _century(given: Arguments) -> str:
     return f"{number}{ending} siècle {given.get(PARAMETER, '')}".strip() if number else ""
 
 
+def _siglo(given: Arguments) -> str:
+    """Spanish: `{{siglo|XVI||s}}` shows "siglo XVI", `{{siglo|V|a}}` "V a. C."; S is a capital."""
+    number = given.get("1", "")
+    word = {"s": "siglo ", "S": "Siglo "}.get(given.get("3", ""), "")
+    era = {"a": " a. C.", "d": " d. C."}.get(given.get("2", "").lower()[:1], "")
+    return word + number + era if number else ""
+
+
 def _aside(given: Arguments) -> str:
     """French: `{{incise|words}}` shows "– words –", with a second argument (stop, fin) the first dash alone."""
     words = given.get("1", "")
@@ -138,6 +146,7 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "music": _music,
     "red-link": _red_link,
     "ship": _ship,
+    "siglo": _siglo,
     "last": _last,
 }
 """What a pattern `@name` calls. None returns a lot more than it was given, nor any of it twice."""

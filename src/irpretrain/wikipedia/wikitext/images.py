@@ -1,0 +1,83 @@
+"""Options in links to files, and which of their parts is the caption.
+
+MediaWiki's rule (`Parser::makeImage`): the caption is the last part that is no option, and a reader sees it beside a
+thumbnail or in a frame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, DROPPED, NOTHING
+
+_MARKS = DROPPED + NOTHING
+_PART = re.compile(
+    rf"(?:[^\[|{ANCHOR}]++|\[\[[^\[\]]*+\]\]|{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|[\[{ANCHOR}])++|\|"
+)
+"""A bar, or what stands between bars that are in no link."""
+_NUMBER = rf"[0-9x.,\s{_MARKS}]*"
+
+
+class ImageOptions:
+    """The words of a wiki for options of files; `$1` in one stands for a value, which is a number but behind `=`.
+
+    Args:
+        options: such as `left`, `$1px`, `alt=$1`.
+        frames: those that show the caption, such as `thumb`.
+    """
+
+    def __init__(self, options: Iterable[str] = (), frames: Iterable[str] = ()) -> None:
+        self._frames = _Words(frames)
+        self._options = _Words(options)
+
+    def caption_of_file(self, parts: list[str]) -> int:
+        """Return which part of a link to a file is the caption that a reader sees; -1: none."""
+        parts = [part.strip() for part in parts]
+        framed = any(part in self._frames for part in parts)
+        return self.last_caption(parts) if framed else -1
+
+    def last_caption(self, parts: list[str]) -> int:
+        """Return which part is the last that is no option; -1 if there is none with words.
+
+        What stands for templates that are left out is no caption.
+        """
+        for place in range(len(parts) - 1, -1, -1):
+            part = parts[place].strip()
+            if not (part in self._options or part in self._frames or (part and not part.strip(_MARKS))):
+                return place if part else -1
+        return -1
+
+
+def cut_at_bars(text: str) -> list[str]:
+    """Return what stands between bars; those within links do not count."""
+    parts = [""]
+    for token in _PART.findall(text):
+        if token == "|":
+            parts.append("")
+        else:
+            parts[-1] += token
+    return parts
+
+
+def caption_in_gallery(line: str, images: ImageOptions) -> str:
+    """Return the caption in a line of a gallery, `File:A.jpg|options|caption`, which may hold links."""
+    parts = cut_at_bars(line)[1:]
+    place = images.last_caption(parts)
+    return parts[place].strip() if place >= 0 else ""
+
+
+class _Words:
+    """Words, some of which hold a value."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        words = frozenset(words)
+        self._plain = frozenset(word for word in words if "$1" not in word)
+        forms = (
+            re.escape(word).replace(r"\$1", ".*" if "=" in word else _NUMBER)
+            for word in sorted(words - self._plain)
+        )
+        self._with_value = re.compile("|".join(forms) or "(?!)", re.DOTALL)
+
+    def __contains__(self, part: str) -> bool:
+        return part in self._plain or self._with_value.fullmatch(part) is not None
