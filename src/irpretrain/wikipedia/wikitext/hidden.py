@@ -12,7 +12,7 @@ from functools import cache
 from html import unescape
 
 from irpretrain.wikipedia.wikitext.formulas import in_a_line
-from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
+from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, FRACTION, NOTHING
 from irpretrain.wikipedia.wikitext.prose import reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import Templates
@@ -37,6 +37,7 @@ _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 """What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
 _BLANKS = re.compile(r"[ \t]*+")
 _FRACTION = re.compile("[0-9]+/[0-9]")
+_MARKUP = frozenset(f"'>]{NOTHING}")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
 
@@ -101,11 +102,17 @@ class _Scan:
 
     def _add(self, result: str) -> None:
         """Show what a template shows."""
-        if "/" in result and _FRACTION.match(result) and self._before().isdecimal():
-            result = " " + result
+        result = self._apart(result)
         if "'" in result and "'" in result[:1] + result[-1:]:
             result = NOTHING + result + NOTHING
         self.shown.append(result)
+
+    def _apart(self, result: str) -> str:
+        """Keep a fraction apart from a digit before it; markup may be between."""
+        if "/" in result and _FRACTION.match(result):
+            before = self._before()
+            return (" " if before.isdecimal() else FRACTION if before in _MARKUP else "") + result
+        return result
 
     def _drop(self, at: int) -> int:
         """Leave out what ends at `at`; return where to go on."""
@@ -205,7 +212,7 @@ class _Scan:
             formula = in_a_line(unescape(content))
             self.parts.count("formulas", bool(formula))
             if formula := formula or self.parts.rendering.formula_word:
-                self.shown.append(_literal("nowiki", formula))
+                self.shown.append(_literal("nowiki", self._apart(formula)))
                 return outer
         elif name == "table":
             self.parts.count("tables", False)
