@@ -11,7 +11,7 @@ import re
 from functools import cache
 from html import unescape
 
-from irpretrain.wikipedia.wikitext.formulas import in_a_line
+from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, FRACTION, NOTHING
 from irpretrain.wikipedia.wikitext.prose import reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.rendering import Parts
@@ -31,7 +31,8 @@ _TOKEN = re.compile(
     rf"|<((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
 _SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
-_COUNTED = frozenset({"math", "gallery", "table"})
+_FORMULAS = {"math": in_a_line, "chem": chemistry_in_a_line, "ce": chemistry_in_a_line}
+_COUNTED = frozenset({*_FORMULAS, "gallery", "table"})
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 """What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
@@ -208,8 +209,8 @@ class _Scan:
     def _part(self, name: str, at: int, inner: int, outer: int) -> int:
         """Deal with a formula, gallery or table whose content is between `at` and `inner`; return `outer` or beyond."""
         content = self.text[at:inner]
-        if name == "math":
-            formula = in_a_line(unescape(content))
+        if name in _FORMULAS:
+            formula = _FORMULAS[name](unescape(content))
             self.parts.count("formulas", bool(formula))
             if formula := formula or self.parts.rendering.formula_word:
                 self.shown.append(_literal("nowiki", self._apart(formula)))
