@@ -25,7 +25,10 @@ ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
         (r"\sqrt[3]{x} + \sqrt[n]{ab} + \sqrt 2 + \sqrt{2x}", "∛x + (ab)^(1/n) + √2 + √(2x)"),
         (r"\sqrt[3", ""),
         ("x^{2y} + x^2y + x^{10} + x_{ij} + x^{2}3", "x^(2y) + x^2y + x^10 + x_(ij) + x^2 3"),
-        (r"\text{if }x\text{ or }y, x_{\text{max} }", "if x or y, x_(max)"),
+        (
+            r"\text{if }x\text{ or }y, x_{\text{max} } - k^{th} x_\mathrm{ab}y",
+            "if x or y, x_max − k^(th) x_(ab)y",
+        ),
         (r"3\tfrac{1}{2}, x\frac12, 5 \frac{1}{2}, \frac{1}{2}3", "3 1/2, x 1/2, 5 1/2, 1/2 3"),
         (r"\frac{1}{2x} \frac{dy}{dx} \frac{2\pi}{T}", "1/(2x) dy/dx 2π/T"),
         ("12.5 + 1{,}000 + a_12", "12.5 + 1,000 + a_1 2"),

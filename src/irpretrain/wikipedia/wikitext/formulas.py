@@ -181,10 +181,17 @@ class _Formula:
             return text
         if token == "}":
             raise _NotSimpleError
+        start = self._at
         text = self._argument(depth)
         if token == "^" and text in ("°", "′", "*"):
             return text
-        return token + (text if _BARE.fullmatch(text) else f"({text})")
+        bare = _BARE.fullmatch(text) or (text.isalpha() and self._is_word(start))
+        return token + (text if bare else f"({text})")
+
+    def _is_word(self, start: int) -> bool:
+        r"""Whether the letters since a token are one word, as in `x_{\text{max}}`, and none follows directly."""
+        wrapped = any(kind == _COMMAND and name in _WRAPPERS for kind, name in self._tokens[start : self._at])
+        return wrapped and not self._token().isalnum()
 
     def _argument(self, depth: int) -> str:
         return self._spaced_argument(depth).strip()
