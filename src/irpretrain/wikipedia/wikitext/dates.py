@@ -26,7 +26,8 @@ def day(given: Arguments) -> str:
     language = given.get(PARAMETER, "")
     months = _MONTHS[language].split("|") if language in _MONTHS else []
     shown = []
-    for place in ("1", "2", "3"):
+    year_first = _YEAR.fullmatch(given.get("1", "")[:3]) and given.get("2", "").isdecimal()
+    for place in ("3", "2", "1") if year_first else ("1", "2", "3"):
         part = given.get(place, "")
         if place == "2" and part.isdecimal() and len(part) < 3 and 1 <= int(part) <= len(months):
             part = months[int(part) - 1]
