@@ -76,11 +76,13 @@ def check_all(collection: list[Wiki], folder: Path, shards: int, pack: str) -> N
 @settings(max_examples=10)
 @given(wikis(), st.sampled_from(SHARDS), st.sampled_from(sorted(PACKS)))
 def test_random_dumps(collection, shards, pack):
-    # Pages without any text are no documents.
+    # Pages without any text are no documents, and a corpus without documents is refused.
     texts = [[article for article in wiki.articles if row(article)["body"]] for wiki in collection]
     assume(any(texts))
     collection = [
-        Wiki(articles, wiki.redirects, wiki.prefix) for articles, wiki in zip(texts, collection, strict=True)
+        Wiki(articles, wiki.redirects, wiki.prefix)
+        for articles, wiki in zip(texts, collection, strict=True)
+        if articles
     ]
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(wikipedia_dump, "GuardedParser", DirectParser)

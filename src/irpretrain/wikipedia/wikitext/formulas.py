@@ -59,7 +59,7 @@ _WORDS = frozenset(
         "Pr",
     ]
 )
-_BARE = frozenset(
+_NOTHING = frozenset(
     [
         "left",
         "right",
@@ -79,23 +79,19 @@ _BARE = frozenset(
         "mathstrut",
     ]
 )
-_WRAPPERS = frozenset(
+_TEXTS = frozenset(["text", "textrm", "textbf", "textit", "mbox", "hbox"])
+"""Wrappers in which spaces count."""
+_WRAPPERS = _TEXTS | frozenset(
     [
-        "text",
         "mathrm",
         "mathbf",
         "mathit",
         "mathsf",
         "mathcal",
         "mathfrak",
-        "textbf",
-        "textit",
         "operatorname",
         "boldsymbol",
-        "mbox",
-        "hbox",
         "mathbb",
-        "textrm",
     ]
 )
 _ACCENTS = {
@@ -111,7 +107,14 @@ _ACCENTS = {
 _BLACKBOARD = {"N": "ℕ", "Z": "ℤ", "Q": "ℚ", "R": "ℝ", "C": "ℂ", "P": "ℙ", "H": "ℍ"}
 _TOKEN = re.compile(r"\\([a-zA-Z]+)|\\([,;:!> {}%#&_$|])|([{}^_])|(\s+)|([^\\{}^_\s])")
 _COMMAND, _SYMBOL, _MARK, _SPACE = range(1, 5)
-_BARE_EXPONENT = re.compile(r"[^\W_]+|[-+−]?[0-9]+|[′*+−°†-]")
+_BARE = re.compile(r"[-+−]?[0-9]+|[^\W\d_][\u0300-\u036f\u20d7]?|[′*+−°†-]")
+"""An exponent or index without brackets; in brackets `x^{2y}` is not `x^2y`."""
+_SINGLE = re.compile(r"[0-9.,]+|[d∂]?[^\W\d_][\u0300-\u036f\u20d7′]*|")
+"""What stands in a root or below a fraction's bar without brackets."""
+_PRODUCT = re.compile(r"[\w.,′°]*")
+"""What stands above a fraction's bar without brackets."""
+_FRACTION = re.compile("[0-9]+/[0-9]")
+_ROOTS = {"": "√", "3": "∛", "4": "∜"}
 _MOST_NESTED = 8
 
 
@@ -153,7 +156,10 @@ class _Formula:
                 if not depth:
                     raise _NotSimpleError
                 return "".join(pieces)
-            pieces.append(self._one(depth))
+            piece = self._one(depth)
+            if pieces and _joins_numbers(pieces[-1], piece, kind):
+                pieces.append(" ")
+            pieces.append(piece)
         if depth:
             raise _NotSimpleError
         return "".join(pieces)
@@ -175,20 +181,30 @@ class _Formula:
             return text
         if token == "}":
             raise _NotSimpleError
+        start = self._at
         text = self._argument(depth)
         if token == "^" and text in ("°", "′", "*"):
             return text
-        return token + (text if _BARE_EXPONENT.fullmatch(text) else f"({text})")
+        bare = _BARE.fullmatch(text) or (text.isalpha() and self._is_word(start))
+        return token + (text if bare else f"({text})")
+
+    def _is_word(self, start: int) -> bool:
+        r"""Whether the letters since a token are one word, as in `x_{\text{max}}`, and none follows directly."""
+        wrapped = any(kind == _COMMAND and name in _WRAPPERS for kind, name in self._tokens[start : self._at])
+        return wrapped and not self._token().isalnum()
 
     def _argument(self, depth: int) -> str:
+        return self._spaced_argument(depth).strip()
+
+    def _spaced_argument(self, depth: int) -> str:
         while self._at < len(self._tokens) and self._tokens[self._at][0] == _SPACE:
             self._at += 1
         if self._at >= len(self._tokens) or depth >= _MOST_NESTED:
             raise _NotSimpleError
-        return self._one(depth + 1).strip()
+        return self._one(depth + 1)
 
     def _command(self, name: str, depth: int) -> str:
-        if name in _BARE:
+        if name in _NOTHING:
             return ""
         if name in _LETTERS:
             return _LETTERS[name]
@@ -202,15 +218,67 @@ class _Formula:
             if len(text) != 1:
                 raise _NotSimpleError
             return text + _ACCENTS[name]
+        if name in _TEXTS:
+            return self._spaced_argument(depth)
         if name in _WRAPPERS:
             text = self._argument(depth)
             return _BLACKBOARD.get(text, text) if name == "mathbb" else text
         if name in ("frac", "tfrac", "dfrac"):
-            return "/".join(_bracketed(self._argument(depth)) for _ in range(2))
+            numerator = self._argument(depth)
+            above = numerator if _PRODUCT.fullmatch(numerator) else f"({numerator})"
+            return f"{above}/{_bracketed(self._argument(depth))}"
         if name == "sqrt":
-            return "√" + _bracketed(self._argument(depth))
+            degree = self._degree(depth)
+            radicand = _bracketed(self._argument(depth))
+            return (
+                f"{radicand}^(1/{_bracketed(degree)})" if degree not in _ROOTS else _ROOTS[degree] + radicand
+            )
         raise _NotSimpleError
+
+    def _degree(self, depth: int) -> str:
+        """Read the degree of a root, `[3]`; "" where there is none."""
+        pieces: list[str] = []
+        if self._token() == "[":
+            self._at += 1
+            while self._token() != "]":
+                pieces.append(self._argument(depth))
+            self._at += 1
+        return "".join(pieces)
+
+    def _token(self) -> str:
+        return self._tokens[self._at][1] if self._at < len(self._tokens) else ""
+
+
+def _joins_numbers(before: str, after: str, kind: int | None) -> bool:
+    """Whether two pieces side by side look like one number: `x^{2}3`, `3\\tfrac12`."""
+    if not after[:1].isdecimal() or not before[-1:].isalnum():
+        return False
+    if _FRACTION.match(after):
+        return True
+    return before[-1].isdecimal() and (kind in (_COMMAND, _MARK) or before[0] in "^_" or "/" in before[1:])
 
 
 def _bracketed(text: str) -> str:
-    return text if re.fullmatch(r"[\w.,′°]*", text) else f"({text})"
+    return text if _SINGLE.fullmatch(text) else f"({text})"
+
+
+_ARROWS = (("<=>", " ⇌ "), ("<->", " ↔ "), ("->", " → "), ("<-", " ← "))
+_CHARGE = re.compile(r"\^\{([0-9]*[-+])\}")
+_INDEX = re.compile(r"(?<=[\w)\]])_(?:\{(\w+)\}|(?=\w))")
+_MASS = re.compile(r"(?<![\w)\]])\^(?:\{([0-9]+)\}|(?=[0-9]))")
+_LINE_OF_CHEMISTRY = re.compile(r"[^\\{}_\[\]$]*(?:\[[^\\{}_\[\]$]*\][^\\{}_\[\]$]*)*")
+
+
+def chemistry_in_a_line(formula: str) -> str:
+    """Return a chemical formula as plain text, `SO4^2-` as "SO4^2−"; "" for one that needs more than a line.
+
+    The markup is that of mhchem: https://mhchem.github.io/MathJax-mhchem/
+    """
+    if len(formula) > LONGEST or "->[" in formula:
+        return ""
+    for arrow, shown in _ARROWS:
+        formula = formula.replace(arrow, shown)
+    formula = _MASS.sub(r"\1", _INDEX.sub(r"\1", _CHARGE.sub(r"^\1", formula)))
+    if not _LINE_OF_CHEMISTRY.fullmatch(formula):
+        return ""
+    return re.sub(r"(?<=[\w)\]^])-(?!\w)", "−", " ".join(formula.split()))

@@ -11,9 +11,9 @@ import re
 from functools import cache
 from html import unescape
 
-from irpretrain.wikipedia.wikitext.formulas import in_a_line
+from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
 from irpretrain.wikipedia.wikitext.images import caption_in_gallery
-from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
+from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, FRACTION, NOTHING
 from irpretrain.wikipedia.wikitext.prose import LONGEST_START, reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import Templates
@@ -32,7 +32,8 @@ _TOKEN = re.compile(
     rf"|<((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
 _SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _ELEMENT = range(1, 7)
-_COUNTED = frozenset({"math", "gallery", "table"})
+_FORMULAS = {"math": in_a_line, "chem": chemistry_in_a_line, "ce": chemistry_in_a_line}
+_COUNTED = frozenset({*_FORMULAS, "gallery", "table"})
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 _OWN_LINE = frozenset(" \t\n{*#:;=|![<")
 """What may follow a template at the beginning of a line that shows no text in that line, such as an infobox."""
@@ -40,6 +41,7 @@ _BLANKS = re.compile(r"[ \t]*+")
 _OPENING_BRACKETS = ("(", "[", "（")
 _REFERENCE_OR_END = re.compile(r"[)\]）]|<ref[\s>]", re.IGNORECASE)
 _FRACTION = re.compile("[0-9]+/[0-9]")
+_MARKUP = frozenset(f"'>]{NOTHING}")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
 
@@ -104,11 +106,17 @@ class _Scan:
 
     def _add(self, result: str) -> None:
         """Show what a template shows."""
-        if "/" in result and _FRACTION.match(result) and self._before().isdecimal():
-            result = " " + result
+        result = self._apart(result)
         if "'" in result and "'" in result[:1] + result[-1:]:
             result = NOTHING + result + NOTHING
         self.shown.append(result)
+
+    def _apart(self, result: str) -> str:
+        """Keep a fraction apart from a digit before it; markup may be between."""
+        if "/" in result and _FRACTION.match(result):
+            before = self._before()
+            return (" " if before.isdecimal() else FRACTION if before in _MARKUP else "") + result
+        return result
 
     def _drop(self, at: int) -> int:
         """Leave out what ends at `at`; return where to go on."""
@@ -217,11 +225,11 @@ class _Scan:
     def _part(self, name: str, at: int, inner: int, outer: int) -> int:
         """Deal with a formula, gallery or table whose content is between `at` and `inner`; return `outer` or beyond."""
         content = self.text[at:inner]
-        if name == "math":
-            formula = in_a_line(unescape(content))
+        if name in _FORMULAS:
+            formula = _FORMULAS[name](unescape(content))
             self.parts.count("formulas", bool(formula))
             if formula := formula or self.parts.rendering.formula_word:
-                self.shown.append(_literal("nowiki", formula))
+                self.shown.append(_literal("nowiki", self._apart(formula)))
                 return outer
         elif name == "table":
             self.parts.count("tables", False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
 from irpretrain.wikipedia.wikitext.lines import apostrophes
-from irpretrain.wikipedia.wikitext.marks import BREAK, NOTHING
+from irpretrain.wikipedia.wikitext.marks import BREAK, FRACTION, NOTHING, RAISED, RAISED_END
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
@@ -24,8 +24,8 @@ _LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
 _TAG = re.compile(
     rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
-_RAISED = re.compile(
-    r"<sup>\s*((?:[+−–-]|&minus;)?[0-9]{1,4})\s*</sup>(?:\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>)?"
+_FRACTION = re.compile(
+    r"<sup>\s*([0-9]{1,6})\s*</sup>\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>", re.IGNORECASE
 )
 _POEM_TAG = re.compile(r"(</?poem(?=[\s/>])[^<>]*+>)", re.IGNORECASE)
 _MAGIC_WORD = re.compile(r"__([^\W\d_]{2,20}(?:_[^\W\d_]{1,20}){0,3})__")
@@ -44,29 +44,27 @@ _VARIANT_NAME = re.compile(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:")
 
 
 def remove_tags(text: str, language: WikiLanguage) -> str:
-    """Return `text` with BREAK for tags that make a line and nothing for others; what is no tag of wikitext stays."""
+    """Return `text` with BREAK for tags that make a line, RAISED and RAISED_END for <sup> and nothing for others.
+
+    A raised number over a lowered one is a fraction, behind FRACTION. What is no tag of wikitext stays.
+    """
     if "-{" in text:
         text = _VARIANT.sub(_variant, text)
     if "<" not in text:
         return text
-    if "<sup>" in text:
-        text = _RAISED.sub(_number, text)
+    if "&frasl;" in text or "⁄" in text or "/<" in text:
+        text = _FRACTION.sub(rf"{FRACTION}\1/\2", text)
     if "<poem" in text:
         text = _with_lines_of_poems(text)
     return _TAG.sub(_tag, text)
 
 
-def _number(raised: re.Match[str]) -> str:
-    """A raised number behind a digit is an exponent, over a lowered one a fraction: "10^24", "5 1/2"."""
-    behind_digit = raised.string[raised.start() - 1].isdecimal()
-    if raised[2]:
-        return f"{' ' if behind_digit else ''}{raised[1]}/{raised[2]}"
-    return "^" + raised[1] if behind_digit else raised[0]
-
-
 def _tag(tag: re.Match[str]) -> str:
-    if tag[1].lower() in _LINE_NAMES:
+    name = tag[1].lower()
+    if name in _LINE_NAMES:
         return BREAK
+    if name == "sup":
+        return RAISED_END if tag[0][1] == "/" else RAISED
     # Apostrophes on both sides are two marks of italics, and letters behind a link and a tag no part of its anchor.
     return NOTHING if tag.string[tag.start() - 1] in "']" else ""
 

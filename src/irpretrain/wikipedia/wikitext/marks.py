@@ -16,6 +16,10 @@ NOTHING = "\x06"
 """Shown as nothing; keeps apart what stands on its sides, such as apostrophes on both sides of a tag."""
 DROPPED = "\x07"
 """Stands for something left out that a reader may see, such as a template: punctuation around it is tidied."""
+RAISED, RAISED_END = "\x0e", "\x0f"
+"""Around what is raised: <sup>."""
+FRACTION = "\x10"
+"""Before a fraction: behind a digit a blank, for 5 1/2 is not 51/2."""
 
 SPACE_CHARACTERS = "\t\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """White space that cleaned text may hold, other than line ends and the space."""

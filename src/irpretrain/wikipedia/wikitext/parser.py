@@ -13,6 +13,7 @@ from irpretrain.wikipedia.wikitext.hidden import remove_hidden
 from irpretrain.wikipedia.wikitext.inline import decode_entities, remove_quotes, remove_tags
 from irpretrain.wikipedia.wikitext.lines import join_lines, mark_headings, remove_line_marks, remove_tables
 from irpretrain.wikipedia.wikitext.links import mark_links
+from irpretrain.wikipedia.wikitext.raised import write_raised
 from irpretrain.wikipedia.wikitext.rendering import Parts, Rendering
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
     text = remove_tags(text, language)
     text, targets = mark_links(text, language, parts)
     text = remove_line_marks(text)
+    text = write_raised(text)
     text = remove_quotes(text)
     text = join_lines(text)
     text = decode_entities(text)

@@ -24,6 +24,8 @@ _BETWEEN = {
     ", ": ", ",
     "to about": " to about ",
 }
+_BETWEEN_NUMBERS = {**_BETWEEN, **{word: f" {word} " for word in ("à", "ou", "et", "a", "o", "y", "e", "/")}}
+"""The same of Romance languages."""
 _UNITS = {
     "C": "°C",
     "F": "°F",
@@ -43,9 +45,11 @@ _UNITS = {
     "ftin": "ft",
     "lbft": "lb⋅ft",
 }
-"""Codes of units that are not what a reader sees."""
+"""Codes of units of `convert` that are not what a reader sees."""
 _MULTIPLE = re.compile(r"e([369]|1[258])(?=\D)")
 _WITHOUT_SPACE = frozenset({"%", "°", "′", "″", "'", '"', "‰", "deg"})
+_DEGREES = {"degC": "°C", "degF": "°F"}
+"""Codes of units of `value`; a bare C and F are coulomb and farad there."""
 
 
 def convert(arguments: Arguments) -> str:
@@ -56,18 +60,21 @@ def convert(arguments: Arguments) -> str:
         following = words[place + 1] if place + 1 < len(words) else ""
         between = _BETWEEN.get(following.lower())
         amount = re.sub(r"(?<=\d)\+(?=\d+/)", " ", words[place])
-        shown += amount + (between or _with_unit("", following) + " ")
+        shown += amount + (between or _with_converted_unit("", following) + " ")
         place += 2
         if between is None and (following not in _COMPOUND or place + 1 >= len(words)):
             break  # what comes now is the unit to convert to, or the number of digits
     return shown.strip() or " ".join(words[:2])
 
 
-def _with_unit(number: str, unit: str) -> str:
-    multiple = _MULTIPLE.match(unit)
+def _with_converted_unit(number: str, code: str) -> str:
+    multiple = _MULTIPLE.match(code)
     if multiple:
-        return f"{number}×10^{multiple[1]} {_UNITS.get(unit[multiple.end() :], unit[multiple.end() :])}"
-    unit = _UNITS.get(unit, unit)
+        return f"{number}×10^{multiple[1]} {_UNITS.get(code[multiple.end() :], code[multiple.end() :])}"
+    return _with_unit(number, _UNITS.get(code, code))
+
+
+def _with_unit(number: str, unit: str) -> str:
     return number + ("" if not unit or unit in _WITHOUT_SPACE else " ") + ("°" if unit == "deg" else unit)
 
 
@@ -94,7 +101,7 @@ def value(arguments: Arguments) -> str:
     unit = _first(arguments, "u", "ul", "um", "unit", "unité", "unidad", "up", "upl")
     if per := _first(arguments, "up", "upl"):
         unit = (_first(arguments, "u", "ul") or "") + "/" + per
-    return arguments.get("p", "") + _with_unit(shown, unit) + arguments.get("s", "")
+    return arguments.get("p", "") + _with_unit(shown, _DEGREES.get(unit, unit)) + arguments.get("s", "")
 
 
 def _first(arguments: Arguments, *names: str) -> str:
@@ -142,25 +149,24 @@ def fraction(arguments: Arguments) -> str:
 
 
 def measure(arguments: Arguments) -> str:
-    """A number, a unit, and exponents behind units: French `{{unité|1,5|m|2|s|-1}}` shows "1,5 m2 s^−1".
+    """Numbers, a unit, and exponents behind units: French `{{unité|1,5|m|2|s|-1}}` shows "1,5 m2 s^−1".
 
-    Exponents of 2 and 3 stand as they do in "km2". Other arguments (e=24) are those of `value`.
+    Exponents of 2 and 3 stand as they do in "km2". `{{unité|2|à|3|km}}` shows "2 à 3 km". Other arguments (e=24) are
+    those of `value`.
     """
     words = unnamed(arguments)
+    shown, place = "".join(words[:1]), 1
+    while place + 1 < len(words) and words[place] in _BETWEEN_NUMBERS and _NUMBER.fullmatch(words[place + 1]):
+        shown += _BETWEEN_NUMBERS[words[place]] + words[place + 1]
+        place += 2
     units: list[str] = []
-    for word in words[1:]:
+    for word in words[place:]:
         if re.fullmatch(r"[-−]?\d", word) and units:
             units[-1] += word if word in ("2", "3") else "^" + word.replace("-", MINUS)
         else:
             units.append(word)
     named = {name: text for name, text in arguments.items() if not name.isdecimal()}
-    return value(
-        {
-            **named,
-            "1": words[0] if words else "",
-            "u": " ".join(units) or _first(arguments, "u", "ul", "unité"),
-        }
-    )
+    return value({**named, "1": shown, "u": " ".join(units) or _first(arguments, "u", "ul", "unité")})
 
 
 def ordinal(arguments: Arguments) -> str:

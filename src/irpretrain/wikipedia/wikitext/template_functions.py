@@ -5,20 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from irpretrain.wikipedia.wikitext import quantities
+from irpretrain.wikipedia.wikitext import dates, quantities
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, unnamed
 
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 
 
 def _date(given: Arguments) -> str:
-    """`{{start date|1990|5|12}}` shows "May 12, 1990", with df=y "12 May 1990"; without month or day what there is."""
+    """`{{start date|1990|5|12}}` shows "May 12, 1990", with df=y "12 May 1990"; without month or day what there is.
+
+    The month may be a name.
+    """
     parts = unnamed(given)[:3]
     if not parts:
         return ""
     if not parts[0].isdecimal():
         return " ".join(parts)
-    month = int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() and len(parts[1]) < 3 else 0
+    number = _month_number(parts[1]) if len(parts) > 1 else ""
+    month = int(number) if number.isdecimal() and len(number) < 3 else 0
+    if month and number != parts[1] and len(parts[0]) < 3:
+        return " ".join(parts)  # the day comes first
     if not 1 <= month <= 12:
         return parts[0]
     name = _MONTHS.split("|")[month - 1]
@@ -89,8 +95,13 @@ def _last(given: Arguments) -> str:
 
 
 def _red_link(given: Arguments) -> str:
-    """A link to an article that is missing here, with the words to show: Russian `{{нп5|Title|words|de|Titel}}`."""
-    title, label = given.get("1", ""), given.get("2", "")
+    """A link to an article that is missing here, with the words to show: Russian `{{нп5|Title|words|de|Titel}}`.
+
+    A number behind the function's name is the title's place: Chinese `{{tsl|de|Titel|Title|words}}`, `@red-link 3`.
+    """
+    parameter = given.get(PARAMETER, "")
+    place = int(parameter) if parameter.isdecimal() else 1
+    title, label = given.get(str(place), ""), given.get(str(place + 1), "")
     return f"[[{title}|{label}]]" if title and label else f"[[{title}]]" if title else ""
 
 
@@ -106,13 +117,6 @@ def _ship(given: Arguments) -> str:
     title = f"{prefix} {name}".strip()
     labels = {"1": number or name, "2": name, "3": name + behind, "6": title}
     return labels.get(shown, title + behind) if name else ""
-
-
-def _century(given: Arguments) -> str:
-    """French: `{{s|XIX}}` shows "XIXe siècle"."""
-    number = given.get("1", "")
-    ending = "er" if number.upper() == "I" else "e"
-    return f"{number}{ending} siècle {given.get(PARAMETER, '')}".strip() if number else ""
 
 
 def _siglo(given: Arguments) -> str:
@@ -135,6 +139,7 @@ def _music(given: Arguments) -> str:
 
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     **quantities.FUNCTIONS,
+    **dates.FUNCTIONS,
     "date": _date,
     "asof": _as_of,
     "nihongo": _nihongo,
@@ -142,7 +147,6 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     "lines": _lines,
     "joined": _joined,
     "aside": _aside,
-    "century": _century,
     "music": _music,
     "red-link": _red_link,
     "ship": _ship,

@@ -53,8 +53,7 @@ class Templates:
         given = split_arguments(arguments)
         if pattern.startswith("@"):
             function, _, parameter = pattern[1:].partition(" ")
-            if parameter:
-                given[PARAMETER] = parameter
+            given[PARAMETER] = parameter
             return FUNCTIONS[function](given)
         return _fill(pattern, given)
 
