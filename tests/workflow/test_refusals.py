@@ -140,8 +140,11 @@ def test_refused_before_any_job_starts(project, changes, expected):
     ],
 )
 def test_what_only_its_own_target_makes_must_be_asked_for(project, entry, expected):
-    configure(project, {entry: None})
-    done = run_workflow(project, entry.partition("/")[0], "--dry-run", expect=1)
+    section, name = entry.split("/")
+    overlay = overlay_config()
+    del overlay[section][name]
+    (project / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    done = run_workflow(project, section, "--dry-run", expect=1)
     assert f"the configuration asks for {expected}" in done.stdout + done.stderr
     assert not (project / "results").exists()
 
