@@ -105,9 +105,10 @@ def test_make_looks_first(goal, tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / ".installed").touch()
     (tmp_path / ".installed").touch()
-    (tmp_path / "bin" / "python").symlink_to(sys.executable)
-    (tmp_path / "bin" / "snakemake").write_text(f"#!/bin/sh\necho called >> {log}\n")
-    (tmp_path / "bin" / "snakemake").chmod(0o755)
+    programs = {"python": f'exec {sys.executable} "$@"', "snakemake": f"echo called >> {log}"}
+    for name, line in programs.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
     command = ["make", "-o", str(tmp_path / ".installed"), goal, f"VENV={tmp_path}"]
     arguments = f"--configfile {tmp_path / 'o.yaml'}"
     done = subprocess.run([*command, f"ARGS={arguments}"], capture_output=True, text=True, cwd=ROOT)

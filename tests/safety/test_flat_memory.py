@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("memory_of_stages.py")
-FEW = 2500
+FEW = 4000
 TOLERANCE = 0.05
 """Share of the added text by which a peak may grow: identifiers and lengths are kept."""
 
