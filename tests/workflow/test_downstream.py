@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import document, make_project, overlay_config, run_workflow, words
+from tiny import document, make_project, no_experiments, overlay_config, run_workflow, words
 
 pytestmark = pytest.mark.workflow
 
@@ -38,7 +38,7 @@ def test_tasks_beside_retrieval(tmp_path):
         (data / f"train-{name}").write_text(made(0, 48))
         (data / f"dev-{name}").write_text(made(48, 72))
     overlay = overlay_config()
-    overlay["experiments"] = dict.fromkeys(overlay["experiments"])
+    overlay["experiments"] = no_experiments()
     files = {part: f"data/{part}-questions.json" for part in ("train", "dev")}
     glue = {"format": "glue", "options": {"task": "cola"}}
     overlay |= {

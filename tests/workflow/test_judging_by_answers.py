@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import TOPICS, make_project, overlay_config, run_workflow, words
+from tiny import TOPICS, make_project, no_experiments, overlay_config, run_workflow, words
 
 pytestmark = pytest.mark.workflow
 
@@ -52,7 +52,7 @@ def overlay(shards: int) -> dict:
         "measures": ["P@10", "Success@10"],
     }
     found["experiments"] = {
-        **dict.fromkeys(found["experiments"]),
+        **no_experiments(),
         "questions": {
             "dataset": "entity-questions",
             "models": ["untrained"],

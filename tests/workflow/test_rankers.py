@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, overlay_config, run_workflow
+from tiny import make_project, no_experiments, overlay_config, run_workflow
 
 from irpretrain.evaluation.runs import read_run
 from irpretrain.models.neural.registry import load_neural_ranker
@@ -43,7 +43,7 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(tmp_path):
         },
     }
     overlay["experiments"] = {
-        **dict.fromkeys(overlay["experiments"]),
+        **no_experiments(),
         "rankers": {"dataset": "tiny-unseen", "models": list(MODELS), "regimes": ["full"], "papers": ["php"]},
     }
     overlay["finetuning"]["keep_models"] = True

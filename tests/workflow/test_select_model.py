@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, overlay_config, run_workflow
+from tiny import make_project, no_experiments, overlay_config, run_workflow
 
 pytestmark = pytest.mark.workflow
 
@@ -27,7 +27,7 @@ def test_the_chosen_snapshot_is_what_is_tested_and_started_from(tmp_path):
     overlay["models"]["prop-further"] |= {"start": "prop-rop", "training": by_epochs}
     models = ["prop-rop", "prop-further"]
     overlay["experiments"] = {
-        **dict.fromkeys(overlay["experiments"]),
+        **no_experiments(),
         "zero-shot": {"dataset": "tiny", "models": models, "regimes": ["zero-shot"]},
     }
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))

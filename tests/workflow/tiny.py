@@ -128,6 +128,11 @@ def make_encoder(folder: Path) -> None:
     )
 
 
+def no_experiments() -> dict[str, None]:
+    """Entries of an overlay that remove all experiments of config.yaml."""
+    return dict.fromkeys(yaml.safe_load((ROOT / "config.yaml").read_text())["experiments"])
+
+
 def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
     """The overlay on config.yaml: own corpus, few steps, few folds, every kind of job."""
     return {
