@@ -11,6 +11,8 @@ VENV ?= .venv
 # How jobs are run: on so many cores of this machine, or as a profile says, on Slurm where its name says so.
 PROFILE ?=
 HOW = $(if $(PROFILE),--profile $(abspath $(PROFILE)),--cores $(CORES))
+# What profiles/default says, without Snakemake's line about it.
+USUAL = --workflow-profile none --logger irpretrain --rerun-incomplete
 SLURM = $(findstring slurm,$(notdir $(patsubst %/,%,$(PROFILE))))
 INSTALLED = $(VENV)/.installed $(if $(SLURM),$(VENV)/slurm/.installed)
 export PATH := $(if $(SLURM),$(abspath $(VENV))/slurm/bin:)$(abspath $(VENV))/bin:$(PATH)
@@ -35,7 +37,7 @@ CHECK = $(if $(findstring --configfile,$(ARGS)),python -m irpretrain.config.argu
 
 run: $(INSTALLED)
 	@$(CHECK)
-	@snakemake $(HOW) --quiet host reason --rerun-incomplete $(ARGS)
+	@snakemake $(HOW) $(USUAL) $(ARGS)
 
 plan: $(VENV)/.installed
 	@python -m irpretrain.costs.plan $(ARGS)
@@ -43,8 +45,8 @@ plan: $(VENV)/.installed
 resume: $(INSTALLED)
 	@$(CHECK)
 	@$(if $(SLURM),python -m irpretrain.cluster.cancel $(ARGS))
-	@snakemake $(HOW) --unlock --quiet all $(ARGS)
-	@snakemake $(HOW) --quiet host reason --rerun-incomplete $(ARGS)
+	@snakemake $(HOW) --workflow-profile none --unlock --quiet all $(ARGS)
+	@snakemake $(HOW) $(USUAL) $(ARGS)
 
 test: $(VENV)/.installed
 	@python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxprocesses 4 $(ARGS)

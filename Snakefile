@@ -32,11 +32,10 @@ from irpretrain.errors import IRPretrainError
 STARTED = time.time()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-if (workflow.resource_settings.cores or 0) > 1:
-    os.environ.setdefault("IRPRETRAIN_PLAIN_PROGRESS", "1")  # bars of several jobs would draw over each other
 
 
 include: "rules/common/dry_run.smk"
+include: "rules/common/screen.smk"
 
 
 configfile: os.path.join(workflow.basedir, "config.yaml")
@@ -85,9 +84,11 @@ include: "rules/export.smk"
 
 
 print_costs_at_the_end()
+tell_the_display(closing=closing_text)
 
 
 onstart:
+    keep_jobs_off_the_screen(log)
     # The limit of jobs a second sets a timer after each selection of jobs, and each timer ends in another selection: once
     # a second for every job so far, for as long as any job waits (Snakemake 9.27). Another limit than its own is the user's.
     limit = workflow.scheduler.job_rate_limiter
@@ -96,18 +97,12 @@ onstart:
 
 
 onsuccess:
-    from irpretrain.report.headline import print_headlines
-
-    if "datasets" not in workflow.dag_settings.targets:  # it has printed a table of its own
-        print_headlines(
-            "results", STARTED, os.path.relpath("results", os.environ.get("PWD", os.getcwd()))
-        )
-        print(told(MISSING, "\nLeft out was what needs these files, which are not there:"))
+    logger.info(closing_text())
 
 
 onerror:
-    print("\nThe run stopped. The message above says why; the rule's log under results/logs says more.")
-    print("After mending it, the same command goes on from where it stopped.")
+    logger.info("The run stopped. The message above says why; the rule's log under results/logs says more.")
+    logger.info("After mending it, the same command goes on from where it stopped.")
 
 
 rule all:

@@ -11,7 +11,6 @@ RANK is the workflow's: BM25 over the whole collection, Porter stems, INQUERY's 
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from collections.abc import Sequence
 from itertools import product
@@ -116,7 +115,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
-    os.environ.setdefault("IRPRETRAIN_PLAIN_PROGRESS", "1")
     print("| collection | setting | queries | 1-2 | 3-5 | 6-10 | 11-50 | >50 | rank 1 | distance |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     print(

@@ -251,7 +251,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--vocabulary", type=int, default=1_000_000, help="words added for a web-sized vocabulary"
     )
     given = parser.parse_args(arguments)
-    os.environ.setdefault("IRPRETRAIN_PLAIN_PROGRESS", "1")
     with tempfile.TemporaryDirectory() as name:
         measure(Path(name), given.repeats, given.baseline_documents, given.vocabulary)
 

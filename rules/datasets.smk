@@ -62,6 +62,5 @@ rule list_datasets:
     params:
         entries=entries_present,
         data=CFG.data_folder,
-        asked=STARTED,  # printed anew each time it is asked for
     script:
         "../scripts/list_datasets.py"

@@ -1,4 +1,4 @@
-"""Print and write the state of every data set of the catalogue."""
+"""Write the state of every data set of the catalogue."""
 
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.catalogue.table import list_datasets

@@ -69,7 +69,7 @@ def compute_axiom_values(
     batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
     title = f"axioms {Path(output).stem}"
     with atomic_file(output) as temporary, ContractWriter(AXIOM_VALUES, temporary) as writer:
-        for found in progress(batches, title, f"batches of {QUERIES_AT_ONCE} queries"):
+        for found in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
             own = slice(done, done + found.num_rows)
             batch = maker.make(found["query"].to_pylist(), rows[own], numbers[own])
             values = axiom_values(batch)

@@ -54,7 +54,7 @@ def list_datasets(
     table: str | Path,
     files: str | Path,
 ) -> dict[str, int]:
-    """Print the state of every data set and write it as Markdown and CSV.
+    """Write the state of every data set as Markdown and CSV.
 
     Args:
         catalogue: every entry.
@@ -66,12 +66,20 @@ def list_datasets(
     Returns:
         Counts: data sets by their status.
     """
-    lines = [Line(name, entry, _states(entry, reports.get(name))) for name, entry in catalogue.items()]
-    print("\n" + as_text(lines, data))
+    lines = _lines(catalogue, reports)
     write_text(table, as_markdown(lines, data))
     write_text(files, as_csv(lines, data))
     statuses = [line.status for line in lines]
     return {status: statuses.count(status) for status in sorted(set(statuses))}
+
+
+def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], data: str | Path) -> str:
+    """Return the state of every data set for the screen; arguments and errors are those of `list_datasets`."""
+    return as_text(_lines(catalogue, reports), data)
+
+
+def _lines(catalogue: Catalogue, reports: Mapping[str, str | Path]) -> list[Line]:
+    return [Line(name, entry, _states(entry, reports.get(name))) for name, entry in catalogue.items()]
 
 
 def _states(entry: Entry, report: str | Path | None) -> dict[str, FileState]:

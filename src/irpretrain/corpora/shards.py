@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from irpretrain.corpora.passages import passages
 from irpretrain.corpora.policy import Tally, no_documents
 from irpretrain.corpora.records import Document, Redirect, Share
 from irpretrain.corpora.registry import format_module
-from irpretrain.progress import progress
+from irpretrain.progress import notice, progress
 
 
 def write_shard(
@@ -128,6 +127,6 @@ def _redirect(part: int, found: Redirect) -> dict[str, Any]:
 def _say_what_is_left_out(title: str, tally: Tally) -> None:
     if left_out := sum(tally.malformed.values()):
         what = f"{left_out:,} malformed records of {tally.read:,} are left out, such as {tally.examples[0]}"
-        print(f"[{title}] {what}", file=sys.stderr)
+        notice(title, what)
     for named in tally.named:
-        print(f"[{title}] left out: {named}", file=sys.stderr)
+        notice(title, f"left out: {named}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -19,6 +18,7 @@ from irpretrain.corpora.files import refuse_packed
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.errors import InputError
+from irpretrain.progress import notice
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import GuardedParser
@@ -131,10 +131,10 @@ def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
     if names_are_known(language_code(site)) or names.see_also:
         return
     wiki = f"the wiki {site.database or site.base}" if site.database or site.base else "a wiki without a name"
-    print(
-        f"[{path.name}] no names of {wiki} are known: See Also headings, appendices and disambiguation templates are "
+    notice(
+        path.name,
+        f"no names of {wiki} are known: See Also headings, appendices and disambiguation templates are "
         "looked for by their English names. Add its own by option `names` of the corpus (docs/corpora.md)",
-        file=sys.stderr,
     )
 
 

@@ -139,7 +139,12 @@ def build_groups(
     from irpretrain.randomness import stream_key
 
     rule, report = _rule(options, predictor, axioms), _Report()
-    batches = progress(whole_documents(axiom_values), f"choose pairs {Path(output).stem}", "batches")
+    batches = progress(
+        whole_documents(axiom_values),
+        f"choose pairs {Path(output).stem}",
+        "documents",
+        size=lambda batch: len(batch.document_ids),
+    )
     with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
         for batch in batches:
             choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in batch.document_ids], rule)

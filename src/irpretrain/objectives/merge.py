@@ -36,7 +36,9 @@ def merge_groups(
     with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
         for corpus in corpora:
             rounds = merge_rounds([GROUPS.stream(shard) for shard in corpus], _place)
-            for rows in progress(_in_order(rounds, corpus), "merge groups", "blocks"):
+            for rows in progress(
+                _in_order(rounds, corpus), "merge groups", "groups", sum(map(GROUPS.count, corpus)), size=len
+            ):
                 writer.add(rows)
         groups = writer.rows
     return {"corpora": len(corpora), "shards": sum(map(len, corpora)), "groups": groups}

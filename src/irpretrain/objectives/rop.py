@@ -175,7 +175,7 @@ def build_groups(
     title = f"sample pairs {Path(output).stem}"
     report = _Report()
     with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
-        for rows in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
+        for rows in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
             batch = sampler.sample(rows, skip[: rows.num_rows])
             skip = skip[rows.num_rows :]
             writer.add(batch.groups(drop_ties=options.ties == "drop"))

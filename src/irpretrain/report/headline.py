@@ -1,4 +1,4 @@
-"""The last thing a run prints: the headline table as plain text, and where the report lies."""
+"""What a run ends with: the headline table as plain text, and where the report lies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ WIDTH = 96
 LABEL = 30
 
 
-def print_headlines(results: str | Path, since: float, called: str | Path | None = None) -> None:
-    """Print what a run has made: the headline table of the whole run, or else those of the papers it was asked for.
+def headlines(results: str | Path, since: float, called: str | Path | None = None) -> str:
+    """Return what a run has made: the headline table of the whole run, or else those of the papers it was asked for.
 
     Args:
         results: the results directory.
@@ -26,10 +26,8 @@ def print_headlines(results: str | Path, since: float, called: str | Path | None
     whole = Path(results) / "report.html"
     made = [path for path in (Path(results) / "reports").glob("*.html") if path.stat().st_mtime >= since]
     if whole.exists() and (whole.stat().st_mtime >= since or not made):
-        print("\n" + headline(results, called))
-    else:
-        for path in sorted(made):
-            print("\n" + headline(results, called, path.stem))
+        return headline(results, called)
+    return "\n".join(headline(results, called, path.stem) for path in sorted(made))
 
 
 def headline(results: str | Path, called: str | Path | None = None, paper: str | None = None) -> str:

@@ -188,7 +188,9 @@ class _Collection:
             before = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
             cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, before + WORDS_AT_ONCE, side="right"))))
         pairs = list(pairwise(cuts))
-        for first, last in progress(pairs, title, "pieces of the collection"):
+        for first, last in progress(
+            pairs, title, "documents", len(self), size=lambda pair: pair[1] - pair[0]
+        ):
             bounds = np.concatenate([[0], np.cumsum(sizes[first:last])])
             yield first, self._gather(first, last, bounds), bounds
 

@@ -74,7 +74,9 @@ def score_sequences(
                 scores, done = (
                     kept.resume(len(pairs), len(batches)) if kept else (np.zeros(len(pairs), np.float32), 0)
                 )
-                for number, rows in enumerate(progress(batches[done:], title, "batches"), done + 1):
+                waiting = batches[done:]
+                told = progress(waiting, title, "pairs", sum(map(len, waiting)), size=len)
+                for number, rows in enumerate(told, done + 1):
                     found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
                     scores[rows] = found.float().cpu().numpy()
                     if kept:

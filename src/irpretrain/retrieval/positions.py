@@ -19,6 +19,7 @@ import numpy as np
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.retrieval import IndriConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import progress
@@ -85,7 +86,9 @@ def _terms_by_place(
     find, analyser = word_finder(text.words), Analyser.of(options)
     for path in documents:
         batches = stream_texts(path, text, DOCUMENTS_AT_ONCE)
-        for identifiers, texts in progress(batches, "find positions", "batches"):
+        for identifiers, texts in progress(
+            batches, "find positions", "documents", DOCUMENTS.count(path), size=lambda batch: len(batch[0])
+        ):
             cut = [find(one) for one in texts]
             analyser.learn(word for words in cut for word in words)
             for name, words in zip(identifiers, cut, strict=True):

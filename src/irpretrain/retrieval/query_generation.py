@@ -19,7 +19,7 @@ import torch
 from irpretrain.config.retrieval import Doc2QueryConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
-from irpretrain.contracts import EXPANSIONS
+from irpretrain.contracts import DOCUMENTS, EXPANSIONS
 from irpretrain.models.length_batches import LengthBatch, length_batches, padded
 from irpretrain.models.query_generator import QueryGenerator
 from irpretrain.progress import progress
@@ -74,7 +74,13 @@ def generate_queries(
             "versions": versions(),
             "output": str(output),
         }
-        blocks = progress(document_texts(documents, text, options.block), title, f"blocks of {options.block}")
+        blocks = progress(
+            document_texts(documents, text, options.block),
+            title,
+            "texts",
+            DOCUMENTS.count(documents),
+            size=len,
+        )
         unfinished = Unfinished(job, checkpoints, title, options.compute.checkpoint_minutes)
         return dict(write_in_blocks(EXPANSIONS, output, blocks, writer.rows, unfinished))
 

@@ -65,7 +65,7 @@ def tune(
         runs = search_grid(index, kept, model, values, options, depth, folder)
         points = [
             {**point, sweep.measure: mean_of_run(run, judged, sweep.measure, chosen)}
-            for point, run in progress(runs, "sweep", "points")
+            for point, run in progress(runs, "sweep", "settings")
         ]
     best = max(points, key=lambda point: point[sweep.measure])
     parameters = {name: best[name] for name in values}

@@ -20,7 +20,7 @@ import torch
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
-from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.progress import progress
@@ -81,7 +81,9 @@ def infer_documents(
         blocks = progress(
             document_texts(documents, text, options.inference.block),
             title,
-            f"blocks of {options.inference.block}",
+            "texts",
+            DOCUMENTS.count(documents),
+            size=len,
         )
         unfinished = Unfinished(job, checkpoints, title, options.inference.compute.checkpoint_minutes)
         return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, unfinished))

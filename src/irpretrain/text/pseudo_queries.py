@@ -152,7 +152,13 @@ class PseudoQuerySampler:
         room = self.rules.per_document * len(self.tables.lengths)
         step = max(1, min(DOCUMENTS_AT_ONCE, WORDS_AT_ONCE // room))
         starts = range(0, len(store), step)
-        for start in progress(starts, "sample pseudo-queries", f"batches of {step} documents"):
+        for start in progress(
+            starts,
+            "sample pseudo-queries",
+            "documents",
+            len(store),
+            size=lambda start: min(step, len(store) - start),
+        ):
             documents = store.documents.slice(start, step)
             offsets = store.offsets[start : start + step + 1]
             words = np.array(store.words[offsets[0] : offsets[-1]])

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from irpretrain.atomic import atomic_file
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import WORD_COUNTS, ContractWriter
+from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.errors import IntegrityError
 from irpretrain.progress import progress
 from irpretrain.sorted_merge import merge_rounds
@@ -65,7 +65,8 @@ def count_words(
         runs: list[Path] = []
         batches = stream_texts(documents, text, DOCUMENTS_PER_BATCH)
         title = f"count words {Path(documents).parent.name}"
-        for _, batch in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
+        total = DOCUMENTS.count(documents)
+        for _, batch in progress(batches, title, "documents", total, size=lambda batch: len(batch[1])):
             words, without = tally.add(batch, text)
             totals, empty = Totals(totals.documents + len(batch), totals.words + words), empty + without
             if len(tally.numbers) > words_in_memory:
@@ -91,7 +92,7 @@ def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, 
     """
     parts = [read_totals(shard) for shard in shards]
     totals = Totals(sum(part.documents for part in parts), sum(part.words for part in parts))
-    rounds = progress(_merged([_blocks(shard) for shard in shards]), "merge word counts", "blocks")
+    rounds = progress(_merged([_blocks(shard) for shard in shards]), "merge word counts", "words", size=len)
     distinct = _write(rounds, totals, output)
     return {
         "shards": len(shards),

@@ -102,9 +102,9 @@ def _encoded(
     """Yield identifiers, and of each document the word pieces and their first characters (none without positions)."""
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
     title = f"word pieces of {Path(documents).stem}"
-    total = -(-DOCUMENTS.count(documents) // DOCUMENTS_AT_ONCE)
+    total = DOCUMENTS.count(documents)
     none = np.zeros(0, np.int32)
-    for identifiers, texts in progress(batches, title, "batches", total=total):
+    for identifiers, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
         if positions:
             yield identifiers, tokenizer.encode_with_starts(texts)
         else:

@@ -165,5 +165,5 @@ def _batches(documents: str | Path, text: TextConfig) -> Iterator[tuple[pa.Recor
     columns = list(dict.fromkeys([*KEYS, *text.fields]))
     batches = DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
     title = f"number words {Path(documents).parent.name}"
-    for rows in progress(batches, title, f"batches of {DOCUMENTS_AT_ONCE} documents"):
+    for rows in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
         yield rows, [find(one) for one in texts_of(rows, text)]

@@ -25,6 +25,7 @@ from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queri
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
+from irpretrain.progress import progress as follow
 from irpretrain.provenance import sha256
 from irpretrain.retrieval.partial_scores import PartialScores
 from irpretrain.retrieval.rerank import TAG, read_queries
@@ -278,7 +279,7 @@ class _Search:
         steps = range(first + progress.steps, first + groups.steps_per_epoch)
         measured: list[StepMetrics] = []
         with trainer.reading_ahead(lambda step: ([task], step), steps):
-            for step in steps:
+            for step in follow(steps, title, "steps"):
                 measured.append(trainer.step(step, [task]))
                 progress.add(measured[-1])
                 if folder.clock.due():

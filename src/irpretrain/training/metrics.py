@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
+from irpretrain.progress import duration, notice
 
 STARVING = 0.1
 """Share of the time waited for batches from which on a training says so loudly."""
@@ -162,11 +163,10 @@ class BatchWaits:
         share = waited_share(measured)
         if share > STARVING and not self._said:
             self._said = True
-            print(
-                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; set compute.prefetch to on "
+            notice(
+                self._title,
+                f"SLOW: training waits for its batches in {share:.0%} of the time; set compute.prefetch to on "
                 "where it is off and there is a core to spare, or put results on a faster disk",
-                file=sys.stderr,
-                flush=True,
             )
 
 
@@ -206,17 +206,9 @@ class StatusLine:
         if self._peak and operations:
             parts.append(f"MFU {operations / seconds / self._peak:.1%}")
         parts.append(f"waited for batches {waited_share(recent):.1%}")
-        parts.append(f"{_duration((self._steps - last.step) * seconds / len(recent))} left")
+        parts.append(f"{duration((self._steps - last.step) * seconds / len(recent))} left")
         return f"[{self._title}] " + ", ".join(parts)
 
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 6000:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

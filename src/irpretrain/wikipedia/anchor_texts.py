@@ -56,7 +56,8 @@ def write_anchor_texts(
     ):
         base.run("CREATE TABLE anchors (anchor VARCHAR, target INTEGER)")
         for shard in documents:
-            base.insert("anchors", progress(_anchors(shard, opened), f"anchors {Path(shard).stem}", "blocks"))
+            anchors = progress(_anchors(shard, opened), f"anchors {Path(shard).stem}", "links", size=len)
+            base.insert("anchors", anchors)
         distinct = base.write(
             "SELECT anchor, target, count(*)::INTEGER AS links FROM anchors GROUP BY ALL ORDER BY anchor, target",
             ANCHOR_TEXTS,

@@ -23,7 +23,7 @@ from irpretrain.corpora import wikipedia_dump
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.wikipedia_dump import Options, Unparsed
 from irpretrain.errors import InputError
-from irpretrain.progress import progress
+from irpretrain.progress import notice, progress
 from irpretrain.randomness import stream_key
 from irpretrain.wikipedia.audit_table import markdown, verdict
 from irpretrain.wikipedia.comparison import KINDS, SAME, Compared, Comparison, Difference, compare_readings
@@ -112,7 +112,7 @@ def audit_wikitext(
     content = {"corpus": corpus, "mwparserfromhell": metadata.version("mwparserfromhell"), **_plain(found)}
     write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     write_text(table, markdown(content))
-    print(f"{corpus}: {verdict(content)}\n  {table}")
+    notice(corpus, f"{verdict(content)}; {table}")
     counts = {name: content[name] for name in ("articles", "sampled", "compared")}
     return counts | {kind: {**content[kind], "examples": len(content[kind]["examples"])} for kind in KINDS}
 

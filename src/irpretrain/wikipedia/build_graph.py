@@ -102,7 +102,7 @@ def _number_nodes(
         "disambiguation BOOLEAN)"
     )
     with ContractWriter(NODES, output) as writer:
-        for rows in progress(_numbered(sources), "number documents", "blocks"):
+        for rows in progress(_numbered(sources), "number documents", "documents", total, size=len):
             writer.add(rows)
             base.insert("titled", [rows.select(["node", "key"])])
             base.insert("nodes", [rows.drop_columns(["document_id", "title", "key", "words"])])

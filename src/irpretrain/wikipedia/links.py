@@ -62,7 +62,7 @@ def extract_links(
         atomic_file(links) as second,
         ContractWriter(LINKS, second) as link_writer,
     ):
-        for batch in progress(batches, title, f"batches of {DOCUMENTS_PER_BATCH} documents"):
+        for batch in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
             found = _Rows(options, finder, counts)
             for row in batch.to_pylist():
                 found.add(row)

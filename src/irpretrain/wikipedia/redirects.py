@@ -8,7 +8,6 @@ Tables of the database, all titles in normal form:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from irpretrain.contracts import REDIRECTS
 from irpretrain.errors import InputError
+from irpretrain.progress import notice
 from irpretrain.wikipedia.graph_database import GraphDatabase
 from irpretrain.wikipedia.titles import TITLE_CASE, TitleCase, normal_title
 
@@ -45,10 +45,10 @@ def check_case(redirects: Corpora, case: TitleCase) -> None:
             remedy="Set graph.title_case: case-sensitive.",
         )
     if case == "case-sensitive" and "first-letter" in said:
-        print(
-            "[graph] graph.title_case is case-sensitive, but a dump of the collection says first-letter: links that "
-            "are written with a small first letter there count as red",
-            file=sys.stderr,
+        notice(
+            "graph",
+            "graph.title_case is case-sensitive, but a dump of the collection says first-letter: links that are "
+            "written with a small first letter there count as red",
         )
 
 

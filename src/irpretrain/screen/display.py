@@ -1,0 +1,172 @@
+"""The display of a run: it is told what happens. `PlainDisplay` writes lines; `screen.live` draws on a terminal."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from irpretrain.report.headline import headline
+from irpretrain.screen.job_log import Status, failure_message, newest_status, notices
+from irpretrain.screen.lines import failed_line, finished_line, progress_line
+from irpretrain.screen.run_state import Failure, Job, RunState
+
+SECONDS_BETWEEN_LINES = 20.0
+"""Seconds between two lines that say how far a run is, where it is shown as lines."""
+PAPER_REPORTS = "results/reports/"
+
+
+class PlainDisplay:
+    """Lines for a file or a pipe: one for each finished job, and how far the run is every so many seconds.
+
+    Args:
+        screen: where lines go.
+        quiet: only warnings and what jobs want the user to know; no lines of progress.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(self, screen: TextIO, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self.state = RunState()
+        self.phase = "Reading the configuration"
+        self._screen, self._quiet, self._clock = screen, quiet, clock
+        self._began = self._last = clock()
+        self._lock = threading.RLock()
+        self._table_shown = False
+
+    def planned(self, jobs_by_rule: Mapping[str, int]) -> None:
+        """The jobs of the run are known."""
+        with self._lock:
+            self.state.plan(jobs_by_rule)
+
+    def started(self, job: Job) -> None:
+        """A job was started."""
+        with self._lock:
+            self.state.start(job)
+
+    def finished(self, number: int, now: float) -> None:
+        """A job has ended well."""
+        with self._lock:
+            ended = self.state.finish(number, now)
+            if ended is None:
+                return
+            job, seconds = ended
+            self.job_ended(job, seconds)
+            for text in (text for log in job.logs for text in notices(log)):
+                self.say(text)
+            for report in (path for path in job.outputs if path.startswith(PAPER_REPORTS)):
+                if report.endswith(".html"):
+                    self.table_made(headline("results", as_user_stands("results"), Path(report).stem))
+
+    def failed(self, number: int, how: str, logs: list[Path]) -> Failure | None:
+        """A job has failed; its message is for the end of the run."""
+        with self._lock:
+            failure = self.state.fail(number, how, logs)
+            if failure:
+                self.say(failed_line(failure))
+            return failure
+
+    def job_ended(self, job: Job, seconds: float) -> None:
+        """Show that a job has ended well."""
+        if not self._quiet:
+            self.say(finished_line(self.state, job, seconds))
+
+    def table_made(self, table: str) -> None:
+        """Show a paper's headline table and where its report lies: the first as it is, of others the last lines."""
+        if not self._quiet:
+            self.say("\n" + table if not self._table_shown else table.rstrip().rpartition("\n\n")[2])
+            self._table_shown = True
+
+    def say(self, text: str) -> None:
+        """Show a text now."""
+        with self._lock:
+            print(text, file=self._screen, flush=True)
+
+    def tick(self) -> None:
+        """Say how far the run is, if the last time was long enough ago; called every second."""
+        with self._lock:
+            now = self._clock()
+            if now - self._last < SECONDS_BETWEEN_LINES or self._quiet:
+                return
+            self._last = now
+            if self.state.total:
+                self.say(progress_line(self.state, now, self.statuses()))
+            else:
+                self.say(f"{self.phase}: {now - self._began:.0f} s")
+
+    def statuses(self) -> dict[int, Status | None]:
+        """Return how far the running jobs say they are."""
+        return {
+            job.number: next(filter(None, map(_status_since(job.started), job.logs)), None)
+            for job in self.state.running.values()
+        }
+
+    def failure_texts(self, other_messages: Mapping[str, str]) -> list[str]:
+        """Return what failed jobs say, each message once.
+
+        Args:
+            other_messages: rule → message, for jobs whose log could not be written.
+        """
+        texts = [_failure_text(failure, other_messages) for failure in self.state.failures.values()]
+        return list(dict.fromkeys(filter(None, texts)))
+
+    def close(self) -> None:
+        """Take away what moves."""
+
+
+def as_user_stands(path: str | Path) -> str:
+    """Return a path as seen from where the user gave the command, which `--directory` has left."""
+    return os.path.relpath(path, os.environ.get("PWD", os.getcwd()))
+
+
+def _status_since(start: float) -> Callable[[Path], Status | None]:
+    """Read the status of a log that was written to since its job was started; older ones are of an earlier run."""
+
+    def read(log: Path) -> Status | None:
+        try:
+            fresh = log.stat().st_mtime >= start - 1
+        except OSError:
+            return None
+        return newest_status(log) if fresh else None
+
+    return read
+
+
+INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM")
+
+
+def _failure_text(failure: Failure, other_messages: Mapping[str, str]) -> str:
+    """What the user reads about a failed job; an empty string where the user ended it."""
+    for log in failure.logs:
+        if text := failure_message(log):
+            return text
+    if text := other_messages.get(failure.job.rule, ""):
+        return text
+    if any(word in failure.how for word in INTERRUPTED):
+        return ""
+    ending = f": {failure.how}" if failure.how else ""
+    memory = " The system ends jobs so when memory runs out." if "SIGKILL" in failure.how else ""
+    where = ", ".join(map(as_user_stands, failure.logs))
+    fault = f"{failure.job.title} stopped without a message{ending}.{memory}"
+    return f"ERROR in {failure.job.rule}: {fault}\n  Its log: {where}"
+
+
+class Ticker(threading.Thread):
+    """Calls a function every so many seconds until it is stopped."""
+
+    def __init__(self, function: Callable[[], None], seconds: float = 1.0) -> None:
+        super().__init__(daemon=True)
+        self._function, self._seconds, self._ended = function, seconds, threading.Event()
+
+    def run(self) -> None:
+        """Call until `stop`."""
+        while not self._ended.wait(self._seconds):
+            self._function()
+
+    def stop(self) -> None:
+        """Return when no call is under way."""
+        self._ended.set()
+        if self.is_alive():
+            self.join()

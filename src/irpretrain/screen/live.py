@@ -1,0 +1,102 @@
+"""The display of a run on a terminal: redrawn twice a second, with the newest table below."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from rich.console import Console, ConsoleDimensions, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from irpretrain.progress import duration
+from irpretrain.screen.display import PlainDisplay
+from irpretrain.screen.lines import jobs_done, running_text, time_left
+from irpretrain.screen.run_state import Job
+
+BAR_WIDTH = 24
+
+
+class LiveDisplay(PlainDisplay):
+    """Jobs done, running jobs with what they say of themselves, the time left, and the newest table."""
+
+    def __init__(self, screen: TextIO, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(screen, clock=clock)
+        self._table = ""
+        self._console = Console(file=screen, highlight=False, markup=False)
+        self._live = Live(
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            get_renderable=self.picture,
+        )
+        self._live.start()
+
+    def job_ended(self, job: Job, seconds: float) -> None:
+        """What is running is drawn; what has ended is counted."""
+
+    def table_made(self, table: str) -> None:
+        """Show the table until the next."""
+        self._table = table
+
+    def say(self, text: str) -> None:
+        """Show a text above what is redrawn."""
+        with self._lock:
+            self._console.print(text, soft_wrap=True)
+
+    def tick(self) -> None:
+        """Draw anew."""
+        with self._lock:
+            self._console.size = _size_of(self._screen)
+            self._live.refresh()
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        with self._lock:
+            self._live.stop()
+
+    def picture(self) -> RenderableType:
+        """Return what the terminal shows now."""
+        now, state = self._clock(), self.state
+        if not state.total:
+            return Text(f"{self.phase}: {now - self._began:.0f} s")
+        statuses = self.statuses()
+        head = Table.grid(padding=(0, 2))
+        head.add_row(
+            jobs_done(state),
+            ProgressBar(total=state.total, completed=state.done, width=BAR_WIDTH),
+            f"{duration(now - self._began)}, {time_left(state.seconds_left(now, statuses))}",
+        )
+        height = self._console.size.height
+        table = self._table.rstrip().splitlines()
+        free = max(1, height - 4)
+        shown = list(state.running.values())[:free]
+        jobs = Table.grid(padding=(0, 2), expand=True)
+        jobs.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        jobs.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        for job in shown:
+            jobs.add_row(f"  {job.title}", running_text(job, now, statuses.get(job.number)))
+        if len(state.running) > len(shown):
+            jobs.add_row(f"  and {len(state.running) - len(shown)} more", "")
+        room = height - len(shown) - 5
+        if table and len(table) > room:
+            table = table[-2:]  # where the report and the tables lie
+        parts: list[RenderableType] = [head, jobs]
+        if table:
+            parts += [Text(""), *(Text(line, no_wrap=True, overflow="ellipsis") for line in table)]
+        return Group(*parts)
+
+
+def _size_of(screen: TextIO) -> ConsoleDimensions:
+    """The terminal's size; the console would ask for that of stdout, which belongs to jobs meanwhile."""
+    try:
+        columns, lines = os.get_terminal_size(screen.fileno())
+    except (OSError, ValueError):
+        columns, lines = 80, 24
+    return ConsoleDimensions(columns or 80, lines or 24)

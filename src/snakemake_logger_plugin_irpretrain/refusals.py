@@ -1,0 +1,40 @@
+"""What Snakemake says before a run can start, as one message for the user."""
+
+from __future__ import annotations
+
+import re
+
+HEADER = re.compile(r'^\w+(?: in rule \w+)?(?: in file "[^"]*", line \d+)?:\n')
+TRACEBACK = re.compile(r'\n(?:Traceback:\n)?  File "[^"]*", line \d+, in .*\Z', re.DOTALL)
+NO_RULE = re.compile(r"No rule to produce (?P<file>.*) \(if you use input functions")
+NOT_NAMED = re.compile(
+    r"in rule (?P<rule>\w+) in file .*?\nError:\n  KeyError: '?(?P<name>.*?)'?\n"
+    r"Wildcards:\n(?P<wildcards>(?:  \w+=[^\n]*\n?)*)",
+    re.DOTALL,
+)
+MISSING_INPUT = re.compile(
+    r"Missing input files for rule (?P<rule>\w+):.*?affected files:\n(?P<files>(?: {8}.*\n?)+)", re.DOTALL
+)
+
+
+def refusal(text: str) -> str:
+    """Return the message inside what Snakemake logs of an exception: without class, place and traceback."""
+    if match := NO_RULE.search(text):
+        return (
+            f"{match['file']}: no rule of this configuration makes such a file, and there is no target of this name.\n"
+            "  `snakemake --list-target-rules` lists the targets; results/README.md says which files a run makes."
+        )
+    if match := MISSING_INPUT.search(text):
+        files = [line.strip() for line in match["files"].splitlines() if line.strip()]
+        others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
+        return (
+            f"{files[0]}{others}: there is no such file, and no rule of this configuration makes it.\n"
+            f"  Rule {match['rule']} needs it."
+        )
+    if match := NOT_NAMED.search(text):
+        wildcards = ", ".join(match["wildcards"].split())
+        return (
+            f"the configuration does not name {match['name']!r}, so {match['rule']} makes no file for {wildcards}.\n"
+            "  Mend the name of the file, or add what it names to the configuration."
+        )
+    return TRACEBACK.sub("", HEADER.sub("", text)).strip()
