@@ -101,7 +101,9 @@ onsuccess:
 
 
 onerror:
-    logger.info("The run stopped. The message above says why; the rule's log under results/logs says more.")
+    logger.info(
+        "The run stopped. The message above says why; the rule's log under results/logs says more."
+    )
     logger.info("After mending it, the same command goes on from where it stopped.")
 
 

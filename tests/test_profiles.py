@@ -20,7 +20,7 @@ def profile(name: str) -> dict[str, object]:
 
 
 def test_there_is_one_for_each_way_to_run():
-    assert PROFILES == ["gpu", "local", "slurm"]
+    assert PROFILES == ["default", "gpu", "local", "slurm"]
 
 
 @pytest.mark.parametrize("name", PROFILES)

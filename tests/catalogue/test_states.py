@@ -16,7 +16,7 @@ from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
 
 from irpretrain.catalogue.entry import Entry
 from irpretrain.catalogue.states import FileState, fingerprint, missing_of, status_of
-from irpretrain.catalogue.table import list_datasets
+from irpretrain.catalogue.table import datasets_text, list_datasets
 from irpretrain.catalogue.verify import read_report, require, verify
 from irpretrain.errors import IntegrityError
 
@@ -139,14 +139,15 @@ def test_what_an_entry_needs_is_missing_too(tmp_path, data):
     assert missing_of(["other"], catalogue, tmp_path) == {"other": ["x"], "small": [DOCS, TOPICS, JUDGED]}
 
 
-def test_the_table(data, capsys):
+def test_the_table(data):
     (data / JUDGED).write_text("q1 0 d1\n")
     states(data)
     catalogue = {"small": SMALL, "other": Entry(**entry(needs=["small"], label="Other | one"))}
     outputs = data.parent / "datasets.md", data.parent / "datasets.csv"
-    counts = list_datasets(catalogue, {"small": data.parent / "report.json"}, "data", *outputs)
+    reports = {"small": data.parent / "report.json"}
+    counts = list_datasets(catalogue, reports, "data", *outputs)
     assert counts == {"broken": 1, "missing": 1}
-    printed = capsys.readouterr().out
+    printed = datasets_text(catalogue, reports, "data")
     assert "Data sets, in data/ (1 broken, 1 missing)" in printed
     assert "broken: data/small/qrels.txt: qrels.txt:1: wrong number" in " ".join(printed.split())
     assert "get: " in printed

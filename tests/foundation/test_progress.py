@@ -1,14 +1,11 @@
-"""Status lines: none for short work, one every few seconds for long work, a bar on a terminal."""
+"""Status lines: none for short work, one every few seconds for long work, in units that the user knows."""
 
 from __future__ import annotations
-
-import io
-import sys
 
 import pytest
 
 from irpretrain import progress as module
-from irpretrain.progress import progress
+from irpretrain.progress import duration, notice, progress
 
 
 class Clock:
@@ -39,30 +36,54 @@ def test_items_pass_unchanged_and_short_work_is_silent(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_line_every_ten_seconds_says_how_far_how_fast_and_how_long(clock, capsys):
-    assert list(progress(clock.items(10), "count words", "documents", total=10)) == list(range(10))
-    # Items end at 4, 8, 12, ... seconds: ten seconds have passed at 12, again at 24 and 36.
+def test_a_line_says_how_far_how_fast_and_how_long(clock, capsys):
+    assert list(progress(clock.items(3), "count words", "documents", total=3)) == list(range(3))
     assert capsys.readouterr().err.splitlines() == [
-        "[count words] 3/10 (30%), 28 s left, 0.25 documents/s",
-        "[count words] 6/10 (60%), 16 s left, 0.25 documents/s",
-        "[count words] 9/10 (90%), 4 s left, 0.25 documents/s",
+        "[count words] 1/3 documents (33%), 15 documents/min, 8 s left",
+        "[count words] 2/3 documents (67%), 15 documents/min, 4 s left",
+        "[count words] 3/3 documents (100%), 15 documents/min, 0 s left",
     ]
+
+
+def test_lines_come_every_two_seconds_at_first_and_every_ten_later(clock, capsys):
+    clock.seconds = 1.0
+    list(progress(clock.items(200), "read", "records"))
+    counts = [
+        int(line.removeprefix("[read] ").partition(" ")[0]) for line in capsys.readouterr().err.splitlines()
+    ]
+    assert counts[:5] == [2, 4, 6, 8, 10]
+    assert counts[-3:] == [173, 183, 193]
 
 
 def test_without_a_total_there_is_no_time_left(clock, capsys):
     clock.seconds = 1 / 128
-    list(progress(clock.items(1290), "read", "records"))
-    assert capsys.readouterr().err == "[read] 1,280, 128 records/s\n"
+    list(progress(clock.items(257), "read", "records"))
+    assert capsys.readouterr().err == "[read] 256 records, 128 records/s\n"
+
+
+def test_batches_count_as_what_they_hold(clock, capsys):
+    batches = [[0] * 600, [0] * 600, [0] * 300]
+    list(progress((batches[i] for i in clock.items(3)), "weigh", "texts", 1500, size=len))
+    assert capsys.readouterr().err.splitlines() == [
+        "[weigh] 600/1,500 texts (40%), 150 texts/s, 6 s left",
+        "[weigh] 1,200/1,500 texts (80%), 150 texts/s, 2 s left",
+        "[weigh] 1,500/1,500 texts (100%), 125 texts/s, 0 s left",
+    ]
+
+
+def test_empty_batches_are_no_division_by_zero(clock, capsys):
+    list(progress(([] for _ in clock.items(1)), "weigh", "texts", 10, size=len))
+    assert capsys.readouterr().err == "[weigh] 0 texts\n"
 
 
 def test_the_total_of_a_list_is_its_length(monkeypatch, capsys):
     made = Clock(0)
     monkeypatch.setattr(module, "time", made)
-    for _ in progress([1, 2, 3, 4], "fold", "folds"):
+    for _ in progress([1, 2], "fold", "folds"):
         made.now += 6
     assert capsys.readouterr().err.splitlines() == [
-        "[fold] 2/4 (50%), 12 s left, 0.17 folds/s",
-        "[fold] 4/4 (100%), 0 s left, 0.17 folds/s",
+        "[fold] 1/2 folds (50%), 10 folds/min, 6 s left",
+        "[fold] 2/2 folds (100%), 10 folds/min, 0 s left",
     ]
 
 
@@ -71,27 +92,14 @@ def test_more_items_than_announced_leave_no_negative_time(clock, capsys):
     assert "-" not in capsys.readouterr().err
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+def test_a_notice_names_its_stage(capsys):
+    notice("squad", "3 queries are left out")
+    assert capsys.readouterr().err == "[squad] NOTE: 3 queries are left out\n"
 
 
-def test_a_terminal_has_a_bar_that_leaves_nothing_behind(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.delenv("IRPRETRAIN_PLAIN_PROGRESS", raising=False)
-    monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(progress("abc", "count words", "documents")) == ["a", "b", "c"]
-    assert "count words:" in terminal.getvalue()
-    assert "3" in terminal.getvalue()
-    assert terminal.getvalue().rsplit("\r", 2)[-2].strip() == ""
-
-
-def test_a_terminal_can_ask_for_lines(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setenv("IRPRETRAIN_PLAIN_PROGRESS", "1")
-    monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(progress("abc", "count words", "documents")) == ["a", "b", "c"]
-    assert terminal.getvalue() == ""
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (99, "99 s"), (720, "12 min"), (9000, "2.5 h")])
+def test_times_are_said_in_the_unit_that_fits(seconds, text):
+    assert duration(seconds) == text
 
 
 def test_an_error_of_the_source_passes_through(clock):

@@ -7,7 +7,7 @@ import pytest
 from small_run import PROP_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.report.headline import WIDTH, headline, print_headlines
+from irpretrain.report.headline import WIDTH, headline, headlines
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import make_tables
@@ -33,24 +33,20 @@ def test_the_table_in_plain_text(made: Path) -> None:
     assert f"Report:  {made / 'reports/prop.html'}" in text
 
 
-def test_what_a_run_has_made_is_printed(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def printed(since: float) -> str:
-        print_headlines(made, since, "here")
-        return capsys.readouterr().out
-
+def test_what_a_run_has_made_is_told(made: Path) -> None:
     (made / "reports").mkdir()
     for place, name in enumerate(("report.html", "reports/prop.html", "reports/php.html"), 1):
         (made / name).touch()
         os.utime(made / name, (place, place))
     # The whole report was made before, those of two papers now.
-    text = printed(since=2)
+    text = headlines(made, 2, "here")
     assert "here/reports/php.html" in text
     assert "significantly better than BM25" in text
     assert "here/report.html" not in text
-    assert "here/reports/prop.html" not in printed(since=3)
+    assert "here/reports/prop.html" not in headlines(made, 3, "here")
     # All were made now; none was, as when there was nothing to do.
     for since in (1, 4):
-        assert re.findall(r"Report:  (\S+)", printed(since)) == ["here/report.html"]
+        assert re.findall(r"Report:  (\S+)", headlines(made, since, "here")) == ["here/report.html"]
 
 
 def test_without_a_table_the_place_is_still_named(tmp_path: Path) -> None:

@@ -43,7 +43,10 @@ def newest_status(log: Path) -> Status | None:
 def notices(log: Path) -> list[str]:
     """Return what the user should know of a job, in the order in which it was said."""
     mark = f"] {NOTICE}"
-    return [line.replace(mark, "] ", 1) for line in _lines(log) if line.startswith("[") and mark in line]
+    told = [
+        line for line in _lines(log) if line.startswith("SLOW: ") or (line.startswith("[") and mark in line)
+    ]
+    return [line.replace(mark, "] ", 1) for line in dict.fromkeys(told)]
 
 
 def failure_message(log: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
-from irpretrain.progress import duration, notice
+from irpretrain.progress import duration
 
 STARVING = 0.1
 """Share of the time waited for batches from which on a training says so loudly."""
@@ -163,10 +163,11 @@ class BatchWaits:
         share = waited_share(measured)
         if share > STARVING and not self._said:
             self._said = True
-            notice(
-                self._title,
-                f"SLOW: training waits for its batches in {share:.0%} of the time; set compute.prefetch to on "
+            print(
+                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; set compute.prefetch to on "
                 "where it is off and there is a core to spare, or put results on a faster disk",
+                file=sys.stderr,
+                flush=True,
             )
 
 

@@ -1,0 +1,326 @@
+"""What the display makes of the records that Snakemake logs; their attributes are recorded ones of Snakemake 9.27."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from snakemake.settings.enums import Quietness
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from irpretrain.screen import display as display_module
+from irpretrain.screen.display import PlainDisplay
+from irpretrain.screen.live import LiveDisplay
+from irpretrain.screen.run_state import Job
+from snakemake_logger_plugin_irpretrain import ATTRIBUTE, LogHandler, has_display
+
+RULE_EXCEPTION = (
+    'RuleException:\nCalledProcessError in file "/x/rules/corpora.smk", line 26:\n'
+    "Command 'set -euo pipefail;  /x/python /x/.snakemake/scripts/tmpx.read_corpus.py' "
+)
+FINAL = "WorkflowError:\nAt least one job did not complete successfully."
+
+
+def settings(**changes: Any) -> SimpleNamespace:
+    usual = {
+        "dryrun": False, "verbose": False, "debug_dag": False, "quiet": None, "nocolor": False, "stdout": False,
+    }  # fmt: skip
+    return SimpleNamespace(**{**usual, "log_handler_settings": {"irpretrain": None}, **changes})
+
+
+class Run:
+    """A run of two jobs, told to a handler by log records."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.handler = LogHandler(settings(**changes), None)
+
+    def log(self, text: str | None, level: int = logging.INFO, at: float = 0.0, **facts: Any) -> None:
+        record = logging.LogRecord("snakemake", level, "", 0, text, None, None)
+        record.created = at
+        record.__dict__.update(facts)
+        self.handler.emit(record)
+
+    def begin(self) -> Run:
+        self.log("Assuming unrestricted shared filesystem usage.")
+        self.log("Workflow has started!", event=LogEvent.WORKFLOW_STARTED)
+        self.log("Building DAG of jobs...")
+        self.log(
+            "Job stats",
+            event=LogEvent.RUN_INFO,
+            stats={"read_corpus": 1, "write_paper_report": 1, "total": 2},
+        )
+        return self
+
+    def start(self, number: int = 1, rule: str = "read_corpus", at: float = 0.0, **facts: Any) -> None:
+        usual = {"wildcards": {"corpus": "tiny"}, "log": [f"{rule}.log"], "output": ["results/x"]}
+        self.log("Rule", at=at, event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, **{**usual, **facts})
+
+    def finish(self, number: int = 1, at: float = 0.0) -> None:
+        self.log("Finished", at=at, event=LogEvent.JOB_FINISHED, job_id=number)
+
+    def fail(
+        self, ending: str, number: int = 1, rule: str = "read_corpus", rule_msg: str | None = None
+    ) -> None:
+        self.log(RULE_EXCEPTION + ending, logging.ERROR, event=LogEvent.ERROR, exception="RuleException")
+        self.log(
+            "Error in rule", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=number, rule_name=rule,
+            log=[f"{rule}.log"], rule_msg=rule_msg,
+        )  # fmt: skip
+
+    def end_in_failure(self) -> None:
+        self.log("Shutting down, this might take some time.")
+        self.log("Exiting because a job execution failed. Look above for error messages", logging.ERROR)
+        self.log(FINAL, logging.ERROR, event=LogEvent.ERROR, exception="WorkflowError")
+        self.handler.close()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path))
+    return tmp_path
+
+
+def test_a_run_is_a_line_a_job_and_its_result_comes_last(capfd, folder):
+    run = Run()
+    run.log(None, **{ATTRIBUTE: {"closing": lambda: "\nthe headline table\nReport:  results/report.html"}})
+    run.begin()
+    run.start(at=100)
+    (folder / "read_corpus.log").write_text(
+        "[tiny] 1/2 records (50%), 1 records/s, 1 s left\n[tiny] NOTE: 1 left out\n"
+    )
+    run.finish(at=103)
+    run.start(2, "write_paper_report", at=103)
+    run.finish(2, at=105)
+    run.log("Complete log(s): /x/log")
+    run.handler.close()
+    run.handler.close()  # `logging` closes handlers once more at the end of the process
+    screen = capfd.readouterr()
+    assert screen.err == (
+        "[1/2] read corpus tiny, 3 s\n[tiny] 1 left out\n[2/2] write paper report tiny, 2 s\n2 of 2 jobs done.\n"
+    )
+    assert screen.out == "\nthe headline table\nReport:  results/report.html\n"
+
+
+def test_the_first_table_is_shown_when_it_is_there_and_later_ones_are_named(capfd, folder):
+    (folder / "results/tables").mkdir(parents=True)
+    columns = "panel,row,label,regime,measure,ours,low,high,marks,queries"
+    for paper in ("prop", "php"):
+        table = folder / f"results/tables/{paper}_headline.csv"
+        table.write_text(f"{columns}\nSQuAD,bm25,BM25 of {paper},zero-shot,RR@10,0.836,0.783,0.883,,150\n")
+    run = Run().begin()
+    for number, paper in enumerate(("prop", "php")):
+        run.start(number, "write_paper_report", output=[f"results/reports/{paper}.html"])
+        run.finish(number)
+    shown = capfd.readouterr().err
+    run.handler.close()
+    assert "BM25 of prop" in shown
+    assert "Report:  results/reports/prop.html" in shown
+    assert "BM25 of php" not in shown
+    assert "Report:  results/reports/php.html" in shown
+
+
+def test_nothing_to_do_ends_with_the_result(capfd):
+    run = Run()
+    run.log(None, **{ATTRIBUTE: {"closing": lambda: "the headline"}})
+    run.log("Workflow has started!", event=LogEvent.WORKFLOW_STARTED)
+    run.log("Nothing to be done (all requested files are present and up to date).")
+    run.handler.close()
+    assert capfd.readouterr() == ("the headline\n", "Nothing to do: all files are there.\n")
+
+
+def test_a_refusal_before_the_run_is_all_that_is_shown(capfd):
+    run = Run()
+    run.log("Config file config.yaml is extended by additional config specified via the command line.")
+    run.log(
+        'WorkflowError in file "/x/Snakefile", line 61:\nsed: unknown key\n  File "/x/Snakefile", line 61, in <module>',
+        logging.ERROR, event=LogEvent.ERROR, exception="WorkflowError",
+    )  # fmt: skip
+    run.handler.close()
+    assert capfd.readouterr() == ("", "sed: unknown key\n")
+
+
+def test_messages_of_failed_jobs_come_last_and_each_once(capfd, folder):
+    run = Run().begin()
+    for number, rule in enumerate(("read_corpus", "prepare_dataset", "search")):
+        run.start(number, rule)
+        message = (
+            "ERROR in x: data/a.jsonl:3: not JSON\n  Mend it." if number < 2 else "FAULT in y: KeyError: 1"
+        )
+        (folder / f"{rule}.log").write_text(f"[x] begins\n\n{message}\n\n")
+        run.fail("returned non-zero exit status 1.", number, rule)
+    run.end_in_failure()
+    screen = capfd.readouterr()
+    assert screen.out == ""
+    assert screen.err == (
+        "FAILED read corpus tiny\nFAILED prepare dataset tiny\nFAILED search tiny\n"
+        "\nStopped: 0 of 2 jobs done. The same command goes on from there after the fault below is mended.\n"
+        "Logs: prepare_dataset.log, read_corpus.log, search.log\n\n"
+        "ERROR in x: data/a.jsonl:3: not JSON\n  Mend it.\n\nFAULT in y: KeyError: 1\n"
+    )
+
+
+def test_a_job_that_was_killed_says_how_it_ended(capfd):
+    run = Run().begin()
+    run.start()
+    run.fail("died with <Signals.SIGKILL: 9>.")
+    run.end_in_failure()
+    assert capfd.readouterr().err.endswith(
+        "ERROR in read_corpus: read corpus tiny stopped without a message: died with <Signals.SIGKILL: 9>. The system "
+        "ends jobs so when memory runs out.\n  Its log: read_corpus.log\n"
+    )
+
+
+def test_what_a_cluster_says_of_a_job_is_shown_where_the_job_says_nothing(capfd):
+    run = Run().begin()
+    run.start()
+    run.fail("", rule_msg="SLURM-job '7' failed, SLURM status is: 'TIMEOUT'.")
+    run.end_in_failure()
+    assert (
+        "stopped without a message: SLURM-job '7' failed, SLURM status is: 'TIMEOUT'."
+        in capfd.readouterr().err
+    )
+
+
+def test_a_job_that_succeeds_at_its_second_attempt_has_not_failed(capfd):
+    run = Run().begin()
+    run.start()
+    run.fail("returned non-zero exit status 1.")
+    run.log("Trying to restart job 1.")
+    run.start()
+    run.finish()
+    run.start(2)
+    run.finish(2)
+    run.handler.close()
+    assert capfd.readouterr().err.endswith("[2/2] read corpus tiny, 0 s\n2 of 2 jobs done.\n")
+
+
+def test_an_interruption_is_no_fault(capfd):
+    run = Run().begin()
+    run.start()
+    run.fail("returned non-zero exit status 130.")
+    run.end_in_failure()
+    assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in capfd.readouterr().err
+
+
+def test_an_error_of_snakemake_itself_is_not_lost(capfd):
+    run = Run().begin()
+    run.log("OSError:\nthe disk is gone", logging.ERROR, event=LogEvent.ERROR, exception="OSError")
+    run.handler.close()
+    assert capfd.readouterr().err.endswith("\nthe disk is gone\n")
+
+
+def test_other_commands_show_what_snakemake_says(capfd):
+    run = Run()
+    run.log("Unlocked working directory.")
+    run.handler.close()
+    assert capfd.readouterr() == ("", "Unlocked working directory.\n")
+
+
+@pytest.mark.parametrize(
+    "quiet", [{Quietness.PROGRESS, Quietness.RULES}, {Quietness.ALL}], ids=["rules", "all"]
+)
+def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
+    run = Run(quiet=quiet).begin()
+    run.start()
+    (folder / "read_corpus.log").write_text("ERROR in x: not JSON\n")
+    run.fail("returned non-zero exit status 1.")
+    run.start(2)
+    run.finish(2)
+    run.end_in_failure()
+    shown = capfd.readouterr().err
+    assert "[1/2]" not in shown
+    assert shown.endswith("\n\nERROR in x: not JSON\n")
+
+
+@pytest.mark.parametrize("option", ["dryrun", "verbose", "debug_dag"])
+def test_a_dry_run_and_verbose_output_are_snakemake_s_own(option):
+    changed = settings(**{option: True})
+    handler = LogHandler(changed, None)
+    assert not has_display(changed)
+    assert not handler.has_filter
+    assert not handler.has_formatter
+    assert has_display(settings())
+    assert not has_display(settings(log_handler_settings={"other": None}))
+
+
+def test_it_is_silent_for_no_longer_than_half_a_minute():
+    now, screen = [0.0], io.StringIO()
+    display = PlainDisplay(screen, clock=lambda: now[0])
+
+    def wait(seconds: int) -> list[str]:
+        before = screen.tell()
+        for _ in range(seconds):
+            now[0] += 1
+            display.tick()
+        return screen.getvalue()[before:].splitlines()
+
+    assert wait(30) == ["Reading the configuration: 20 s"]
+    display.planned({"pretrain": 1})
+    display.started(Job(1, "pretrain", "pretrain prop 1", started=30.0))
+    assert wait(31) == [
+        "0 of 1 jobs done, time left not known yet. Running: pretrain prop 1 (10 s).",
+        "0 of 1 jobs done, time left not known yet. Running: pretrain prop 1 (30 s).",
+    ]
+    assert display_module.SECONDS_BETWEEN_LINES < 30
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, folder):
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Terminal()
+    display = LiveDisplay(screen, clock=lambda: 130.0)
+    try:
+        display.planned({"pretrain": 2})
+        log = folder / "job.log"
+        log.write_text("[prop] step 40/100, loss 0.6931\n")
+        os.utime(log, (120, 120))
+        display.started(Job(1, "pretrain", "pretrain prop 1", (log,), started=100.0))
+        display.table_made("BM25  0.836\n\nReport:  results/reports/prop.html\n")
+        display.tick()
+        shown = screen.getvalue()
+    finally:
+        display.close()
+    for text in (
+        "0 of 2 jobs done",
+        "pretrain prop 1",
+        "30 s: step 40/100",
+        "BM25  0.836",
+        "results/reports/prop.html",
+    ):
+        assert text in shown
+
+
+OUTPUT = """
+import os, subprocess, sys
+from pathlib import Path
+from irpretrain.screen.job_output import JobOutput
+output = JobOutput(Path({path!r}))
+print("of this process")
+message = "echo; echo 'ERROR in search: no room'; echo '  Make room.'; echo"
+subprocess.run(["sh", "-c", f"echo of a child; {{message}}; echo x >&2"])
+output.restore()
+print("on the screen", output.messages)
+"""
+
+
+@pytest.mark.parametrize("path", ["jobs.log", "no/such/folder/jobs.log"])
+def test_what_jobs_print_stays_off_the_screen_and_messages_are_kept_without_a_file(folder, path):
+    done = subprocess.run([sys.executable, "-c", OUTPUT.format(path=path)], capture_output=True, text=True)
+    assert done.stdout == "on the screen {'search': 'ERROR in search: no room\\n  Make room.'}\n", done.stderr
+    assert done.stderr == ""
+    if path == "jobs.log":
+        said = (folder / path).read_text().splitlines()
+        assert said[:2] == ["of this process", "of a child"]
+        assert said[-1] == "x"

@@ -1,0 +1,52 @@
+"""Snakemake's text of an exception becomes one message; the texts are recorded ones of Snakemake 9.27."""
+
+from __future__ import annotations
+
+import pytest
+
+from snakemake_logger_plugin_irpretrain.refusals import refusal
+
+RECORDED = {
+    "of the configuration": (
+        'WorkflowError in file "/x/Snakefile", line 61:\nconfig.yaml: 1 fault in the configuration\n'
+        "  - sed: unknown key; did you mean seed?\n  docs/config.md lists every key.\n"
+        '  File "/x/Snakefile", line 61, in <module>',
+        "config.yaml: 1 fault in the configuration\n  - sed: unknown key; did you mean seed?\n"
+        "  docs/config.md lists every key.",
+    ),
+    "of an input function": (
+        'WorkflowError in rule attributions in file "/x/Snakefile", line 9:\nadd a page\n'
+        '  File "/x/rules/common/attributions.smk", line 7, in pages (rule all, line 3, /x/a.smk)',
+        "add a page",
+    ),
+    "unknown target": (
+        "MissingRuleException:\nNo rule to produce results/nope (if you use input functions make sure that they "
+        "don't raise unexpected exceptions).",
+        "results/nope: no rule of this configuration makes such a file, and there is no target of this name.\n"
+        "  `snakemake --list-target-rules` lists the targets; results/README.md says which files a run makes.",
+    ),
+    "unknown name": (
+        'InputFunctionException in rule search in file "/x/rules/retrieval.smk", line 26:\nError:\n'
+        "  KeyError: 'nope'\nWildcards:\n  dataset=nope\n  candidates=bm25\nTraceback:\n"
+        '  File "/x/rules/common/datasets.smk", line 139, in dataset_index\n'
+        '  File "/x/rules/common/first_stages.smk", line 15, in index_of (rule search, line 57, /x/retrieval.smk)',
+        "the configuration does not name 'nope', so search makes no file for dataset=nope, candidates=bm25.\n"
+        "  Mend the name of the file, or add what it names to the configuration.",
+    ),
+    "missing input": (
+        'MissingInputException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\n'
+        "Missing input files for rule read_corpus:\n    output: results/a, results/b\n    wildcards: corpus=tiny\n"
+        "    affected files:\n        data/a.jsonl\n        data/b.jsonl",
+        "data/a.jsonl (and 1 more): there is no such file, and no rule of this configuration makes it.\n"
+        "  Rule read_corpus needs it.",
+    ),
+    "lock": (
+        "LockException:\nError: Directory cannot be locked. Please make sure that no other process runs.",
+        "Error: Directory cannot be locked. Please make sure that no other process runs.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), RECORDED.values(), ids=RECORDED.keys())
+def test_only_the_message_is_left(text, message):
+    assert refusal(text) == message
