@@ -64,7 +64,7 @@ class PlainDisplay:
         """A job has failed; its message is for the end of the run."""
         with self._lock:
             failure = self.state.fail(number, how, logs)
-            if failure:
+            if failure and not _is_interrupted(failure):
                 self.say(failed_line(failure))
             return failure
 
@@ -117,8 +117,10 @@ class PlainDisplay:
 
 
 def as_user_stands(path: str | Path) -> str:
-    """Return a path as seen from where the user gave the command, which `--directory` has left."""
-    return os.path.relpath(path, os.environ.get("PWD", os.getcwd()))
+    """Return a path as the user can take it: relative where it lies below the folder in which the command was given,
+    which `--directory` may have left; otherwise in full."""
+    there, whole = os.environ.get("PWD", os.getcwd()), os.path.abspath(path)
+    return os.path.relpath(whole, there) if Path(whole).is_relative_to(there) else whole
 
 
 def _status_since(start: float) -> Callable[[Path], Status | None]:
@@ -135,6 +137,11 @@ def _status_since(start: float) -> Callable[[Path], Status | None]:
 
 
 INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM")
+"""How jobs end that the user ends."""
+
+
+def _is_interrupted(failure: Failure) -> bool:
+    return any(word in failure.how for word in INTERRUPTED)
 
 
 def _failure_text(failure: Failure, other_messages: Mapping[str, str]) -> str:
@@ -144,7 +151,7 @@ def _failure_text(failure: Failure, other_messages: Mapping[str, str]) -> str:
             return text
     if text := other_messages.get(failure.job.rule, ""):
         return text
-    if any(word in failure.how for word in INTERRUPTED):
+    if _is_interrupted(failure):
         return ""
     ending = f": {failure.how}" if failure.how else ""
     memory = " The system ends jobs so when memory runs out." if "SIGKILL" in failure.how else ""

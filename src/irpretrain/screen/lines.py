@@ -45,7 +45,8 @@ def time_left(left: Left | None) -> str:
     """Return the time left in words."""
     if left is None:
         return "time left not known yet"
-    untimed = f", {left.untimed} jobs of kinds not timed yet" if left.untimed else ""
+    jobs = "1 job of a kind" if left.untimed == 1 else f"{left.untimed} jobs of kinds"
+    untimed = f", {jobs} not timed yet" if left.untimed else ""
     return f"about {duration(left.seconds)} left{untimed}"
 
 

@@ -73,11 +73,13 @@ class LiveDisplay(PlainDisplay):
             ProgressBar(total=state.total, completed=state.done, width=BAR_WIDTH),
             f"{duration(now - self._began)}, {time_left(state.seconds_left(now, statuses))}",
         )
-        height = self._console.size.height
+        width, height = self._console.size
         table = self._table.rstrip().splitlines()
         free = max(1, height - 4)
         shown = list(state.running.values())[:free]
+        # Narrower than the terminal: the ^C of an interruption must not begin a line of its own.
         jobs = Table.grid(padding=(0, 2), expand=True)
+        jobs.width = max(20, width - 8)
         jobs.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         jobs.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         for job in shown:
