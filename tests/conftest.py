@@ -21,7 +21,7 @@ settings.register_profile(
 )
 settings.load_profile("project")
 
-SHARED_RUN = ("tests/workflow/test_readme.py", "tests/workflow/test_workflow.py")
+SHARED_RUN = tuple(f"tests/workflow/test_{name}.py" for name in ("readme", "screen", "workflow"))
 """Files of tests on the run of `finished`, which takes minutes to make."""
 
 

@@ -3,7 +3,7 @@
     with stage(snakemake) as done:
         done(count_words(snakemake.input.documents, snakemake.output.counts, ...))
 
-Everything printed goes to the rule's log and to the screen; an error meant for the user is printed as its
+Everything printed goes to the rule's log and to stderr or stdout; an error meant for the user is printed as its
 message alone, any other as a pointer to the traceback in the log; the sidecar of the first output is written at
 the end with the counts handed to `done`.
 """
@@ -24,7 +24,7 @@ from irpretrain.provenance import Recorder
 
 
 class _Log:
-    """The rule's log. Where the disk has no room for it the stage goes on: what matters is on the screen too."""
+    """The rule's log. Where the disk has no room for it the stage goes on: what matters is on stderr too."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)

@@ -91,10 +91,14 @@ class LogHandler(LogHandlerBase):
     def _show_as_snakemake(self, record: logging.LogRecord) -> None:
         from snakemake.logging import ColorizingTextHandler
 
+        from snakemake_logger_plugin_irpretrain.refusals import refusal
+
         if not hasattr(self, "_usual"):
             stream = sys.stdout if self.common_settings.stdout else sys.stderr
             self._usual = ColorizingTextHandler(nocolor=self.common_settings.nocolor, stream=stream)
             self._usual.setFormatter(self.formatter)
+        if getattr(record, "event", None) == LogEvent.ERROR and not self.common_settings.verbose:
+            record.msg = refusal(str(record.msg))
         self._usual.emit(record)
 
     def _take(self, record: logging.LogRecord, display: PlainDisplay) -> None:

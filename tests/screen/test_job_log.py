@@ -30,12 +30,12 @@ def log(tmp_path) -> Path:
             Status("step 40/100, loss 0.6931, 2,000 tokens/s, 12 s left", 0.4),
         ),
         ("[a [b]] 1/2 folds (50%), 10 folds/min, 6 s left", Status("1/2 folds (50%), 10 folds/min, 6 s left", 0.5)),
-        ("[read] 12/10 records (120%), 0 s left", Status("12/10 records (120%), 0 s left", 1.0)),
+        ("[read] 10/10 records (100%), 0 s left", None),
         ("[squad] NOTE: 3 queries are left out", None),
         ("2026-11-21 12:00:00 INFO something of Java 3/4", None),
         ("[tuning] batch 8, rate 0.001 (1/2), epoch 1/5: loss 0.5", None),
     ],
-    ids=["batches", "without a total", "training", "brackets", "too many", "notice", "java", "epoch"],
+    ids=["batches", "without a total", "training", "brackets", "complete", "notice", "java", "epoch"],
 )  # fmt: skip
 def test_a_status_is_a_line_with_a_count(log, line, status):
     log.write_text(f"begins\n{line}\nends\n")
@@ -52,10 +52,10 @@ def test_what_progress_writes_is_read(log, monkeypatch):
     monkeypatch.setattr(progress_module, "time", type("Clock", (), {"monotonic": lambda: next(moments)}))
     with open(log, "w") as handle:
         monkeypatch.setattr(sys, "stderr", handle)
-        list(progress(range(4), "read", "records"))
+        list(progress(range(4), "read", "records", total=5))
         notice("read", "2 records are left out")
         print("SLOW: padding is computed", file=handle)
-    assert newest_status(log) == Status("4/4 records (100%), 12 records/min, 0 s left", 1.0)
+    assert newest_status(log) == Status("4/5 records (80%), 12 records/min, 5 s left", 0.8)
     assert notices(log) == ["[read] 2 records are left out", "SLOW: padding is computed"]
 
 

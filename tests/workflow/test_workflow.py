@@ -152,7 +152,7 @@ def test_the_audit_of_wikis_needs_their_dumps_alone(finished, tmp_path):
         (tmp_path / name).symlink_to(folder / name)
     done = run_workflow(tmp_path, "wikitext_audit")
     assert (
-        "wiki: 36 pages compared; differences without an explanation: 0 of 288 headings"
+        "[wiki] 36 pages compared; differences without an explanation: 0 of 288 headings"
         in done.stderr + done.stdout
     )
     record = json.loads((tmp_path / "results/audits/wiki.json").read_text())
@@ -219,7 +219,7 @@ def test_only_stages_that_need_torch_import_it(finished):
 
 def test_a_second_call_does_nothing(finished):
     folder, _ = finished
-    assert "Nothing to be done" in run_workflow(folder, cores=1).stderr
+    assert "Nothing to do" in run_workflow(folder, cores=1).stderr
 
 
 def test_other_shards_and_cores_and_kills_at_random_moments_give_the_same_bytes(finished, tmp_path):

@@ -24,7 +24,7 @@ class Status(NamedTuple):
 
 
 def newest_status(log: Path) -> Status | None:
-    """Return the newest status in a log; None where there is no log or none in its last lines."""
+    """Return the newest status in a log; None where there is none, or it says that all is done: other work goes on."""
     try:
         with open(log, "rb") as handle:
             handle.seek(0, 2)
@@ -36,7 +36,9 @@ def newest_status(log: Path) -> Status | None:
         if match := STATUS.match(line):
             done = int(match["done"].replace(",", ""))
             total = int(match["total"].replace(",", "")) if match["total"] else 0
-            return Status(match["text"], min(1.0, done / total) if total else None)
+            if total and done >= total:
+                return None
+            return Status(match["text"], done / total if total else None)
     return None
 
 

@@ -1,0 +1,108 @@
+"""What a run shows without a terminal: a line a job, the first table, the result last; a refusal alone and last."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import readme_command, run_command, run_workflow
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
+
+FINISHED_JOB = re.compile(r"\[ *(\d+)/(\d+)\] (\S.*), \d+ (?:s|min)")
+FOLDS = "results/datasets/tiny/folds.json"
+
+
+def test_a_run_is_a_line_a_job_with_the_first_table_in_between_and_the_headline_last(finished):
+    folder, done = finished
+    lines = said(done.stderr)
+    jobs = [match for match in map(FINISHED_JOB.fullmatch, lines) if match]
+    total = int(jobs[0][2])
+    assert [int(match[1]) for match in jobs] == list(range(1, total + 1))
+    assert lines[-1] == f"{total} of {total} jobs done."
+    first_table = lines.index(f"Report:  {folder}/results/reports/{first_report(lines)}.html")
+    assert any(line.startswith("BM25 ") for line in lines[first_table - 40 : first_table])
+    assert "rule " not in done.stderr
+    assert "jobid" not in done.stderr
+    assert done.stdout.endswith(
+        f"Report:  {folder}/results/report.html\nTables:  {folder}/results/tables\n\n"
+    )
+    assert "SQuAD" not in done.stdout
+
+
+def said(screen: str) -> list[str]:
+    """The lines of a screen without what make says of clocks."""
+    return [line for line in screen.splitlines() if not line.startswith("make:")]
+
+
+def first_report(lines: list[str]) -> str:
+    """The paper whose report was made first."""
+    return next(match[1] for line in lines if (match := re.search(r"\] write paper report (\w+), ", line)))
+
+
+def test_what_jobs_print_is_in_a_file(finished):
+    [printed] = (finished[0] / ".snakemake/log").glob("*.jobs.log")
+    assert "documents" in printed.read_text()
+
+
+def test_a_second_run_shows_the_headline_and_where_the_report_lies(finished):
+    folder, first = finished
+    again = run_command(readme_command("make run", folder))
+    assert said(again.stderr)[-1] == "Nothing to do: all files are there."
+    assert again.stdout == first.stdout
+
+
+def test_a_message_of_a_failed_job_is_alone_and_last(finished, tmp_path):
+    folder, _ = finished
+    shutil.copytree(folder / "data", tmp_path / "data")
+    shutil.copy(folder / "tiny.yaml", tmp_path / "tiny.yaml")
+    with open(tmp_path / "data/documents/part-1.jsonl", "a") as handle:
+        handle.write('{"id": "d99", "title": \n')
+    done = run_workflow(tmp_path, FOLDS, expect=1)
+    usual, failed, rest = done.stderr.partition("FAILED read corpus tiny 0\n")
+    assert len(usual.splitlines()) == 1, "Snakemake names the profile"
+    assert failed
+    logs = (
+        rf"{tmp_path}/results/logs/corpora/tiny-0\.log, {tmp_path}/\.snakemake/log/\S+\.log, \S+\.jobs\.log"
+    )
+    assert re.fullmatch(
+        r"\nStopped: 0 of 3 jobs done\. The same command goes on from there after the fault below is mended\.\n"
+        rf"Logs: {logs}\n\n"
+        r"ERROR in read_corpus: data/documents/part-1\.jsonl:37: not valid JSON: .*\n"
+        r"  Mend the record, or set malformed: skip to leave such records out and count them\.\n",
+        rest,
+    ), rest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--config", "sed=3"],
+            r".*1 fault in the configuration\n  - sed: unknown key; did you mean seed\?\n.*",
+        ),
+        (["results/nope"], r"results/nope: no rule of this configuration makes such a file.*"),
+        (
+            ["results/runs/nope/bm25/first-stage.run.gz"],
+            r"the configuration does not name 'nope', so search .*",
+        ),
+    ],
+    ids=["configuration", "file", "name in a file"],
+)
+@pytest.mark.parametrize("dry", [False, True], ids=["run", "dry run"])
+def test_a_refusal_before_the_run_is_alone_and_last(finished, arguments, message, dry):
+    done = run_workflow(finished[0], *arguments, *(["--dry-run"] if dry else []), expect=1)
+    shown = done.stdout + done.stderr
+    assert "Traceback" not in shown
+    assert 'File "' not in shown
+    if dry:
+        assert re.search(message, done.stdout)
+    else:
+        assert re.fullmatch(rf"Using workflow specific profile .*\n{message}\n(  .*\n)*", done.stderr), (
+            done.stderr
+        )
