@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAME = "irpretrain"
 ATTRIBUTE = "irpretrain"
 """Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`."""
-JOB_ENDED = re.compile(r"\.(?P<rule>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
+JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
 
 
 def has_display(settings: Any) -> bool:
@@ -118,7 +118,7 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             display.finished(facts["job_id"], record.created)
         elif event == LogEvent.JOB_ERROR:
-            how = facts.get("rule_msg") or self._ends.pop(facts["rule_name"], "")
+            how = facts.get("rule_msg") or self._ending(facts["rule_name"])
             display.failed(facts["jobid"], how, [Path(log) for log in facts["log"]])
         elif event == LogEvent.ERROR:
             self._take_error(str(record.msg))
@@ -139,9 +139,14 @@ class LogHandler(LogHandlerBase):
 
     def _take_error(self, text: str) -> None:
         if match := JOB_ENDED.search(text):
-            self._ends[match["rule"]] = match["how"]
+            self._ends[match["script"]] = match["how"]
         else:
             self._errors.append(text)
+
+    def _ending(self, rule: str) -> str:
+        """How a job of a rule has ended; rules of papers share a script, whose name theirs begins with."""
+        scripts = [script for script in self._ends if rule == script or rule.startswith(f"{script}_")]
+        return self._ends.pop(max(scripts, key=len)) if scripts else ""
 
     def close(self) -> None:
         """Print what the run has come to: the result, or the message that says why there is none, alone and last."""

@@ -178,6 +178,14 @@ def test_a_job_that_was_killed_says_how_it_ended(capfd):
     )
 
 
+def test_a_rule_of_a_paper_is_known_by_the_script_that_papers_share(capfd):
+    run = Run().begin()
+    run.start(rule="read_corpus_prop")
+    run.fail("returned non-zero exit status 139.", rule="read_corpus_prop")
+    run.end_in_failure()
+    assert "stopped without a message: returned non-zero exit status 139.\n" in capfd.readouterr().err
+
+
 def test_what_a_cluster_says_of_a_job_is_shown_where_the_job_says_nothing(capfd):
     run = Run().begin()
     run.start()

@@ -59,12 +59,12 @@ def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
 
 
 def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
-    line = progress_line(state, 40.0, {3: None, 4: Status("step 5/10, loss 0.5", 0.5)})
+    line = progress_line(state, 40.0, {3: None, 4: Status("step 5/10, loss 0.5, 20 s left", 0.5)})
     assert (
         line
         == (
             "3 of 10 jobs done, about 55 s left, 5 jobs of kinds not timed yet. "
-            "Running: search squad (5 s); train squad (20 s: step 5/10, loss 0.5)"
+            "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)"
         )
         + "."
     )
