@@ -52,7 +52,8 @@ def main(arguments: Sequence[str]) -> int:
             print(error, file=sys.stderr)
             return 1
         print("Planned as if all data were there and nothing were done yet.", file=sys.stderr)
-        command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", "reason", "host"]
+        command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none"]
+        command += ["--dry-run", "--quiet", "rules", "reason", "host"]
         where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", folder]
         last = Path(folder, "plan.yaml")
         last.write_text("plan_absent: true\n")

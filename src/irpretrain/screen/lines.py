@@ -22,8 +22,7 @@ def progress_line(state: RunState, now: float, statuses: Mapping[int, Status | N
     """Return how far a run is: jobs done, time left, and running jobs with what they say of themselves."""
     left = time_left(state.seconds_left(now, statuses))
     running = [
-        f"{job.title} ({running_text(job, now, _short(statuses.get(job.number)))})"
-        for job in state.running.values()
+        f"{job.title} ({running_text(job, now, statuses.get(job.number))})" for job in state.running.values()
     ]
     more = f"; and {len(running) - SHOWN_RUNNING} more" if len(running) > SHOWN_RUNNING else ""
     shown = "; ".join(running[:SHOWN_RUNNING])
@@ -37,18 +36,14 @@ def jobs_done(state: RunState) -> str:
 
 
 def running_text(job: Job, now: float, status: Status | None) -> str:
-    """Return how long a job has been running, and how far it says it is."""
+    """Return how long a job has been running, and what it says of itself: its count and its time left, without rates
+    and losses."""
     elapsed = duration(max(0.0, now - job.started))
-    return f"{elapsed}: {status.text}" if status else elapsed
-
-
-def _short(status: Status | None) -> Status | None:
-    """A status without what stands between its count and its time left: rates, losses."""
     if status is None:
-        return None
+        return elapsed
     parts = status.text.split(", ")
-    count, last = parts[0], parts[-1]
-    return status._replace(text=f"{count}, {last}" if last.endswith(" left") else count)
+    left = f", {parts[-1]}" if parts[-1].endswith(" left") else ""
+    return f"{elapsed}: {parts[0]}{left}"
 
 
 def time_left(left: Left | None) -> str:
