@@ -233,7 +233,7 @@ def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run,
     _, _, counts = run(TOPICS, JUDGED)
     assert counts["summary"] == "10 documents, 4 queries, 5 judgements; nothing left out"
     assert counts["warnings"] == []
-    assert capsys.readouterr().err == f"[Test] {counts['summary']}\n"
+    assert capsys.readouterr().err == f"[Test] NOTE: {counts['summary']}\n"
     judged = JUDGED + "q1 0 D02 0\nQ3 0 d3 1\n"
     _, _, counts = run(TOPICS + "q4\tfour\n", judged)
     assert counts["summary"] == (
@@ -248,8 +248,8 @@ def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run,
     assert "such as query Q3. The file of topics has q3 in place of Q3" in counts["warnings"][1]
     shown = capsys.readouterr().err.splitlines()
     assert shown == [
-        f"[Test] {counts['summary']}",
-        *(f"[Test] WARNING: {line}" for line in counts["warnings"]),
+        f"[Test] NOTE: {counts['summary']}",
+        *(f"[Test] NOTE: WARNING: {line}" for line in counts["warnings"]),
     ]
 
 

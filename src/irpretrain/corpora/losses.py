@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from irpretrain.corpora.policy import Tally
+from irpretrain.progress import notice
 
 EMPTY = ("empty document", "empty text", "no text", "no text under title_tags and body_tags")
 """Reasons for which a document that ought to have text is left out."""
@@ -83,5 +83,5 @@ def tell(label: str, queries: str, documents: int, losses: Iterable[Loss]) -> di
     summary = f"{documents:,} documents, {queries}; {lost}"
     warnings = [loss.warning() for loss in present if loss.number / loss.total > WORTH_A_WARNING]
     for line in (summary, *(f"WARNING: {warning}" for warning in warnings)):
-        print(f"[{label}] {line}", file=sys.stderr)
+        notice(label, line)
     return {"summary": summary, "warnings": warnings}

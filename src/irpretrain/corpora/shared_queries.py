@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from irpretrain.contracts import QUERIES
 from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.qrels import read_qrels, relevant
+from irpretrain.progress import notice
 
 MOST_OF_EQUAL_TEXT = 0.1
 """Largest share of the tested queries whose texts may occur among the used ones under other identifiers: different
@@ -89,10 +89,10 @@ def check_shared_queries(
             f"at most {MOST_OF_EQUAL_TEXT:.0%} may be equal by chance\n  {remedy}"
         )
     if same_text:
-        print(
-            f"[{names[1]}] {len(same_text):,} of {len(tested_texts):,} tested queries have the text of a query of "
-            f"{names[0]}, such as {min(same_text)}",
-            file=sys.stderr,
+        notice(
+            names[1],
+            f"{len(same_text):,} of {len(tested_texts):,} tested queries have the text of a query of {names[0]}, "
+            f"such as {min(same_text)}",
         )
     counts = {
         "queries_used": number,

@@ -115,7 +115,7 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     if share.number == 0:
         if source:
             what = f"the dump does not say which wiki it is of: {site.database} is taken from {source}"
-            print(f"[{path.name}] {what}", file=sys.stderr)
+            notice(path.name, what)
         if fault is None:
             _say_what_is_not_known(path, site, options.names)
     language = WikiLanguage.of(site, options.names)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
+
+from irpretrain.progress import notice
 
 
 def tell_lost_queries(output: str | Path, asked: Iterable[str], ranked: Collection[str]) -> int:
@@ -19,9 +20,8 @@ def tell_lost_queries(output: str | Path, asked: Iterable[str], ranked: Collecti
     lost = [query for query in queries if query not in ranked]
     if lost:
         place = Path(output).parent
-        print(
-            f"[{place.parent.name}, {place.name}] {len(lost):,} of {len(queries):,} queries have no candidate and "
-            f"score 0, such as query {lost[0]}",
-            file=sys.stderr,
+        notice(
+            f"{place.parent.name}, {place.name}",
+            f"{len(lost):,} of {len(queries):,} queries have no candidate and score 0, such as query {lost[0]}",
         )
     return len(lost)
