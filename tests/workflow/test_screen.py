@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
 
 FINISHED_JOB = re.compile(r"\[ *(\d+)/(\d+)\] (\S.*), \d+ (?:s|min)")
 SAID_MEANWHILE = re.compile(
-    r"make: |(Reading the configuration|Planning the jobs): \d+ s$|\d+ of \d+ jobs done, |Using workflow specific profile "
+    r"make: |Using workflow specific profile |"
+    r"(Reading the configuration|Planning the jobs): \d+ s$|\d+ of \d+ jobs done, "
 )
 FOLDS = "results/datasets/tiny/folds.json"
 
@@ -70,7 +71,8 @@ def test_a_message_of_a_failed_job_is_alone_and_last(finished, tmp_path):
         rf"{tmp_path}/results/logs/corpora/tiny-0\.log, {tmp_path}/\.snakemake/log/\S+\.log, \S+\.jobs\.log"
     )
     assert re.fullmatch(
-        r"FAILED read corpus tiny 0\n\nStopped: 0 of 3 jobs done\. The same command goes on from there after the fault below is mended\.\n"
+        r"FAILED read corpus tiny 0\n\nStopped: 0 of 3 jobs done\. "
+        r"The same command goes on from there after the fault below is mended\.\n"
         rf"Logs: {logs}\n\n"
         r"ERROR in read_corpus: data/documents/part-1\.jsonl:37: not valid JSON: .*\n"
         r"  Mend the record, or set malformed: skip to leave such records out and count them\.",
