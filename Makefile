@@ -45,7 +45,7 @@ plan: $(VENV)/.installed
 resume: $(INSTALLED)
 	@$(CHECK)
 	@$(if $(SLURM),python -m irpretrain.cluster.cancel $(ARGS))
-	@snakemake $(HOW) --workflow-profile none --unlock --quiet all $(ARGS)
+	@snakemake $(HOW) $(USUAL) --unlock --quiet all $(ARGS)
 	@snakemake $(HOW) $(USUAL) $(ARGS)
 
 test: $(VENV)/.installed

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NAME = "irpretrain"
 ATTRIBUTE = "irpretrain"
 """Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`."""
+FINAL_ERROR = "At least one job did not complete successfully."
+LOOK_ABOVE = "Exiting because a job execution failed."
 JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
 
 
@@ -46,21 +48,24 @@ class LogHandler(LogHandlerBase):
         self._display: PlainDisplay | None = None
         self._errors: list[str] = []
         self._before: list[str] = []
+        self._complaints: list[str] = []
         self._ends: dict[str, str] = {}
         self._closing: Callable[[], str] | None = None
         self._output: Any = None
         self._log: list[str] = []
-        self._run = self._ended_well = self._closed = False
+        self._run = self._nothing_to_do = self._closed = False
+        # Quiet about progress, Snakemake does not say which jobs are done.
+        self._quiet = bool(quiet & {"all", "progress", "rules"})
         if self._on:
-            self._begin(bool(quiet & {"all", "progress", "rules"}))
+            self._begin()
 
-    def _begin(self, quiet: bool) -> None:
+    def _begin(self) -> None:
         from irpretrain.screen.display import PlainDisplay, Ticker
 
         # Copies: later stdout and stderr belong to the jobs.
         self._stdout, self._stderr = _copy(1), _copy(2)
-        if quiet or not self._stderr.isatty() or os.environ.get("TERM") == "dumb":
-            self._display = PlainDisplay(self._stderr, quiet)
+        if self._quiet or not self._stderr.isatty() or os.environ.get("TERM") == "dumb":
+            self._display = PlainDisplay(self._stderr, self._quiet)
         else:
             from irpretrain.screen.live import LiveDisplay
 
@@ -128,12 +133,13 @@ class LogHandler(LogHandlerBase):
 
         text = str(record.msg)
         if record.levelno >= logging.ERROR:
-            self._before.append(text)
+            if not text.startswith(LOOK_ABOVE):
+                self._complaints.append(text)
         elif record.levelno == logging.WARNING:
             if not self._silent:
                 display.say(text)
         elif text == NOTHING_TO_BE_DONE_MSG:
-            self._ended_well = True
+            self._nothing_to_do = True
         elif not self._run:
             self._before.append(text)
 
@@ -162,36 +168,45 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _print_end(self, display: PlainDisplay) -> None:
-        from irpretrain.screen.display import as_user_stands
-        from irpretrain.screen.lines import jobs_done
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
-        state = display.state
-        failed = bool(state.failures)
         messages = display.failure_texts(self._output.messages if self._output else {})
-        final = "At least one job did not complete successfully."
-        messages += [refusal(text) for text in self._errors if not text.endswith(final)]
-        if failed or (self._errors and state.total):
-            logs = sorted({str(log) for failure in state.failures.values() for log in failure.logs[:1]})
-            mended = " after the fault below is mended" if messages else ""
-            why = "Stopped" if messages else "Interrupted"
-            print(
-                f"\n{why}: {jobs_done(state)}. The same command goes on from there{mended}.\n"
-                f"Logs: {', '.join(map(as_user_stands, [*logs[:3], *self._log]))}\n",
-                file=self._stderr,
-                flush=True,
-            )
+        messages += [refusal(text) for text in self._errors if not text.endswith(FINAL_ERROR)]
+        messages = messages or self._complaints
+        if display.state.failures or (self._errors and display.state.total):
+            self._print_where_it_stopped(display, bool(messages))
         if messages:
             print("\n\n".join(messages), file=self._stderr, flush=True)
-        elif not failed and not self._errors:
-            ended_well = self._ended_well or (self._run and state.total and state.done >= state.total)
-            if not self._run or not ended_well:
-                print("\n".join(self._before), file=self._stderr, flush=True)
-            elif not self._silent:
-                done = f"{jobs_done(state)}." if state.done else "Nothing to do: all files are there."
-                print(done, file=self._stderr, flush=True)
-                if self._closing is not None:
-                    print(self._closing(), file=self._stdout, flush=True)
+        elif not (display.state.failures or self._errors or self._silent):
+            self._print_result(display)
+
+    def _print_where_it_stopped(self, display: PlainDisplay, by_fault: bool) -> None:
+        from irpretrain.screen.display import as_user_stands
+        from irpretrain.screen.lines import jobs_done
+
+        failures = display.state.failures.values()
+        logs = sorted({str(log) for failure in failures for log in failure.logs[:1]})
+        how_far = "" if self._quiet else f": {jobs_done(display.state)}"
+        print(
+            f"\n{'Stopped' if by_fault else 'Interrupted'}{how_far}. The same command goes on from there"
+            f"{' after the fault below is mended' if by_fault else ''}.\n"
+            f"Logs: {', '.join(map(as_user_stands, [*logs[:3], *self._log]))}\n",
+            file=self._stderr,
+            flush=True,
+        )
+
+    def _print_result(self, display: PlainDisplay) -> None:
+        from irpretrain.screen.lines import jobs_done
+
+        if not self._run:
+            print("\n".join(self._before), file=self._stderr, flush=True)
+            return
+        if self._nothing_to_do:
+            print("Nothing to do: all files are there.", file=self._stderr, flush=True)
+        elif not self._quiet:
+            print(f"{jobs_done(display.state)}.", file=self._stderr, flush=True)
+        if self._closing is not None and (result := self._closing()):
+            print(result, file=self._stdout, flush=True)
 
 
 def _copy(number: int) -> TextIO:

@@ -248,6 +248,29 @@ def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
     assert shown.endswith("\n\nERROR in x: not JSON\n")
 
 
+def test_a_quiet_run_ends_with_its_result_though_snakemake_counts_no_jobs(capfd):
+    run = Run(quiet={Quietness.PROGRESS, Quietness.RULES})
+    run.log(None, **{ATTRIBUTE: {"closing": lambda: "the headline"}})
+    run.begin()
+    run.start()
+    run.handler.close()
+    assert capfd.readouterr() == ("the headline\n", "")
+
+
+def test_a_silent_run_shows_nothing(capfd):
+    run = Run(quiet={Quietness.ALL})
+    run.log("Unlocked working directory.")
+    run.handler.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_complaint_of_snakemake_without_an_exception_is_not_lost(capfd):
+    run = Run().begin()
+    run.log("Remaining jobs:\n - search", logging.ERROR)
+    run.end_in_failure()
+    assert capfd.readouterr().err.endswith("\n\nRemaining jobs:\n - search\n")
+
+
 @pytest.mark.parametrize("option", ["dryrun", "verbose", "debug_dag"])
 def test_a_dry_run_and_verbose_output_are_snakemake_s_own(option):
     changed = settings(**{option: True})
