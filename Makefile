@@ -1,5 +1,6 @@
 # make run    set up what is missing, run the workflow, print where the report lies
-# make test   set up what is missing, run all tests
+# make test   set up what is missing, run the tests
+# make test-deep  the long tests: many random examples, many kills, memory, Slurm
 # make plan   show every job and what it would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # make slurm  set up what Slurm clusters need besides (docs/cluster.md)
@@ -20,9 +21,9 @@ export PATH := $(if $(SLURM),$(abspath $(VENV))/slurm/bin:)$(abspath $(VENV))/bi
 # Else every job and every process of the tests would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run plan resume slurm test lint format docs clean
+.PHONY: help run plan resume slurm test test-deep lint format docs clean
 help:
-	@sed -n 's/^# //p' Makefile | head -6
+	@sed -n 's/^# //p' Makefile | head -7
 
 $(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
 	@$(PYTHON) envs/install.py $(VENV)
@@ -48,8 +49,14 @@ resume: $(INSTALLED)
 	@snakemake $(HOW) $(USUAL) --unlock --quiet all $(ARGS)
 	@snakemake $(HOW) $(USUAL) $(ARGS)
 
+# A file goes to one process, for what its tests share, and long files go first.
+PYTEST = python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
 test: $(VENV)/.installed
-	@python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxprocesses 4 $(ARGS)
+	@$(PYTEST) $(ARGS)
+
+test-deep: $(VENV)/.installed
+	@$(PYTEST) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
 
 lint: $(VENV)/.installed
 	ruff check . && ruff format --check .

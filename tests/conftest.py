@@ -15,14 +15,16 @@ from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.objectives.groups import Span, group
 from tiny_models import write_encoder
 
-# Tests assert results, never times; in CI the same examples every time, elsewhere new ones each time.
-settings.register_profile(
-    "project", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("project")
-
-SHARED_RUN = tuple(f"tests/workflow/test_{name}.py" for name in ("readme", "screen", "workflow"))
-"""Files of tests on the run of `finished`, which takes minutes to make."""
+# Tests assert results, never times; every run draws the same examples: few in `make test`, many in `make test-deep`.
+for name, examples in (("few", 15), ("many", 150)):
+    settings.register_profile(
+        name,
+        max_examples=examples,
+        derandomize=True,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+settings.load_profile("few")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -31,27 +33,8 @@ def pytest_xdist_setupnodes() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Each file goes to one process, for what its tests share; files on one run are as one file."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class WholeFiles(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            return "the shared run" if file in SHARED_RUN else file
-
-    config.option.loadscopereorder = False  # the order of `pytest_collection_modifyitems`
-    return WholeFiles(config, log)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Several processes begin with the workflow, of which a single file can take ten minutes."""
-    sharing = {item.nodeid.partition("::")[0] for item in items if "finished" in _fixtures(item)}
-    assert sharing <= {*SHARED_RUN}, (
-        f"tests on the run of `finished` are in {sorted(sharing)}; name all these files in SHARED_RUN of "
-        "tests/conftest.py, or each process makes a run of its own"
-    )
+    """Several processes begin with the workflow, of which a single file can take minutes."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
 
@@ -62,10 +45,6 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     Bytes can hold the time (a gzip header does), and processes that name tests differently cannot share them out.
     """
     return argname if isinstance(val, bytes) else None
-
-
-def _fixtures(item: pytest.Item) -> Sequence[str]:
-    return item.fixturenames if isinstance(item, pytest.Function) else ()
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,7 @@ def names_in_a_process_of_its_own(hash_seed: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
+@pytest.mark.deep
 def test_two_collections_at_different_times_are_equal():
     first = names_in_a_process_of_its_own("1")
     assert len(first) > 4000

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from axiom_cases import Vectors, make_batch, plain_options, values_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_compute import Files
 
@@ -24,9 +24,6 @@ FILLER = "x"
 """Stands in no query; the last word of every document, so that its document frequency never changes."""
 BAG: tuple[Axiom, ...] = ("REP-QL", "REP-TFIDF", "REG", "STM-1", "STM-2", "STM-3")
 """Axioms that do not look at places (RANK is another)."""
-
-FEW = 15
-"""Examples of each test, every one of which writes two or three collections."""
 
 words = st.lists(st.sampled_from([*TERMS, FILLER]), max_size=8)
 vectors_strategy = st.fixed_dictionaries(
@@ -67,7 +64,6 @@ def with_one_more(text: str, term: str) -> str:
     return text.replace(FILLER, term, 1)
 
 
-@settings(max_examples=FEW)
 @given(cases(), vectors_strategy)
 def test_another_occurrence_of_a_term_never_makes_its_query_worse(
     tmp_path_factory: pytest.TempPathFactory, case: Case, vectors: Vectors
@@ -91,7 +87,6 @@ def test_another_occurrence_of_a_term_never_makes_its_query_worse(
     assert of(after, "STM-3")[2] >= of(before, "STM-3")[2]
 
 
-@settings(max_examples=FEW)
 @given(cases(), vectors_strategy)
 def test_a_term_that_is_moved_forward_makes_its_query_better_by_prox_2_alone(
     tmp_path_factory: pytest.TempPathFactory, case: Case, vectors: Vectors
@@ -108,7 +103,6 @@ def test_a_term_that_is_moved_forward_makes_its_query_better_by_prox_2_alone(
         assert of(after, axiom) == of(before, axiom), axiom
 
 
-@settings(max_examples=FEW)
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.booleans())
 def test_terms_that_are_brought_together_are_better_by_prox_1(
     tmp_path_factory: pytest.TempPathFactory, ahead: int, between: int, behind: int, first_moves: bool
@@ -127,7 +121,6 @@ def test_terms_that_are_brought_together_are_better_by_prox_1(
     assert of(after, "PROX-2")[0] == of(before, "PROX-2")[0] + (-0.5 if first_moves else 0.5)
 
 
-@settings(max_examples=FEW)
 @given(cases(), vectors_strategy)
 def test_a_synonym_in_the_query_keeps_its_meaning_and_loses_its_matches(
     tmp_path_factory: pytest.TempPathFactory, case: Case, vectors: Vectors
@@ -148,7 +141,6 @@ def test_a_synonym_in_the_query_keeps_its_meaning_and_loses_its_matches(
         assert other <= own, axiom
 
 
-@settings(max_examples=FEW)
 @given(cases(), vectors_strategy)
 def test_a_synonym_in_the_document_keeps_its_meaning(
     tmp_path_factory: pytest.TempPathFactory, case: Case, vectors: Vectors
@@ -171,7 +163,6 @@ def ranks(folder: Path, texts: list[str], queries: list[str]) -> list[float]:
     return of(larger_is_better(AXIOM_VALUES.read(output)), "RANK")
 
 
-@settings(max_examples=FEW)
 @given(cases(), st.randoms(use_true_random=False))
 def test_another_occurrence_never_lowers_the_rank_and_places_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, case: Case, random: Random

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -114,7 +114,6 @@ def test_pages_that_are_none(tmp_path):
     assert found.query_id == "enwiki:Sea/Depth"
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_garbage(tmp_path_factory, data):
     content = bytearray(

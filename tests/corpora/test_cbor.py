@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -34,7 +34,6 @@ def read(content: bytes):
     return CborReader(io.BytesIO(content)).item()
 
 
-@settings(max_examples=200, deadline=None)
 @given(values)
 def test_what_is_written_is_read(value):
     content = dumps(value)
@@ -99,7 +98,6 @@ def test_items_are_bounded(monkeypatch):
         read(b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff" + b"\x01" * 100)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=60))
 def test_garbage(content):
     reader = CborReader(io.BytesIO(content))

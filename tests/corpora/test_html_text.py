@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora.html_text import decode_page, page_text
@@ -101,7 +101,6 @@ TAGS += ["<title>", "</title>"]
 HOSTILE = ["<", "<!--", "<a ", '<a "', "<a '", "<a b='c'", "<script>", "</", "&#", "<!", "<title>", "<p>"]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(TAGS), max_size=30).map("".join))
 def test_any_markup(markup):
     title, text = page_text(markup)
@@ -109,7 +108,6 @@ def test_any_markup(markup):
     assert not any(line != line.strip() or not line for line in text.split("\n")) or text == ""
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200), st.binary(max_size=60))
 def test_any_bytes(content, header):
     page_text(decode_page(content, b"charset=" + header))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from any_bytes import records_or_refusal
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
@@ -112,7 +112,6 @@ def test_folds_that_do_not_fit(tmp_path):
         read_folds(folder)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.binary(max_size=120), st.text("0123 qid:#docid=.\nNUL", max_size=120).map(str.encode)))
 def test_garbage(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("letor") / "x.txt"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
@@ -31,7 +31,6 @@ from irpretrain.corpora.records import (
 from irpretrain.corpora.registry import FORMATS, format_module
 from irpretrain.errors import InputError
 
-EXAMPLES = 60
 RECORDS = (Document, Query, Judgement, Answers, Retrieved, SpanQuestion, LabelledText)
 SQUAD = {
     "data": [
@@ -116,6 +115,7 @@ TOKENS = [
 ]
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_any_bytes(kind, name, tmp_path_factory):
     path = tmp_path_factory.mktemp("fuzz") / "folder/input"
@@ -123,7 +123,6 @@ def test_any_bytes(kind, name, tmp_path_factory):
     reader = format_module(kind, name)
     sound = SOUND_OF_KIND.get((kind, name), SOUND.get(name))
 
-    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(damaged(sound, TOKENS, [*PACKINGS, zstandard]))
     def check(data):
         path.write_bytes(data)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from any_bytes import records_or_refusal
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import CorpusConfig
@@ -240,7 +240,6 @@ TAGS = ["<DOC>", "</DOC>", "<DOCNO>", "</DOCNO>", "<TEXT>", "</TEXT>", "<HEADLIN
 PIECES = [*TAGS, "X1", "&", "&lt;", "<", "\n"]
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.one_of(
         st.lists(st.sampled_from(PIECES), max_size=25).map("".join).map(str.encode), st.binary(max_size=100)

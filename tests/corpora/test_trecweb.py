@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from any_bytes import records_or_refusal
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora import doc_blocks
@@ -132,7 +132,6 @@ def test_faults(tmp_path, content, reason):
     assert others[-1].document_id == "GX000-00-0000034"
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_garbage(tmp_path_factory, data):
     content = bytearray(PAGES[0] + PAGES[1])

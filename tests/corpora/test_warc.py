@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from any_bytes import records_or_refusal
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora.records import Document, Malformed, Skipped
@@ -224,7 +224,6 @@ def test_changed_rankings_are_read_again(tmp_path):
     assert percentile_of("clueweb09-en0000-00-00000", path) == 61
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_garbage(tmp_path_factory, data):
     content = bytearray(b"".join(SOUND[:3]))

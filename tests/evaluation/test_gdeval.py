@@ -7,7 +7,7 @@ import shutil
 
 import ir_measures
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.errors import ConfigError
@@ -79,7 +79,6 @@ retrieved = st.dictionaries(
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval.pl needs perl, which is not installed")
-@settings(deadline=None, max_examples=40)
 @given(judgements, retrieved, st.sampled_from([1, 3, 20]))
 def test_values_are_gdeval_s(
     qrels: dict[str, dict[str, int]], found: dict[str, dict[str, float]], cutoff: int

@@ -7,7 +7,7 @@ import random
 
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.errors import ConfigError
@@ -47,7 +47,6 @@ def flip(name: str) -> str:
     return f"z{99 - int(name[1:]):02}"
 
 
-@settings(deadline=None)
 @given(judgements, retrieved)
 def test_values_are_trec_eval_s(qrels: dict[str, dict[str, int]], found: dict[str, dict[str, float]]) -> None:
     """trec_eval puts equal scores in descending document order, we in ascending: so it gets flipped names.

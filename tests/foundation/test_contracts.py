@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain import contracts
@@ -105,7 +105,6 @@ def test_row_groups_are_of_fixed_size_whatever_arrives(tmp_path, size):
     assert [found.row_group(i).num_rows for i in range(found.num_row_groups)] == [ROWS, ROWS, ROWS, 7]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cuts=st.lists(st.integers(0, 100), max_size=8))
 def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
     monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 16)
@@ -262,7 +261,6 @@ def test_rows_added_one_by_one_give_the_same_bytes(tmp_path):
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "rows").read_bytes()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cuts=st.lists(st.integers(0, 60), max_size=8))
 def test_row_groups_end_by_bytes_too_however_rows_arrive(tmp_path, monkeypatch, cuts):
     """Groups of at most 16 rows, and of 1,000 bytes: row n has a text of 20·n bytes."""

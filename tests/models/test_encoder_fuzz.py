@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import damaged
@@ -39,12 +39,6 @@ VALUES = st.recursive(
     max_leaves=4,
 )
 TOKENS = [b"[" * 3000, b"null", b"-1", b"9" * 5000, b'"']
-fuzz = settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 def damaged_bytes(sound: bytes) -> st.SearchStrategy[bytes]:
@@ -84,6 +78,7 @@ def refused_or_loaded(load: Callable[[], object]) -> None:
     assert "\n" not in (refusal(load) or "")
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"])
 def test_what_is_checked_before_any_job(tiny_encoder: Path, tmp_path: Path, name: str) -> None:
     folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
@@ -92,7 +87,6 @@ def test_what_is_checked_before_any_job(tiny_encoder: Path, tmp_path: Path, name
     if name == "vocab.txt":
         (folder / "tokenizer.json").unlink()
 
-    @fuzz
     @given(contents)
     def check(content: bytes) -> None:
         (folder / name).write_bytes(content)
@@ -137,6 +131,7 @@ def write_model(tmp_path: Path) -> Callable[[str], Path]:
     return write
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(("kind", "name"), LOADED)
 def test_what_is_loaded(write_model: Callable[[str], Path], kind: str, name: str) -> None:
     folder = write_model(kind)
@@ -144,7 +139,6 @@ def test_what_is_loaded(write_model: Callable[[str], Path], kind: str, name: str
     contents = damaged_json(json.loads(sound)) if name.endswith(".json") else damaged_bytes(sound)
     LOADERS[kind](folder)
 
-    @settings(parent=fuzz, max_examples=15)
     @given(contents)
     def check(content: bytes) -> None:
         (folder / name).write_bytes(content)

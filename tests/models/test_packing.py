@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import given
-from hypothesis import settings as sized
 from hypothesis import strategies as st
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -125,7 +124,6 @@ def test_scores_losses_and_gradients_are_those_of_padded_sequences(
     compare(model, batch, batch["attention_mask"].bool())  # everything is
 
 
-@sized(max_examples=25)
 @given(lengths=lengths_of_sequences, data=st.data())
 def test_any_lengths_and_any_masked_positions(encoder: Path, lengths: list[int], data: st.DataObject) -> None:
     batch = batch_of(lengths, data.draw(st.integers(0, 99)))
@@ -135,7 +133,6 @@ def test_any_lengths_and_any_masked_positions(encoder: Path, lengths: list[int],
     compare(CrossEncoder.from_encoder(encoder, layers=1).double().train(), batch, masked)
 
 
-@sized(max_examples=25)
 @given(data=st.data())
 def test_a_call_a_sequence_is_attention_with_a_mask_of_blocks(data: st.DataObject) -> None:
     asked = data.draw(lengths_of_sequences)

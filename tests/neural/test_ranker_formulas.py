@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from references import reference
 from small_rankers import LETTERS, TYPES, ids, ranker, score
@@ -17,7 +17,6 @@ TOLERANCE = 1e-6
 
 
 @names
-@settings(max_examples=15)
 @given(query=texts.map(lambda words: words[:6]), document=texts)
 def test_a_score_is_that_of_the_formulas(name: str, query: list[int], document: list[int]) -> None:
     made = ranker(name)
@@ -25,7 +24,6 @@ def test_a_score_is_that_of_the_formulas(name: str, query: list[int], document: 
 
 
 @names
-@settings(max_examples=10)
 @given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=4), beyond=st.integers(0, 5))
 def test_padding_and_neighbours_change_no_score(
     name: str, pairs: list[tuple[list[int], list[int]]], beyond: int

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.contracts import GROUPS
@@ -25,7 +25,6 @@ def group(part: int, position: int, sample: int, corpus: str = "a") -> dict[str,
 PLACES = st.sets(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 2)), max_size=60)
 
 
-@settings(max_examples=40, deadline=None)
 @given(PLACES, st.integers(1, 4), st.randoms(use_true_random=False))
 def test_any_sharding_gives_the_same_bytes(
     tmp_path_factory: pytest.TempPathFactory,

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -454,7 +454,6 @@ def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> 
     assert merged[1] == merged[4]
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     texts=st.lists(st.text("abcd ", max_size=20), min_size=1, max_size=6),
     changes=st.fixed_dictionaries(

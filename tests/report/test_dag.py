@@ -3,7 +3,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.errors import InputError
@@ -87,7 +87,6 @@ def test_labels_are_escaped() -> None:
     ET.fromstring(svg)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.sets(st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda e: e[0] < e[1]), max_size=25))
 def test_boxes_never_overlap_and_arrows_point_down(edges: set[tuple[int, int]]) -> None:
     graph = reduced(Graph({n: "x" * (3 + n) for n in range(12)}, edges))

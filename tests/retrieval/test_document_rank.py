@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_collections import Build
 
@@ -135,7 +135,6 @@ words = st.integers(0, 5)
 queries = st.lists(st.tuples(st.integers(0, 1000), st.lists(st.integers(-1, 5), max_size=7)), max_size=12)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.lists(words, max_size=9), min_size=1, max_size=25), queries, st.sampled_from([None, 1, 3]),
     st.sampled_from(KINDS), st.sampled_from([(3.8, 0.87), (0.9, 0.4), (1e-3, 1.0), (100.0, 0.0)]),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT, write_documents, write_queries
 
@@ -309,7 +309,6 @@ def plain_windows(documents: list[list[str]], first: str, second: str, window: i
     return sorted((number, place) for number, place, _ in found)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     documents=st.lists(st.lists(st.sampled_from("abc-"), max_size=12), min_size=1, max_size=4),
     window=st.integers(2, 9),

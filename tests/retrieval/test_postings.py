@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_collections import Build, Shard, shard_of
 
@@ -215,7 +215,6 @@ def test_summaries_of_long_lists_say_what_is_in_them(build: Build) -> None:
         assert (bounds.hull_levels[hull][0], bounds.hull_levels[hull][-1]) == (0, levels.max())
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(1, LEVELS), min_size=1, max_size=300))
 def test_the_hull_is_convex_and_below_all_counts(levels: list[int]) -> None:
     above = np.array([sum(other > level for other in levels) for level in range(LEVELS + 1)])

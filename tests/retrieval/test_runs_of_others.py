@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.retrieval import RunConfig
@@ -182,7 +182,6 @@ def assert_is_about(error: InputError, path: Path) -> None:
     assert error.path == path
 
 
-@settings(max_examples=60, deadline=None)
 @given(content=st.one_of(st.binary(max_size=200), st.text("q1 dQ0\n\t.-e", max_size=120).map(str.encode)))
 def test_garbage_is_refused_or_a_run(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("run")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import networkx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT, write_documents
 
@@ -26,7 +26,6 @@ def reference(words: list[str], window: int, damping: float) -> dict[str, float]
     return networkx.pagerank(graph, damping, tol=1e-10, max_iter=1000) if graph else {}
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     words=st.lists(st.sampled_from(["", "a", "b", "c", "d", "e"]), max_size=25),
     window=st.integers(2, 5),

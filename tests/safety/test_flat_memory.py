@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.deep
+
 SCRIPT = Path(__file__).with_name("memory_of_stages.py")
 FEW = 6000
 """With fewer, the largest buffers of the reader are not full yet."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config import parse_config
@@ -57,7 +57,6 @@ HOSTILE = [
     *("", " ", "é", "ａ", "A", "a.b", "a_b", "a,b", "a=b", "a:b", "#a", "a@50", "١"),
 ]
 NAMES = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8), st.from_regex(r"[a-z0-9./;'\" \n$-]{1,8}"))
-fuzz = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @cache
@@ -102,9 +101,9 @@ def test_every_section_of_names_is_known():
     assert maps == set(NAMED)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("section", NAMED)
 def test_no_other_name_passes(section: str) -> None:
-    @fuzz
     @given(NAMES)
     def check(name: str) -> None:
         if NAME.fullmatch(name):
@@ -122,7 +121,6 @@ def test_plain_names_pass(section: str) -> None:
         assert name in getattr(parse_config(with_entry(section, name)), section)
 
 
-@fuzz
 @given(NAMES)
 def test_runs_of_others_are_named_after_data_sets(name: str) -> None:
     changed = copy.deepcopy(default())
@@ -132,7 +130,6 @@ def test_runs_of_others_are_named_after_data_sets(name: str) -> None:
             parse_config(changed)
 
 
-@fuzz
 @given(
     st.one_of(NAMES, NAMES.map(lambda name: f"few-shot-{name}"), NAMES.map(lambda name: f"zero-shot{name}"))
 )
@@ -147,7 +144,6 @@ def test_regimes_are_parts_of_paths_too(regime: str) -> None:
     assert re.fullmatch(r"zero-shot|full|few-shot-[1-9][0-9]*", found[0], re.ASCII)
 
 
-@fuzz
 @given(NAMES)
 def test_models_of_experiments_are_those_of_the_configuration(model: str) -> None:
     """Snapshots, `model@step`, are parts of paths."""

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from damage import damaged
@@ -104,6 +104,7 @@ def assert_names(error: InputError, folder: Path) -> None:
     str(error).encode()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", PARSERS)
 def test_any_bytes(name: str, tmp_path: Path) -> None:
     parse, file, sound = PARSERS[name]
@@ -111,7 +112,6 @@ def test_any_bytes(name: str, tmp_path: Path) -> None:
     path.write_bytes(sound)
     parse(path)
 
-    @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(damaged(sound, TOKENS))
     def check(content: bytes) -> None:
         path.write_bytes(content)
@@ -126,7 +126,6 @@ def test_any_bytes(name: str, tmp_path: Path) -> None:
 CONFIG = (ROOT / "config.yaml").read_bytes()
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_an_overlay_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     overlay = tmp_path_factory.mktemp("overlay") / "overlay.yaml"
@@ -188,7 +187,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_value_anywhere_in_the_configuration(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

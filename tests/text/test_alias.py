@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.text.alias import alias_table
@@ -15,7 +15,6 @@ def probabilities(thresholds: np.ndarray, aliases: np.ndarray) -> np.ndarray:
     return masses / len(thresholds)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40).filter(lambda w: sum(w) > 0))
 def test_a_table_holds_exactly_its_distribution(weights: list[float]) -> None:
     given_weights = np.array(weights)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.randomness import generator, stream_key
@@ -26,7 +26,6 @@ def numpy_words(key: tuple[int, int], count: int) -> np.ndarray:
     return np.random.Philox(key=np.array(key, np.uint64)).random_raw(count)
 
 
-@settings(max_examples=200, deadline=None)
 @given(WORDS_64, WORDS_64, st.integers(0, 41))
 def test_words_equal_numpys(key_0: int, key_1: int, count: int) -> None:
     assert draws((key_0, key_1), count, next_word) == numpy_words((key_0, key_1), count).tolist()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -276,7 +276,6 @@ CHOSEN = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(texts=st.lists(st.text("abcdef ", max_size=30), min_size=1, max_size=6), chosen=CHOSEN)
 def test_every_query_is_one_that_its_options_allow(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], chosen: PseudoQueriesConfig

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
@@ -72,7 +72,6 @@ def test_a_table_without_totals_is_refused(tmp_path: Path) -> None:
 TEXTS = st.lists(st.text("ab1 éZ-'", max_size=30), max_size=12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(TEXTS, st.integers(1, 5), st.integers(1, 4))
 def test_any_sharding_gives_the_bytes_of_one_shard_and_the_counts_of_a_counter(
     texts: list[str], shards: int, words_in_memory: int

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.training.losses import count_correct_pairs, mlm_loss_sum, ranking_loss
@@ -51,7 +51,6 @@ def test_a_tie_is_no_right_pair() -> None:
     assert count_correct_pairs(TWO_AND_THREE, SIZES) == (1, 3)
 
 
-@settings(max_examples=80, deadline=None)
 @given(groups=st.lists(st.lists(st.floats(-5, 5, width=32), min_size=1, max_size=5), min_size=1, max_size=5))
 def test_losses_equal_plain_loops(groups: list[list[float]]) -> None:
     scores = torch.tensor([s for group in groups for s in group])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.training import MaskingConfig
@@ -85,7 +85,6 @@ def test_random_pieces_are_uniform_and_never_special(tokenizer: WordPieceTokeniz
     assert 55 < statistic < 160  # chi-squared with 99 degrees of freedom; p of either end under 0.0002
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     documents=st.lists(st.lists(st.integers(1, 4), max_size=12), min_size=1, max_size=6),
     unit=st.sampled_from(["token", "word"]),
@@ -170,7 +169,6 @@ def linked(queries: list[list[int]], anchors: list[tuple[int, int]], tokenizer: 
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_half_of_the_anchor_and_the_usual_share_of_the_rest(
     tokenizer: WordPieceTokenizer, unit: str, data: st.DataObject

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from synthetic_wiki import Article, Part, To, Wiki, Written, expected, graph_of, outline, row
 from test_graph_exact import HUB, ONE_WAY, SHARDS, STRONG, WEAK, check, lead, wikis
@@ -73,7 +73,6 @@ def check_all(collection: list[Wiki], folder: Path, shards: int, pack: str) -> N
     check(graph_of(written, folder), expected(collection))
 
 
-@settings(max_examples=10)
 @given(wikis(), st.sampled_from(SHARDS), st.sampled_from(sorted(PACKS)))
 def test_random_dumps(collection, shards, pack):
     # Pages without any text are no documents, and a corpus without documents is refused.

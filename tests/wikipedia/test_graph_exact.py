@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_wiki import Article, Expected, Part, To, Wiki, expected, make_graph
 
@@ -230,7 +230,6 @@ def wikis(draw: st.DrawFn) -> list[Wiki]:
     return corpora
 
 
-@settings(max_examples=25)
 @given(wikis(), st.sampled_from(SHARDS), st.sampled_from(["lead", "document"]))
 def test_random_collections(collection, shards, first):
     with TemporaryDirectory() as name:

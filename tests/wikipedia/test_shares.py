@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_dumps import CONTAINERS, END, HEAD, articles, dump, multistream, page
 
@@ -171,7 +171,6 @@ def test_a_truncated_dump_stops_the_run_or_is_used_as_far_as_it_goes(tmp_path, n
     assert counts["written"] >= 280
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_damage_anywhere_is_the_same_for_all_shards(tmp_path, no_worker, data):
     container = data.draw(st.sampled_from([*CONTAINERS, "multistream"]))

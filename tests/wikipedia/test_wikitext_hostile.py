@@ -111,7 +111,7 @@ TOKENS = [
 LINK = object()
 
 
-@settings(max_examples=7000)
+@settings(max_examples=50 * settings.default.max_examples)
 @given(st.lists(st.sampled_from([*TOKENS, *[LINK] * 12]) | st.text(max_size=5), max_size=40))
 def test_random_wikitext(pieces):
     """Each whole link has a number in its target and in its anchor: no anchor may go to another link."""
@@ -125,7 +125,7 @@ def test_random_wikitext(pieces):
             assert re.fullmatch(rf"A{link.target[1:]}[a-z]*", anchor), wikitext
 
 
-@settings(max_examples=3000)
+@settings(max_examples=20 * settings.default.max_examples)
 @given(st.data())
 def test_mutated_articles(excerpt, data):
     pages, language = excerpt

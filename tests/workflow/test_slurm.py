@@ -26,6 +26,7 @@ from tiny import ROOT, make_project, readme_command, run_workflow
 
 PLUGIN = Path(sys.prefix) / "slurm" / ".installed"
 pytestmark = [
+    pytest.mark.deep,
     pytest.mark.workflow,
     pytest.mark.slurm,
     pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}"),

@@ -12,11 +12,10 @@ from pydantic import ValidationError
 from irpretrain.catalogue.entry import SECTIONS, Entry
 from irpretrain.catalogue.readings import TASK_KINDS
 from irpretrain.errors import ConfigError
-from irpretrain.resources import resources_directory
+from irpretrain.resources import parse_yaml, resources_directory
 
 Catalogue = dict[str, Entry]
 """Entries by their names, which are those of their files, sorted."""
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML has it
 
 
 def catalogue_directory() -> Path:
@@ -81,7 +80,7 @@ def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 def _read_entry(path: Path) -> Entry:
     try:
-        given: Any = yaml.load(path.read_text(encoding="utf-8"), _LOADER)
+        given: Any = parse_yaml(path.read_text(encoding="utf-8"))
         return Entry.model_validate(given)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path.name}: this is not valid YAML: {' '.join(str(error).split())}") from None

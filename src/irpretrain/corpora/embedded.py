@@ -17,6 +17,7 @@ from irpretrain.atomic import atomic_directory, atomic_file
 from irpretrain.config.base import Section
 from irpretrain.errors import ConfigError, IntegrityError, SetupError
 from irpretrain.provenance import sha256
+from irpretrain.resources import parse_yaml
 
 PREFIX = "embedded:"
 
@@ -68,7 +69,7 @@ class Manifest(Section):
 def read_manifest(path: str | Path) -> Manifest:
     """Read and check the manifest at `path`; every fault is in one ConfigError."""
     try:
-        given: Any = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        given: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
         return Manifest.model_validate(given)
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such manifest of embedded data") from None

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from irpretrain.config.base import Section
 from irpretrain.errors import InputError
-from irpretrain.resources import resources_directory
+from irpretrain.resources import parse_yaml, resources_directory
 
 Device = Literal["cpu", "gpu"]
 Unit = Literal["documents", "queries", "word pieces"]
@@ -47,7 +47,7 @@ def read_throughputs(path: str | Path | None = None) -> list[Throughput]:
     """
     path = resources_directory() / "throughput.yaml" if path is None else Path(path)
     try:
-        given: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        given: Any = parse_yaml(path.read_text(encoding="utf-8"))
         rates = [Throughput.model_validate(one) for one in given]
     except (OSError, yaml.YAMLError, ValidationError, TypeError) as error:
         raise InputError(path, f"is no list of rates: {error}") from None

@@ -17,6 +17,7 @@ from irpretrain.errors import InputError
 from irpretrain.report.published_answers import PublishedAnswers
 from irpretrain.report.published_axioms import PublishedAxioms
 from irpretrain.report.published_depths import PublishedDepths
+from irpretrain.resources import parse_yaml
 
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
 """Wins, ties and losses as printed; of a row that is compared with nothing, dashes."""
@@ -358,7 +359,7 @@ class Published(_Strict):
 def load_published(path: str | Path) -> Published:
     """Read and check a file of published numbers; raise InputError with every fault."""
     try:
-        content: Any = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        content: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
         return Published.model_validate(content)
     except (OSError, yaml.YAMLError) as error:
         raise InputError(path, f"cannot be read: {' '.join(str(error).split())}") from None

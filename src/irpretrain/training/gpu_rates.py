@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import torch
-import yaml
 
 from irpretrain.config.training import ComputeConfig
-from irpretrain.resources import resources_directory
+from irpretrain.resources import parse_yaml, resources_directory
 from irpretrain.training.fast_paths import say_once
 
 TERA = 1e12
@@ -17,7 +16,7 @@ TERA = 1e12
 @cache
 def gpu_rates() -> dict[str, dict[str, float]]:
     """Return device name → precision → 10¹² floating-point operations a second."""
-    entries = yaml.safe_load((resources_directory() / "gpu_rates.yaml").read_text(encoding="utf-8"))
+    entries = parse_yaml((resources_directory() / "gpu_rates.yaml").read_text(encoding="utf-8"))
     precisions = ("bf16", "fp16", "fp32")
     return {
         name: {precision: float(entry[precision]) for precision in precisions if precision in entry}
