@@ -26,6 +26,9 @@ for name, examples in (("few", 15), ("many", 150)):
     )
 settings.load_profile("few")
 
+MAKE_RUNS = ("test_workflow.py", "test_first_stages.py")
+"""Files that make the runs `finished` and `sharded` where each process begins with one (tests/workflow/conftest.py)."""
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
@@ -34,9 +37,20 @@ def pytest_xdist_setupnodes() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Several processes begin with the workflow, of which a single file can take minutes."""
+    """Several processes begin with what makes the runs that other files go on from, then with what needs neither."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+        waiting = {item.path for item in items if "finished" in _fixtures(item)}
+        items.sort(
+            key=lambda item: (
+                item.path.name not in MAKE_RUNS,
+                item.get_closest_marker("workflow") is None,
+                item.path in waiting,
+            )
+        )
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    return item.fixturenames if isinstance(item, pytest.Function) else ()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -1,28 +1,109 @@
-"""One finished run of the tiny project, shared by the tests of the workflow and of the README."""
+"""Runs of the tiny project that many tests look at or go on from, each made once for all processes of the tests."""
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, readme_command, run_command
+from tiny import copy_run, jobs_done, kill_when, make_project, readme_command, run_command
 
 SEEN = Path(__file__).parent / "seen_imports"
+SHARDED = (
+    "results/tables/wikiformer_headline.csv",
+    "results/runs/tiny/bm25/prop/zero-shot/seed-1.run.gz",
+    *(f"results/groups/articles/{objective}.parquet" for objective in ("hp", "shp", "mrds")),
+    "results/runs/tiny-unseen/deepct-bm25/first-stage.run.gz",
+    "results/scores/unseen.csv",
+)
+"""What is made of shards, and what is made of that: groups, graphs, indexes, models, scores, a paper's tables."""
+
+Made = tuple[Path, subprocess.CompletedProcess[str]]
+"""A project, and what the command that made it printed."""
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """The tiny project after `make run`, uninterrupted, on one core with one shard; and what it printed."""
-    folder = tmp_path_factory.mktemp("tiny")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The tiny project after `make run`, uninterrupted, on one core with one shard.
+
+    All processes look at it at once: a test that runs more than a dry run in it does so in `copied`.
+    """
+    return _once("finished", _make_finished, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def sharded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny project in two shards after two commands for SHARDED on two cores: `make run`, killed half-way, and
+    `make resume`. For all processes, as `finished` is."""
+    return _once("sharded", _make_sharded, tmp_path_factory)[0]
+
+
+@pytest.fixture
+def project(made_data: Path, tmp_path: Path) -> Path:
+    """The tiny project before any run, whose data a test may spoil."""
+    shutil.copytree(made_data, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def made_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    make_project(folder)
+    return folder
+
+
+@pytest.fixture
+def copied(finished: Made, tmp_path: Path) -> Path:
+    """A copy of `finished`, in which nothing is made again."""
+    return copy_run(finished[0], tmp_path)
+
+
+@pytest.fixture
+def copied_shards(sharded: Path, tmp_path: Path) -> Path:
+    """A copy of `sharded`, in which nothing is made again."""
+    return copy_run(sharded, tmp_path)
+
+
+def _make_finished(folder: Path) -> subprocess.CompletedProcess[str]:
     make_project(folder)
     (folder / "imports").mkdir()
     seen = {
         "SEEN_IMPORTS": str(folder / "imports"),
         "PYTHONPATH": os.pathsep.join([str(SEEN), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
-    return folder, run_command(readme_command("make run", folder, cores=1), more=seen)
+    return run_command(readme_command("make run", folder, cores=1), more=seen)
+
+
+def _make_sharded(folder: Path) -> subprocess.CompletedProcess[str]:
+    make_project(folder, shards=2)
+    kill_when(lambda: jobs_done(folder) > 30, readme_command("make run", folder, targets=SHARDED), folder)
+    return run_command(readme_command("make resume", folder, targets=SHARDED))
+
+
+def _once(
+    name: str,
+    make: Callable[[Path], subprocess.CompletedProcess[str]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Made:
+    """The folder `name` of the whole run of the tests, which `make` has filled in the process that asked first."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder, printed = base / name, base / f"{name}.json"
+    with open(base / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not printed.exists():
+            if folder.exists():
+                pytest.fail(f"the run {name} has failed in another test, which tells why")
+            folder.mkdir()
+            done = make(folder)
+            printed.write_text(json.dumps({"stdout": done.stdout, "stderr": done.stderr}))
+    return folder, subprocess.CompletedProcess([], 0, **json.loads(printed.read_text()))

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, overlay_config, run_workflow
+from tiny import overlay_config, run_workflow
 
 from irpretrain.contracts import EXPANSIONS
 from tiny_models import write_t5
@@ -18,24 +19,25 @@ from tiny_models import write_t5
 pytestmark = pytest.mark.workflow
 
 
-def test_documents_are_expanded_by_a_models_queries(tmp_path: Path) -> None:
+def test_documents_are_expanded_by_a_models_queries(copied_shards: Path) -> None:
     index = {"type": "doc2query", "model": "data/generator", "queries": 2, "query_length": 5, "block": 10}
     stage = {"doc2query-bm25": {"label": "BM25, Doc2Query", "index": "doc2query"}}
     stages = overlay_config()["first_stages"] | stage
-    make_project(tmp_path, shards=2, indexes={"doc2query": index}, first_stages=stages)
-    write_t5(tmp_path / "data/generator")
+    overlay = overlay_config(shards=2, indexes={"doc2query": index}, first_stages=stages)
+    (copied_shards / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    write_t5(copied_shards / "data/generator")
     run = "results/runs/tiny-unseen/doc2query-bm25/first-stage.run.gz"
-    run_workflow(tmp_path, run)
+    run_workflow(copied_shards, run)
     queries = [
-        EXPANSIONS.read(tmp_path / f"results/generated_queries/doc2query/tiny-{shard}.parquet")
+        EXPANSIONS.read(copied_shards / f"results/generated_queries/doc2query/tiny-{shard}.parquet")
         for shard in (0, 1)
     ]
     assert [table.num_rows for table in queries] == [36, 36]
     assert sum(len(found) for table in queries for found in table["queries"].to_pylist()) > 36
     sidecar = json.loads(
-        (tmp_path / "results/generated_queries/doc2query/tiny-0.parquet.meta.json").read_text()
+        (copied_shards / "results/generated_queries/doc2query/tiny-0.parquet.meta.json").read_text()
     )
     assert sidecar["counts"]["documents"] == 36
     assert any(name.endswith("model.safetensors") for name in sidecar["inputs"])
-    lines = gzip.decompress((tmp_path / run).read_bytes()).decode().splitlines()
+    lines = gzip.decompress((copied_shards / run).read_bytes()).decode().splitlines()
     assert {line.split()[0] for line in lines} == {f"u{n:02d}" for n in range(4)}

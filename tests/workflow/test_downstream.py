@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import document, make_project, no_experiments, overlay_config, run_workflow, words
+from tiny import document, no_experiments, overlay_config, run_workflow, words
 
 pytestmark = pytest.mark.workflow
 
@@ -31,9 +31,8 @@ def sentences(first: int, last: int) -> str:
     return "".join(f"x\t{n % 2}\t\t{words(n)[0]} {'old' if n % 2 else 'near'}\n" for n in range(first, last))
 
 
-def test_tasks_beside_retrieval(tmp_path):
-    make_project(tmp_path)
-    data = tmp_path / "data"
+def test_tasks_beside_retrieval(copied):
+    data = copied / "data"
     for name, made in (("questions.json", questions), ("sentences.tsv", sentences)):
         (data / f"train-{name}").write_text(made(0, 48))
         (data / f"dev-{name}").write_text(made(48, 72))
@@ -69,9 +68,9 @@ def test_tasks_beside_retrieval(tmp_path):
         },
         "report": {"papers": ["php"]},
     }
-    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
-    run_workflow(tmp_path, "downstream", "results/tables/php_table4.md")
-    results = tmp_path / "results"
+    (copied / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    run_workflow(copied, "downstream", "results/tables/php_table4.md")
+    results = copied / "results"
     lines = (results / "downstream/others.csv").read_text().splitlines()
     assert lines[0] == "task,model,seed,set,measure,value,examples"
     cells = [line.split(",") for line in lines[1:]]

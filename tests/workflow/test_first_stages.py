@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, run_workflow
+from tiny import copy_run, run_workflow
 
 pytestmark = pytest.mark.workflow
 
@@ -18,10 +18,9 @@ STAGES = ("bm25", "deepct-bm25", "deepct-root-ql", "frequencies-bm25", "oracle-b
 
 
 @pytest.fixture(scope="module")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def searched(sharded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of every first stage on the unseen queries, and of one that weighs the queries."""
-    folder = tmp_path_factory.mktemp("stages")
-    make_project(folder, shards=2)
+    folder = copy_run(sharded, tmp_path_factory.mktemp("stages"))
     views = ("term_weight_pages", "weight_distributions")
     run_workflow(folder, *(str(run_of(Path("results"), stage)) for stage in STAGES), *views)
     return folder / "results"

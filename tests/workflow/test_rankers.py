@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, no_experiments, overlay_config, run_workflow
+from tiny import no_experiments, overlay_config, run_workflow
 
 from irpretrain.evaluation.runs import read_run
 from irpretrain.models.neural.registry import load_neural_ranker
@@ -21,8 +21,7 @@ pytestmark = pytest.mark.workflow
 MODELS = ("untrained", "maxp", "knrm", "duet")
 
 
-def test_they_are_fine_tuned_and_evaluated_as_others_are(tmp_path):
-    make_project(tmp_path)
+def test_they_are_fine_tuned_and_evaluated_as_others_are(copied_shards):
     overlay = overlay_config(shards=2)
     overlay["models"] |= {
         "maxp": {"label": "BERT-maxP", "passages": {"words": 15, "stride": 10}},
@@ -47,9 +46,9 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(tmp_path):
         "rankers": {"dataset": "tiny-unseen", "models": list(MODELS), "regimes": ["full"], "papers": ["php"]},
     }
     overlay["finetuning"]["keep_models"] = True
-    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
-    run_workflow(tmp_path, "results/scores/rankers.csv", "results/tables/php_table3.md")
-    folder = tmp_path / "results/runs/tiny-unseen/bm25"
+    (copied_shards / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    run_workflow(copied_shards, "results/scores/rankers.csv", "results/tables/php_table3.md")
+    folder = copied_shards / "results/runs/tiny-unseen/bm25"
     for model in MODELS:
         run = folder / model / "full/seed-1/fold-0.run.gz"
         assert sorted(read_run(run)) == ["u00", "u01", "u02", "u03"]
@@ -57,14 +56,16 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(tmp_path):
         reads = "words/target" if model in ("knrm", "duet") else "tokens"
         assert f"results/{reads}/tiny" in " ".join(meta["inputs"])
         assert meta["counts"]["epochs_trained"] == (3 if model == "knrm" else 1)
-    with open(tmp_path / "results/scores/rankers.csv", newline="") as handle:
+    with open(copied_shards / "results/scores/rankers.csv", newline="") as handle:
         scored = {row["model"] for row in csv.DictReader(handle)}
     assert set(MODELS) <= scored
-    kept = load_neural_ranker(tmp_path / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0")
-    fresh = load_neural_ranker(tmp_path / "results/models/neural/knrm/seed-1")
+    kept = load_neural_ranker(
+        copied_shards / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0"
+    )
+    fresh = load_neural_ranker(copied_shards / "results/models/neural/knrm/seed-1")
     assert kept.vocabulary.words == fresh.vocabulary.words
     assert not (kept.vectors.weight == fresh.vectors.weight).all()
-    table = (tmp_path / "results/tables/php_table3.md").read_text()
+    table = (copied_shards / "results/tables/php_table3.md").read_text()
     panel = table[table.index("tiny unseen") :]
     line = next(line for line in panel.splitlines() if line.startswith("| KNRM |"))
     assert "not run" not in line

@@ -16,24 +16,9 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import document, make_project, overlay_config, run_workflow
+from tiny import document, overlay_config, run_workflow
 
 pytestmark = pytest.mark.workflow
-
-
-@pytest.fixture(scope="session")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sound data of the tiny project, made once."""
-    folder = tmp_path_factory.mktemp("sound")
-    make_project(folder)
-    return folder / "data"
-
-
-@pytest.fixture
-def project(sound: Path, tmp_path: Path) -> Path:
-    """A tiny project whose data a test may spoil."""
-    shutil.copytree(sound, tmp_path / "data")
-    return tmp_path
 
 
 def configure(project: Path, changes: dict[str, Any]) -> None:
@@ -58,6 +43,21 @@ def refusal(project: Path, *arguments: str, **changes: Any) -> str:
 
 def cut(project: Path, name: str, content: str) -> None:
     (project / "data" / name).write_text(content)
+
+
+SHORT = (
+    *("corpus that is not there", "another vocabulary", "regime", "overlay removes a corpus in use"),
+    *("id twice", "nothing relevant", "train_on"),
+)
+"""Cases of `make test`, one of each way to a refusal; the messages of the others have tests without Snakemake."""
+
+
+def cases(table: dict[str, Any]) -> list[Any]:
+    """The cases of a table by their names; of which all but SHORT are deep."""
+    return [
+        pytest.param(*case, id=name, marks=() if name in SHORT else pytest.mark.deep)
+        for name, case in table.items()
+    ]
 
 
 QUERIES, ENCODER = "datasets/tiny/queries/path", "encoder/path"
@@ -119,7 +119,7 @@ PLANNED = {
 }
 
 
-@pytest.mark.parametrize(("changes", "expected"), PLANNED.values(), ids=PLANNED.keys())
+@pytest.mark.parametrize(("changes", "expected"), cases(PLANNED))
 def test_refused_before_any_job_starts(project, changes, expected):
     shown = refusal(project, changes=changes)
     for text in expected:
@@ -196,7 +196,7 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "expected"), SPOILED.values(), ids=SPOILED.keys())
+@pytest.mark.parametrize(("spoil", "expected"), cases(SPOILED))
 def test_refused_when_the_data_is_read(project, spoil, expected):
     spoil(project)
     shown = refusal(project, FOLDS)
@@ -226,7 +226,7 @@ def test_queries_without_a_relevant_document_are_left_out_and_said_so(project):
     assert "1 of 24 queries have no relevant document and are left out" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("used_by", ["train_on", "select_on", "tuned_on"])
+@pytest.mark.parametrize("used_by", cases({name: (name,) for name in ("train_on", "select_on", "tuned_on")}))
 def test_a_copy_of_the_test_queries_is_refused_before_anything_is_trained(project, used_by):
     shutil.copy(project / "data/queries.tsv", project / "data/copied.tsv")
     copy = {"label": "copy", "corpus": "tiny", "qrels": {"format": "trec", "path": "data/qrels.txt"}}

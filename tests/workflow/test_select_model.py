@@ -10,15 +10,14 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import make_project, no_experiments, overlay_config, run_workflow
+from tiny import no_experiments, overlay_config, run_workflow
 
 pytestmark = pytest.mark.workflow
 
 RUNS = "results/runs/tiny/bm25"
 
 
-def test_the_chosen_snapshot_is_what_is_tested_and_started_from(tmp_path):
-    make_project(tmp_path)
+def test_the_chosen_snapshot_is_what_is_tested_and_started_from(copied):
     overlay = overlay_config()
     chosen = {"select_on": {"dataset": "tiny-unseen", "measure": "RR@10"}, "training": {"snapshots": [2]}}
     overlay["models"]["prop-rop"] = chosen
@@ -30,23 +29,21 @@ def test_the_chosen_snapshot_is_what_is_tested_and_started_from(tmp_path):
         **no_experiments(),
         "zero-shot": {"dataset": "tiny", "models": models, "regimes": ["zero-shot"]},
     }
-    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    (copied / "tiny.yaml").write_text(yaml.safe_dump(overlay))
     steps = ["@2", "@6", ""]
     run_workflow(
-        tmp_path,
+        copied,
         *(f"{RUNS}/prop-rop{step}/zero-shot/seed-1.run.gz" for step in steps),
         "results/models/pretrained/prop-further/seed-1",
     )
-    found = json.loads((tmp_path / "results/metrics/selected/prop-rop/seed-1.json").read_text())
+    found = json.loads((copied / "results/metrics/selected/prop-rop/seed-1.json").read_text())
     assert [entry["step"] for entry in found["scores"]] == [2, 6]
     best = found["chosen"]["step"]
     assert best == max(found["scores"], key=lambda entry: (entry["score"], -entry["step"]))["step"]
-    runs = {
-        step: (tmp_path / RUNS / f"prop-rop{step}/zero-shot/seed-1.run.gz").read_bytes() for step in steps
-    }
+    runs = {step: (copied / RUNS / f"prop-rop{step}/zero-shot/seed-1.run.gz").read_bytes() for step in steps}
     assert runs[""] == runs[f"@{best}"]
     assert runs["@2"] != runs["@6"]
-    further = json.loads((tmp_path / "results/models/pretrained/prop-further/seed-1.meta.json").read_text())
+    further = json.loads((copied / "results/models/pretrained/prop-further/seed-1.meta.json").read_text())
     assert "results/models/selected/prop-rop/seed-1" in further["inputs"]
     assert further["counts"]["groups_available"] == {"rop": 360}
     assert (further["counts"]["steps"], further["counts"]["groups"]) == (4, {"rop": 16})

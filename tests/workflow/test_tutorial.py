@@ -14,7 +14,7 @@ import yaml
 from patience import PATIENCE
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import DOCUMENTS, ROOT, copy_project, make_project, overlay_config
+from tiny import DOCUMENTS, ROOT, copy_project
 
 from irpretrain.objectives.groups import Span
 
@@ -29,8 +29,8 @@ def block(language: str, number: int = 0) -> str:
 
 
 @pytest.fixture
-def copy(tmp_path):
-    """The project with the tutorial's file and line in it, and beside it the tiny project with its overlay."""
+def copy(copied, tmp_path):
+    """The project with the tutorial's file and line in it, and beside it the finished tiny project with its overlay."""
     project = copy_project(tmp_path / "project")
     (project / "src/irpretrain/objectives/lead.py").write_text(block("python"))
     registry = project / "src/irpretrain/objectives/registry.py"
@@ -38,12 +38,9 @@ def copy(tmp_path):
     text = registry.read_text()
     assert head in text
     registry.write_text(text.replace(head, head + block("python", 1)))
-    tiny = tmp_path / "tiny"
-    make_project(tiny)
     overlay = yaml.safe_load(block("yaml").replace("dataset: squad", "dataset: tiny"))
-    (tiny / "tiny.yaml").write_text(yaml.safe_dump(overlay_config()))
-    (tiny / "lead.yaml").write_text(yaml.safe_dump(overlay))
-    return project, tiny
+    (copied / "lead.yaml").write_text(yaml.safe_dump(overlay))
+    return project, copied
 
 
 def test_following_it_gives_a_run_of_the_new_model(copy):

@@ -12,8 +12,11 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +96,11 @@ def copy_project(folder: Path) -> Path:
     for name in ("Snakefile", "config.yaml"):
         shutil.copy2(ROOT / name, folder / name)
     return folder
+
+
+def copy_run(folder: Path, where: Path) -> Path:
+    """Copy a finished run of the tiny project into the folder `where`; nothing is made again in the copy."""
+    return shutil.copytree(folder, where / folder.name, ignore=shutil.ignore_patterns("log", "locks"))
 
 
 def make_encoder(folder: Path) -> None:
@@ -268,10 +276,10 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
     }
 
 
-def readme_command(command: str, folder: Path, cores: int = 2) -> list[str]:
-    """A command of the README on the project in `folder`: its overlay and folder are added, nothing else is changed."""
+def readme_command(command: str, folder: Path, cores: int = 2, targets: Iterable[str] = ()) -> list[str]:
+    """A command of the README on the project in `folder`: its overlay, folder and `targets` are added, nothing else."""
     words = shlex.split(command)
-    tiny = f"--configfile {folder / 'tiny.yaml'} --directory {folder}"
+    tiny = " ".join([f"--configfile {folder / 'tiny.yaml'} --directory {folder}", *targets])
     if words[0] == "make":
         # this environment is the one that make would set up
         bin_folder = Path(sys.executable).parent
@@ -311,3 +319,21 @@ def run_command(
         f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-8000:]}"
     )
     return done
+
+
+def kill_when(half_way: Callable[[], bool], command: list[str], folder: Path) -> None:
+    """Start a command and kill -9 it, with the workflow and all its jobs, as soon as `half_way` says so."""
+    with open(folder / "killed.log", "ab") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True, env=environment()
+        )
+    while not half_way():
+        assert process.poll() is None, f"it ended before:\n{(folder / 'killed.log').read_text()[-8000:]}"
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def jobs_done(folder: Path) -> int:
+    """How many jobs of a run have left a sidecar."""
+    return len(list((folder / "results").rglob("*.meta.json")))
