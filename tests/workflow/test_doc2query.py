@@ -16,7 +16,7 @@ from tiny import overlay_config, run_workflow
 from irpretrain.contracts import EXPANSIONS
 from tiny_models import write_t5
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 
 def test_documents_are_expanded_by_a_models_queries(copied_shards: Path) -> None:

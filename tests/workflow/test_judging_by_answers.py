@@ -14,7 +14,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import TOPICS, make_project, no_experiments, overlay_config, run_workflow, words
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 PASSAGES = [
     (str(number), f'"The {words(number)[0]} lies near ""{words(number)[1]}"" of old."', words(number)[2])

@@ -16,7 +16,7 @@ from tiny import no_experiments, overlay_config, run_workflow
 from irpretrain.evaluation.runs import read_run
 from irpretrain.models.neural.registry import load_neural_ranker
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 MODELS = ("untrained", "maxp", "knrm", "duet")
 

@@ -12,7 +12,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import no_experiments, overlay_config, run_workflow
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 RUNS = "results/runs/tiny/bm25"
 
