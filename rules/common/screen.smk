@@ -18,6 +18,8 @@ def keep_jobs_off_the_screen(log):
         return
     from irpretrain.screen.job_output import JobOutput
 
+    # With --quiet Snakemake would not say which jobs are done; what is shown of that, the display decides.
+    workflow.scheduler.print_progress = True
     printed = Path(".snakemake", "log", f"{Path(log[0]).stem if log else 'run'}.jobs.log")
     tell_the_display(output=JobOutput(printed), log=[*log, str(printed)])
 

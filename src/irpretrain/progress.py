@@ -18,33 +18,80 @@ SHORTEST_SILENCE = 2.0
 NOTICE = "NOTE: "
 
 
+class Counter:
+    """Counts what a stage has done, and says so from time to time.
+
+    Args:
+        title: the stage, as the user knows it ("sample pairs pretraining/rop").
+        unit: plural noun of what is counted, in the user's terms ("documents").
+        total: number of units in all, where it is known.
+    """
+
+    def __init__(self, title: str, unit: str, total: int | None = None) -> None:
+        self._title, self._unit, self._total = title, unit, total
+        self._done = self._skipped = 0
+        self._start = self._last = time.monotonic()
+
+    def skip(self, number: int) -> None:
+        """Take note of units that an earlier, interrupted run has done."""
+        self._skipped += number
+        self._done += number
+
+    def add(self, number: int) -> None:
+        """Take note of some more units."""
+        self.reach(self._done + number)
+
+    def reach_within(self, first: int, size: int, share: float) -> None:
+        """Take note of a share of a batch that begins at unit `first` and holds `size` units."""
+        self.reach(first + int(size * share))
+
+    def reach(self, done: int) -> None:
+        """Take note that so many units are done in all."""
+        self._done, now = done, time.monotonic()
+        elapsed = now - self._start
+        if now - self._last >= max(SHORTEST_SILENCE, min(LONGEST_SILENCE, elapsed / 10)):
+            self._last = now
+            print(f"[{self._title}] {self._status(elapsed)}", file=sys.stderr, flush=True)
+
+    def _status(self, seconds: float) -> str:
+        rate = (self._done - self._skipped) / seconds
+        count = f"{self._done:,}"
+        if self._total:
+            count += f"/{self._total:,} {self._unit} ({self._done / self._total:.0%})"
+        else:
+            count += f" {self._unit}"
+        if not rate:
+            return count
+        speed = f"{rate:,.0f} {self._unit}/s" if rate >= 1 else f"{rate * 60:.2g} {self._unit}/min"
+        left = f", {duration(max(self._total - self._done, 0) / rate)} left" if self._total else ""
+        return f"{count}, {speed}{left}"
+
+
 def progress(
     items: Iterable[Item],
     title: str,
     unit: str,
     total: int | None = None,
     size: Callable[[Item], int] | None = None,
+    done: int = 0,
 ) -> Iterator[Item]:
     """Yield from `items` and report how far the stage is.
 
     Args:
         items: what is worked through.
-        title: the stage, as the user knows it ("sample pairs pretraining/rop").
-        unit: plural noun of what is counted, in the user's terms ("documents").
-        total: number of units in all items; `len(items)` where items have a length and each is one unit.
+        title: as in `Counter`, and so for `unit`.
+        total: number of units in all, `done` included; the number of items where items have a length and each is one
+            unit.
         size: number of units in an item, where an item is a batch.
+        done: number of units that an earlier, interrupted run has done.
     """
     if total is None and size is None and isinstance(items, Sized):
-        total = len(items)
-    start = last = time.monotonic()
-    count = 0
+        total = done + len(items)
+    counter = Counter(title, unit, total)
+    counter.skip(done)
     for item in items:
         yield item
-        count += size(item) if size else 1
-        now = time.monotonic()
-        if now - last >= max(SHORTEST_SILENCE, min(LONGEST_SILENCE, (now - start) / 10)):
-            last = now
-            print(f"[{title}] {_status(count, total, unit, now - start)}", file=sys.stderr, flush=True)
+        counter.add(size(item) if size else 1)
 
 
 def notice(title: str, text: str) -> None:
@@ -59,14 +106,3 @@ def duration(seconds: float) -> str:
     if seconds < 6000:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def _status(count: int, total: int | None, unit: str, seconds: float) -> str:
-    rate = count / seconds
-    if not rate:
-        return f"0 {unit}"
-    speed = f"{rate:,.0f} {unit}/s" if rate >= 1 else f"{rate * 60:.2g} {unit}/min"
-    if not total:
-        return f"{count:,} {unit}, {speed}"
-    left = max(total - count, 0) / rate
-    return f"{count:,}/{total:,} {unit} ({count / total:.0%}), {speed}, {duration(left)} left"

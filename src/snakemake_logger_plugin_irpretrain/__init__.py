@@ -6,6 +6,7 @@ the display needs is imported when it starts.
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import re
@@ -54,7 +55,6 @@ class LogHandler(LogHandlerBase):
         self._output: Any = None
         self._log: list[str] = []
         self._run = self._nothing_to_do = self._closed = False
-        # Quiet about progress, Snakemake does not say which jobs are done.
         self._quiet = bool(quiet & {"all", "progress", "rules"})
         if self._on:
             self._begin()
@@ -64,7 +64,9 @@ class LogHandler(LogHandlerBase):
 
         # Copies: later stdout and stderr belong to the jobs.
         self._stdout, self._stderr = _copy(1), _copy(2)
-        if self._quiet or not self._stderr.isatty() or os.environ.get("TERM") == "dumb":
+        if self._silent:
+            self._display = PlainDisplay(io.StringIO())  # which nobody reads
+        elif self._quiet or not self._stderr.isatty() or os.environ.get("TERM") == "dumb":
             self._display = PlainDisplay(self._stderr, self._quiet)
         else:
             from irpretrain.screen.live import LiveDisplay
@@ -136,8 +138,7 @@ class LogHandler(LogHandlerBase):
             if not text.startswith(LOOK_ABOVE):
                 self._complaints.append(text)
         elif record.levelno == logging.WARNING:
-            if not self._silent:
-                display.say(text)
+            display.say(text)
         elif text == NOTHING_TO_BE_DONE_MSG:
             self._nothing_to_do = True
         elif not self._run:
@@ -186,10 +187,10 @@ class LogHandler(LogHandlerBase):
 
         failures = display.state.failures.values()
         logs = sorted({str(log) for failure in failures for log in failure.logs[:1]})
-        how_far = "" if self._quiet else f": {jobs_done(display.state)}"
+        how = "Stopped" if by_fault else "Interrupted"
+        when = " after the fault below is mended" if by_fault else ""
         print(
-            f"\n{'Stopped' if by_fault else 'Interrupted'}{how_far}. The same command goes on from there"
-            f"{' after the fault below is mended' if by_fault else ''}.\n"
+            f"\n{how}: {jobs_done(display.state)}. The same command goes on from there{when}.\n"
             f"Logs: {', '.join(map(as_user_stands, [*logs[:3], *self._log]))}\n",
             file=self._stderr,
             flush=True,

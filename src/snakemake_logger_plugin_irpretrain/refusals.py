@@ -15,6 +15,7 @@ NOT_NAMED = re.compile(
 MISSING_INPUT = re.compile(
     r"Missing input files for rule (?P<rule>\w+):.*?affected files:\n(?P<files>(?: {8}.*\n?)+)", re.DOTALL
 )
+LOCKED = re.compile(r"Directory cannot be locked.*\n(?P<folder>/.*)")
 
 
 def refusal(text: str) -> str:
@@ -30,6 +31,11 @@ def refusal(text: str) -> str:
         return (
             f"{files[0]}{others}: there is no such file, and no rule of this configuration makes it.\n"
             f"  Rule {match['rule']} needs it."
+        )
+    if match := LOCKED.search(text):
+        return (
+            f"{match['folder']}: another run works in this folder, or one was killed.\n"
+            "  If none is alive, take it over: `make resume`, with the ARGS and the PROFILE of the killed run."
         )
     if match := NOT_NAMED.search(text):
         wildcards = ", ".join(match["wildcards"].split())

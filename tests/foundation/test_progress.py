@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from irpretrain import progress as module
-from irpretrain.progress import duration, notice, progress
+from irpretrain.progress import Counter, duration, notice, progress
 
 
 class Clock:
@@ -73,7 +73,7 @@ def test_batches_count_as_what_they_hold(clock, capsys):
 
 def test_empty_batches_are_no_division_by_zero(clock, capsys):
     list(progress(([] for _ in clock.items(1)), "weigh", "texts", 10, size=len))
-    assert capsys.readouterr().err == "[weigh] 0 texts\n"
+    assert capsys.readouterr().err == "[weigh] 0/10 texts (0%)\n"
 
 
 def test_the_total_of_a_list_is_its_length(monkeypatch, capsys):
@@ -90,6 +90,24 @@ def test_the_total_of_a_list_is_its_length(monkeypatch, capsys):
 def test_more_items_than_announced_leave_no_negative_time(clock, capsys):
     list(progress(clock.items(6), "read", "records", total=3))
     assert "-" not in capsys.readouterr().err
+
+
+def test_what_an_earlier_run_has_done_counts_but_not_in_the_rate(clock, capsys):
+    list(progress(clock.items(2), "score", "pairs", total=10, done=6))
+    assert capsys.readouterr().err.splitlines() == [
+        "[score] 7/10 pairs (70%), 15 pairs/min, 12 s left",
+        "[score] 8/10 pairs (80%), 15 pairs/min, 8 s left",
+    ]
+
+
+def test_a_share_of_a_batch_counts_as_so_many_of_its_units(clock, capsys):
+    counter = Counter("weigh", "texts", 1000)
+    for share, _ in zip((0.25, 0.5), clock.items(2), strict=False):
+        counter.reach_within(100, 200, share)
+    assert capsys.readouterr().err.splitlines() == [
+        "[weigh] 150/1,000 texts (15%), 38 texts/s, 23 s left",
+        "[weigh] 200/1,000 texts (20%), 25 texts/s, 32 s left",
+    ]
 
 
 def test_a_notice_names_its_stage(capsys):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import stat
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from irpretrain import progress
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
@@ -237,6 +240,25 @@ def test_a_lost_document_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(lucene, "run_anserini", lambda *_: ["something else"])
     with pytest.raises(java.JavaError, match="did not say how many"):
         lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+
+
+def test_searching_and_indexing_say_how_far_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "SHORTEST_SILENCE", -1)
+    documents = write_documents(tmp_path / "documents.parquet", {"a": "cat", "b": "dog"})
+    lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+    retrieve(tmp_path / "index", tmp_path, {f"q{n}": "cat" for n in range(230)})
+    searched = re.findall(r"^\[search\] (\S+ queries)", capsys.readouterr().err, re.MULTILINE)
+    assert searched == ["100/230 queries", "200/230 queries"]
+
+    def anserini(entry: str, arguments: list[str], memory: int, told: Callable[[str], None]) -> list[str]:
+        told("INFO - 50.00% of files completed, 1 documents indexed")
+        return ["INFO - indexed:     2"]
+
+    monkeypatch.setattr(lucene, "run_anserini", anserini)
+    lucene.index([documents], OPTIONS, TEXT, tmp_path / "again")
+    assert "[index by Lucene] 1/2 documents (50%), " in capsys.readouterr().err
 
 
 def test_long_rows_of_ties_stay_in_order(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import ConsoleDimensions
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from irpretrain.screen import display as display_module
+from irpretrain.screen import live
 from irpretrain.screen.display import PlainDisplay
 from irpretrain.screen.live import LiveDisplay
 from irpretrain.screen.run_state import Job
@@ -248,18 +251,25 @@ def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
     assert shown.endswith("\n\nERROR in x: not JSON\n")
 
 
-def test_a_quiet_run_ends_with_its_result_though_snakemake_counts_no_jobs(capfd):
+def test_a_quiet_run_says_what_the_user_should_know_and_its_result(capfd, folder):
     run = Run(quiet={Quietness.PROGRESS, Quietness.RULES})
     run.log(None, **{ATTRIBUTE: {"closing": lambda: "the headline"}})
     run.begin()
-    run.start()
+    run.start(at=100)
+    (folder / "read_corpus.log").write_text("[tiny] NOTE: 1 left out\n")
+    run.finish(at=103)
     run.handler.close()
-    assert capfd.readouterr() == ("the headline\n", "")
+    assert capfd.readouterr() == ("the headline\n", "[tiny] 1 left out\n")
 
 
-def test_a_silent_run_shows_nothing(capfd):
+def test_a_silent_run_shows_nothing(capfd, folder):
     run = Run(quiet={Quietness.ALL})
     run.log("Unlocked working directory.")
+    run.log("a warning", logging.WARNING)
+    run.begin()
+    run.start(at=100)
+    (folder / "read_corpus.log").write_text("[tiny] NOTE: 1 left out\n")
+    run.finish(at=103)
     run.handler.close()
     assert capfd.readouterr() == ("", "")
 
@@ -331,6 +341,24 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
         "results/reports/prop.html",
     ):
         assert text in shown
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
+    monkeypatch.setattr(live, "_size_of", lambda screen: ConsoleDimensions(width, 20))
+    screen = Terminal()
+    display = LiveDisplay(screen, clock=lambda: 130.0)
+    try:
+        display.planned({"index_corpus": 2})
+        display.started(Job(1, "index_corpus", "index corpus squad-train-passages", started=100.0))
+        display.tick()
+        shown = re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n").splitlines()
+    finally:
+        display.close()
+    [job] = [line for line in shown if "index corp" in line]
+    assert job.rstrip().endswith("  30 s")
+    assert any("0 of 2 jobs done" in line and "30 s" not in line for line in shown)
+    assert max(map(len, shown)) <= width
 
 
 OUTPUT = """

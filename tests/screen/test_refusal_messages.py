@@ -41,8 +41,12 @@ RECORDED = {
         "  Rule read_corpus needs it.",
     ),
     "lock": (
-        "LockException:\nError: Directory cannot be locked. Please make sure that no other process runs.",
-        "Error: Directory cannot be locked. Please make sure that no other process runs.",
+        "LockException:\nError: Directory cannot be locked. Please make sure that no other Snakemake process is trying "
+        "to create the same files in the following directory:\n/tmp/my project\nIf you are sure that no other "
+        "instances of snakemake are running on this directory, the remaining lock was likely caused by a kill signal "
+        "or a power loss. It can be removed with the --unlock argument.",
+        "/tmp/my project: another run works in this folder, or one was killed.\n"
+        "  If none is alive, take it over: `make resume`, with the ARGS and the PROFILE of the killed run.",
     ),
 }  # fmt: skip
 

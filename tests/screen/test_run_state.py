@@ -47,7 +47,7 @@ def test_the_time_left_follows_from_the_rates_of_this_run(state):
     # after 20 s, 20 s. 30 + 25 s of work were done in 40 s.
     left = state.seconds_left(40.0, {4: Status("step 5/10", 0.5)})
     assert left == Left(pytest.approx(75 / (55 / 40)), 5)
-    assert time_left(left) == "about 55 s left, 5 jobs of kinds not timed yet"
+    assert time_left(left) == "about 55 s left (a guess for 5 jobs)"
 
 
 def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
@@ -63,7 +63,7 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
     assert (
         line
         == (
-            "3 of 10 jobs done, about 55 s left, 5 jobs of kinds not timed yet. "
+            "3 of 10 jobs done, about 55 s left (a guess for 5 jobs). "
             "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)"
         )
         + "."

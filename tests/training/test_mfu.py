@@ -97,6 +97,14 @@ def test_the_line_of_two_steps(
     assert capfd.readouterr().err.strip() == f"[t] step 2/2, loss 0.5000, {shown}"
 
 
+def test_slow_steps_are_told_more_often(capfd: pytest.CaptureFixture[str]) -> None:
+    status = StatusLine("t", 100, 50)
+    for step in range(1, 11):
+        status.add(StepMetrics(step, 0.5, tokens=300, seconds=4.0))
+    shown = [line.partition(",")[0] for line in capfd.readouterr().err.splitlines()]
+    assert shown == ["[t] step 3/100", "[t] step 6/100", "[t] step 9/100"]
+
+
 def test_trainings_count_their_operations(
     run_pretraining: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

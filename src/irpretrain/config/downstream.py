@@ -145,7 +145,10 @@ class DownstreamTrainingConfig(Section):
         32, ge=1, description="Sequences predicted at once.", json_schema_extra={"unit": "sequences"}
     )
     log_every: int = Field(
-        50, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"}
+        50,
+        ge=1,
+        description="Steps between status lines; slow steps have one every ten seconds.",
+        json_schema_extra={"unit": "steps"},
     )
     keep_models: bool = Field(False, description="Keep the fine-tuned models, not only their predictions.")
 

@@ -97,7 +97,10 @@ class TermTrainingConfig(Section):
         default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
     )
     log_every: int = Field(
-        10, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"}
+        10,
+        ge=1,
+        description="Steps between status lines; slow steps have one every ten seconds.",
+        json_schema_extra={"unit": "steps"},
     )
 
     @model_validator(mode="after")

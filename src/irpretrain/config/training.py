@@ -358,7 +358,10 @@ class PretrainingConfig(SequenceConfig):
         json_schema_extra={"unit": "steps"},
     )
     log_every: int = Field(
-        10, ge=1, description="Steps between status lines.", json_schema_extra={"unit": "steps"}
+        10,
+        ge=1,
+        description="Steps between status lines; slow steps have one every ten seconds.",
+        json_schema_extra={"unit": "steps"},
     )
 
     @model_validator(mode="after")

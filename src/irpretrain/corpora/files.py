@@ -272,7 +272,8 @@ def read_lines(
                     yield line
         except DAMAGE as error:
             refuse_if_disk_fault(path, error)
-            yield Malformed(number, "damaged archive", _one_line(error), number + 1, loses_more=True)
+            detail, remedy = _one_line(error), "Get the file again, or pack it again"
+            yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
 
 
 def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:

@@ -24,7 +24,9 @@ def header(path: Path) -> list[str]:
     """Return the column names in the first line of a file, none for an empty file."""
     for line in read_lines(path):
         if isinstance(line, Malformed):
-            raise InputError(path, f"the header cannot be read: {line}", line.line)
+            raise InputError(
+                path, f"the header cannot be read: {line}", line.line, remedy="Save the file as UTF-8."
+            )
         names = [name.strip() for name in line.text.split("\t")]
         if len(set(names)) < len(names):
             raise InputError(path, f"the header names a column twice: {', '.join(names)}", line.number)

@@ -25,6 +25,7 @@ from irpretrain.downstream.windows import (
     read_questions,
 )
 from irpretrain.models.output_layers import SpanReader
+from irpretrain.progress import progress
 from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.shares import Share
@@ -182,7 +183,8 @@ class QuestionAnswering:
 
         size = self.options.prediction_batch
         batches = [windows[first : first + size] for first in range(0, len(windows), size)]
-        for some, spans in kept.results(batches, compute):
+        told = progress(batches, "predict", "parts of texts", len(windows), size=len)
+        for some, spans in kept.results(told, compute, len(windows)):
             for window, span in zip(some, spans, strict=True):
                 if span is not None:
                     first, last, score = span

@@ -19,6 +19,7 @@ from irpretrain.downstream.glue_measures import ACCURACY, classes_of, score_labe
 from irpretrain.downstream.losses import OutputMetrics, label_losses
 from irpretrain.downstream.order import EpochOrder
 from irpretrain.models.output_layers import SentenceClassifier
+from irpretrain.progress import progress
 from irpretrain.text.encoder_pieces import EncoderPieces
 from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.shares import Share
@@ -197,9 +198,10 @@ class SentenceLabels:
 
         size = self.options.prediction_batch
         batches = [examples[first : first + size] for first in range(0, len(examples), size)]
+        told = progress(batches, "predict", "texts", len(examples), size=len)
         predicted = {
             example.name: label
-            for some, labels in kept.results(batches, compute)
+            for some, labels in kept.results(told, compute, len(examples))
             for example, label in zip(some, labels, strict=True)
         }
         return {example.name: predicted[example.name] for example in self._of(role)}

@@ -38,6 +38,10 @@ class LengthBatch(Generic[Item]):
     items: list[Item]
     positions: int
 
+    def __len__(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
 
 def length_batches(
     lengths: Iterable[tuple[Item, int]], longest: int, rows: Callable[[int], int], device: torch.device

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from irpretrain.errors import IRPretrainError, SetupError
@@ -69,13 +70,19 @@ def anserini_jar() -> Path:
     return jars[-1]
 
 
-def run_anserini(entry_point: str, arguments: list[str], memory_mb: int) -> list[str]:
+def run_anserini(
+    entry_point: str,
+    arguments: list[str],
+    memory_mb: int,
+    told: Callable[[str], None] = lambda line: None,
+) -> list[str]:
     """Run one of Anserini's programs and return the lines it printed, which also go to the log.
 
     Args:
         entry_point: class name after `io.anserini.`, such as `index.IndexCollection`.
         arguments: its arguments.
         memory_mb: Java heap.
+        told: called with each line, as soon as it is printed.
 
     Raises:
         JavaError: it failed. Anserini's exit status is 0 even where queries failed, so any error it prints
@@ -105,6 +112,7 @@ def run_anserini(entry_point: str, arguments: list[str], memory_mb: int) -> list
         for line in process.stdout:
             lines.append(line.rstrip("\n"))
             print(lines[-1], file=log)
+            told(lines[-1])
     except BaseException:
         process.kill()
         raise

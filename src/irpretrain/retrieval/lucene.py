@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TextIO
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.retrieval import QueryWords, RankingModel, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import QUERIES
+from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import Run, write_run
-from irpretrain.progress import progress
+from irpretrain.progress import Counter, progress
 from irpretrain.retrieval.java import JavaError, run_anserini
 from irpretrain.retrieval.lost_queries import tell_lost_queries
 from irpretrain.text.compose import stream_texts
@@ -36,6 +36,14 @@ DOCUMENTS_AT_ONCE = 1024
 
 MOST_TERMS = 1024
 """Different terms that Lucene allows in a query."""
+
+INDEXED = re.compile(r"([\d,]+) documents indexed")
+"""What Anserini says once a minute while it indexes."""
+
+QUERIES_TOLD = 100
+"""After so many queries of a setting Anserini says that they are done."""
+
+SEARCHED = re.compile(r"\d00 queries processed$")
 
 RECORD = "irpretrain.json"
 """File in the index that says how it was made."""
@@ -103,7 +111,13 @@ def run_indexing(
         command = [*arguments, "-generator", "DefaultLuceneDocumentGenerator", "-input", str(source)]
         command += ["-index", str(temporary), "-threads", str(options.threads)]
         command += ["-memoryBuffer", str(buffer_mb), "-optimize"]
-        indexed = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb))
+        counter = Counter("index by Lucene", "documents", expected)
+
+        def count(line: str) -> None:
+            if match := INDEXED.search(line):
+                counter.reach(int(match[1].replace(",", "")))
+
+        indexed = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb, count))
         if indexed != expected:
             raise IntegrityError(output, f"Lucene indexed {indexed:,} of {record['documents']:,} documents")
         text = json.dumps({**_analysis(options), **record}, indent=1)
@@ -135,8 +149,9 @@ def _write_input(documents: Sequence[str | Path], text: TextConfig, folder: Path
     counts = {"documents": 0, "documents_without_text": 0}
     with InputFiles(folder) as files:
         for path in documents:
+            total = DOCUMENTS.count(path)
             for document, contents in progress(
-                _documents(path, text), "write documents for Lucene", "documents"
+                _documents(path, text), "write documents for Lucene", "documents", total
             ):
                 check_identifier(path, document)
                 files.add({"id": document, "contents": contents})
@@ -271,7 +286,8 @@ def search_grid(
     for name, values in grid.items():
         option = f"-{RANKERS[method].name}.{RANKERS[method].parameters[name]}"
         arguments += [option, *map(repr, values)]
-    _search([*arguments, *_analyser_arguments(options)], options, queries, texts)
+    counter = Counter("search", "queries", len(lines) * len(points))
+    _search([*arguments, *_analyser_arguments(options)], options, queries, texts, counter)
     for point in points:
         path = found if len(points) == 1 else found.with_name(found.name + _point_name(method, point))
         yield point, _read_anserini(path, identifiers)
@@ -336,10 +352,18 @@ def read_record(index: str | Path, options: RetrievalConfig) -> dict[str, Any]:
 
 
 def _search(
-    arguments: list[str], options: RetrievalConfig, queries: str | Path, texts: Sequence[str]
+    arguments: list[str],
+    options: RetrievalConfig,
+    queries: str | Path,
+    texts: Sequence[str],
+    counter: Counter,
 ) -> None:
+    def count(line: str) -> None:
+        if SEARCHED.search(line):
+            counter.add(QUERIES_TOLD)
+
     try:
-        run_anserini("search.SearchCollection", arguments, options.memory_mb)
+        run_anserini("search.SearchCollection", arguments, options.memory_mb, count)
     except JavaError as error:
         if not any("TooManyClauses" in line for line in error.output):
             raise

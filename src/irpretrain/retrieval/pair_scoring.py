@@ -6,6 +6,7 @@ no bit of a score. Other pairs in the batch change a score by float rounding at 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,7 +54,7 @@ def score_sequences(
         lengths: of the sequence of each.
         build: from indices of `pairs` to the arrays of their batch, each [sequences, positions].
         options: batches, threads, precision and device.
-        title: what the progress bar says.
+        title: what status lines call the job.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Raises:
@@ -74,8 +75,10 @@ def score_sequences(
                 scores, done = (
                     kept.resume(len(pairs), len(batches)) if kept else (np.zeros(len(pairs), np.float32), 0)
                 )
-                waiting = batches[done:]
-                told = progress(waiting, title, "pairs", sum(map(len, waiting)), size=len)
+                scored = sum(map(len, batches[:done]))
+                if scored:
+                    print(f"[{title}] {scored:,} of {len(pairs):,} pairs were scored before", file=sys.stderr)
+                told = progress(batches[done:], title, "pairs", len(pairs), size=len, done=scored)
                 for number, rows in enumerate(told, done + 1):
                     found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
                     scores[rows] = found.float().cpu().numpy()

@@ -6,7 +6,6 @@ written. Batches have one order, so that their number says which pairs are score
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,15 +25,12 @@ class PartialScores:
 
     Args:
         path: the file; need not exist.
-        title: of the job, for messages.
         clock: says when to save.
         before: called before each saving.
     """
 
-    def __init__(
-        self, path: Path, title: str, clock: CheckpointClock, before: Callable[[], None] = lambda: None
-    ) -> None:
-        self._path, self._title, self._clock, self._before = path, title, clock, before
+    def __init__(self, path: Path, clock: CheckpointClock, before: Callable[[], None] = lambda: None) -> None:
+        self._path, self._clock, self._before = path, clock, before
 
     def resume(self, pairs: int, batches: int) -> tuple[NDArray[np.float32], int]:
         """Return scores, float32 [pairs], and how many of the batches they are complete for; a damaged file is not
@@ -46,7 +42,6 @@ class PartialScores:
             return np.zeros(pairs, np.float32), 0
         if scores.shape != (pairs,) or scores.dtype != np.float32 or not 0 < done <= batches:
             return np.zeros(pairs, np.float32), 0
-        print(f"[{self._title}] {done:,} of {batches:,} batches were scored before", file=sys.stderr)
         return scores, done
 
     def keep(self, scores: NDArray[np.float32], batches: int) -> None:
@@ -78,6 +73,6 @@ def partial_scores(
     """
     key = content_hash(job)
     with hold(Path(root) / f"{key}.lock", title):
-        kept = PartialScores(Path(root) / f"{key}.scores", title, CheckpointClock(minutes))
+        kept = PartialScores(Path(root) / f"{key}.scores", CheckpointClock(minutes))
         yield kept
         kept.discard()

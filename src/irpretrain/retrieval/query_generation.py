@@ -22,7 +22,6 @@ from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS
 from irpretrain.models.length_batches import LengthBatch, length_batches, padded
 from irpretrain.models.query_generator import QueryGenerator
-from irpretrain.progress import progress
 from irpretrain.provenance import sha256
 from irpretrain.randomness import generator
 from irpretrain.text.keyed_texts import Text, document_texts
@@ -74,14 +73,9 @@ def generate_queries(
             "versions": versions(),
             "output": str(output),
         }
-        blocks = progress(
-            document_texts(documents, text, options.block),
-            title,
-            "texts",
-            DOCUMENTS.count(documents),
-            size=len,
-        )
-        unfinished = Unfinished(job, checkpoints, title, options.compute.checkpoint_minutes)
+        blocks = document_texts(documents, text, options.block)
+        texts, minutes = DOCUMENTS.count(documents), options.compute.checkpoint_minutes
+        unfinished = Unfinished(job, checkpoints, title, texts, minutes)
         return dict(write_in_blocks(EXPANSIONS, output, blocks, writer.rows, unfinished))
 
 
@@ -105,8 +99,9 @@ class QueryWriter:
             "empty_queries": 0,
         }
         with autocast(self._device, self._options.compute):
-            batches = kept.results(self._batches(pieces), lambda batch: self._write(texts, pieces, batch))
-            for batch, written_queries in batches:
+            batches = self._batches(pieces)
+            results = kept.results(batches, lambda batch: self._write(texts, pieces, batch), len(pieces))
+            for batch, written_queries in results:
                 for place, queries in zip(batch.items, written_queries, strict=False):
                     written[place] = [query for query in queries if query]
                     counts["queries"] += len(written[place])

@@ -64,7 +64,8 @@ def index_weights(
             for path in vectors:
                 batches = TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE)
                 analysed = analysed_weights(batches, path, analyser, counts)
-                for document, terms in progress(analysed, "write weights for Lucene", "documents"):
+                total = TERM_VECTORS.count(path)
+                for document, terms in progress(analysed, "write weights for Lucene", "documents", total):
                     check_identifier(path, document)
                     _check_length(path, document, terms)
                     if terms:

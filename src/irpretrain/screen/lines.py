@@ -50,9 +50,9 @@ def time_left(left: Left | None) -> str:
     """Return the time left in words."""
     if left is None:
         return "time left not known yet"
-    jobs = "1 job of a kind" if left.untimed == 1 else f"{left.untimed} jobs of kinds"
-    untimed = f", {jobs} not timed yet" if left.untimed else ""
-    return f"about {duration(left.seconds)} left{untimed}"
+    jobs = "1 job" if left.untimed == 1 else f"{left.untimed} jobs"
+    guess = f" (a guess for {jobs})" if left.untimed else ""
+    return f"about {duration(left.seconds)} left{guess}"
 
 
 def failed_line(failure: Failure) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from rich.console import Console, ConsoleDimensions, Group, RenderableType
+from rich.constrain import Constrain
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -18,7 +19,9 @@ from irpretrain.screen.display import PlainDisplay
 from irpretrain.screen.lines import jobs_done, running_text, time_left
 from irpretrain.screen.run_state import Job
 
-BAR_WIDTH = 24
+BAR_WIDTH = 16
+NARROW = 80
+"""Columns of a terminal that show all of the first line beside the bar."""
 
 
 class LiveDisplay(PlainDisplay):
@@ -67,32 +70,35 @@ class LiveDisplay(PlainDisplay):
         if not state.total:
             return Text(f"{self.phase}: {now - self._began:.0f} s")
         statuses = self.statuses()
-        head = Table.grid(padding=(0, 2))
-        head.add_row(
-            jobs_done(state),
-            ProgressBar(total=state.total, completed=state.done, width=BAR_WIDTH),
-            f"{duration(now - self._began)}, {time_left(state.seconds_left(now, statuses))}",
-        )
         width, height = self._console.size
-        table = self._table.rstrip().splitlines()
-        free = max(1, height - 4)
-        shown = list(state.running.values())[:free]
-        # Narrower than the terminal: the ^C of an interruption must not begin a line of its own.
-        jobs = Table.grid(padding=(0, 2), expand=True)
-        jobs.width = max(20, width - 8)
-        jobs.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-        jobs.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        elapsed, left = duration(now - self._began), time_left(state.seconds_left(now, statuses))
+        if width >= NARROW:
+            bar = ProgressBar(total=state.total, completed=state.done, width=BAR_WIDTH)
+            head = Table.grid(padding=(0, 2))
+            head.add_row(jobs_done(state), bar, _cut(f"{elapsed}, {left}"))
+            parts: list[RenderableType] = [head]
+        else:
+            parts = [_cut(f"{jobs_done(state)}, {elapsed}"), _cut(left)]
+        shown = list(state.running.values())[: max(1, height - 4)]
+        titles = min(max((len(job.title) for job in shown), default=0), width // 2 - 4)
         for job in shown:
-            jobs.add_row(f"  {job.title}", running_text(job, now, statuses.get(job.number)))
+            title = job.title if len(job.title) <= titles else job.title[: titles - 1] + "…"
+            line = f"  {title:<{titles}}  {running_text(job, now, statuses.get(job.number))}"
+            # Narrower than the terminal: the ^C of an interruption must not begin a line of its own.
+            parts.append(Constrain(_cut(line), width - 8))
         if len(state.running) > len(shown):
-            jobs.add_row(f"  and {len(state.running) - len(shown)} more", "")
-        room = height - len(shown) - 5
-        if table and len(table) > room:
+            parts.append(_cut(f"  and {len(state.running) - len(shown)} more"))
+        table = self._table.rstrip().splitlines()
+        if len(table) > height - len(shown) - 5:
             table = table[-2:]  # where the report and the tables lie
-        parts: list[RenderableType] = [head, jobs]
         if table:
-            parts += [Text(""), *(Text(line, no_wrap=True, overflow="ellipsis") for line in table)]
+            parts += [_cut(""), *map(_cut, table)]
         return Group(*parts)
+
+
+def _cut(line: str) -> Text:
+    """A line of which the terminal shows what it has room for."""
+    return Text(line, no_wrap=True, overflow="ellipsis")
 
 
 def _size_of(screen: TextIO) -> ConsoleDimensions:

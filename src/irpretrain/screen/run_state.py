@@ -12,6 +12,8 @@ from irpretrain.screen.job_log import Status
 
 FEWEST_TIMED = 3
 """Jobs that must be done before a time left is said."""
+OVERDUE = 0.1
+"""Share of its time until now that a job is expected to take still, once it has taken as long as others of its rule."""
 
 
 @dataclass(frozen=True)
@@ -130,4 +132,4 @@ class RunState:
         elapsed = now - job.started
         if job.rule not in self._seconds and status is not None and status.share:
             return elapsed * (1 - status.share) / status.share
-        return max(mean - elapsed, 0.0)
+        return max(mean - elapsed, OVERDUE * elapsed)

@@ -23,7 +23,6 @@ from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.progress import progress
 from irpretrain.provenance import sha256
 from irpretrain.term_weights.alignment import WordWeights, first_pieces, windows, word_weights
 from irpretrain.term_weights.folds import models_of_folds
@@ -78,14 +77,9 @@ def infer_documents(
             "versions": versions(),
             "output": str(output),
         }
-        blocks = progress(
-            document_texts(documents, text, options.inference.block),
-            title,
-            "texts",
-            DOCUMENTS.count(documents),
-            size=len,
-        )
-        unfinished = Unfinished(job, checkpoints, title, options.inference.compute.checkpoint_minutes)
+        blocks = document_texts(documents, text, options.inference.block)
+        texts, minutes = DOCUMENTS.count(documents), options.inference.compute.checkpoint_minutes
+        unfinished = Unfinished(job, checkpoints, title, texts, minutes)
         return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, unfinished))
 
 
@@ -190,8 +184,9 @@ class Predictor:
         predicted: dict[Window, np.ndarray] = {}
         positions = 0
         with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
-            batches = kept.results(self._batches(sequences), lambda batch: self._predict(batch, pieces))
-            for batch, weights in batches:
+            batches = self._batches(sequences)
+            results = kept.results(batches, lambda batch: self._predict(batch, pieces), len(sequences))
+            for batch, weights in results:
                 positions += batch.positions
                 predicted |= {
                     one: np.asarray(own, np.float32) for one, own in zip(batch.items, weights, strict=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,12 +20,13 @@ import pyarrow as pa
 from irpretrain.atomic import write_text
 from irpretrain.contracts import Contract
 from irpretrain.errors import IntegrityError
+from irpretrain.progress import Counter
 from irpretrain.provenance import content_hash
 from irpretrain.training.checkpoint_clock import CheckpointClock
 from irpretrain.training.job_lock import hold
 from irpretrain.training.kept_batches import KeptBatches
 
-Block = TypeVar("Block")
+Block = TypeVar("Block", bound=Sized)
 
 
 class Unfinished(NamedTuple):
@@ -34,12 +36,14 @@ class Unfinished(NamedTuple):
         job: everything that the results depend on, JSON-able.
         root: folder of all jobs' unfinished work.
         title: for messages.
+        texts: number of texts in all blocks.
         minutes: longest time between two savings.
     """
 
     job: dict[str, Any]
     root: str | Path
     title: str
+    texts: int
     minutes: float
 
 
@@ -68,24 +72,28 @@ def write_in_blocks(
     clock = CheckpointClock(unfinished.minutes)
     with hold(root / f"{key}.lock", unfinished.title):
         finished: list[Path] = []
-        resumed = 0
+        counter = Counter(unfinished.title, "texts", unfinished.texts)
+        done = resumed = 0
         for number, block in enumerate(blocks):
             path = folder / f"block-{number:06d}.parquet"
             counts = _finished(contract, path)
             if counts is None:
-                batches = KeptBatches(path.with_suffix(".batches"), clock)
+                told = partial(counter.reach_within, done, len(block))
+                batches = KeptBatches(path.with_suffix(".batches"), clock, told)
                 rows, counts = compute(block, batches)
                 contract.write(path, rows)
                 write_text(_beside(path), json.dumps(counts))  # last: it says that the block is whole
                 batches.discard()
             else:
-                resumed += 1
+                resumed += len(block)
+                counter.skip(len(block))
+            done += len(block)
             finished.append(path)
             for name, value in counts.items():
                 totals[name] = totals.get(name, 0) + value
         if resumed:
             print(
-                f"[{unfinished.title}] {resumed} of {len(finished)} blocks were finished before",
+                f"[{unfinished.title}] {resumed:,} of {done:,} texts were done before",
                 file=sys.stderr,
             )
         parts = (part for path in finished for part in contract.stream(path))

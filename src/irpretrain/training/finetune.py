@@ -253,7 +253,7 @@ class _Search:
                 self._save(folder, None)
         best = self._ranker.load()
         best.load_state_dict(self._weights)
-        return best, progress, self._kept_scores(folder, None, title)
+        return best, progress, self._kept_scores(folder, None)
 
     def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options
@@ -279,12 +279,12 @@ class _Search:
         steps = range(first + progress.steps, first + groups.steps_per_epoch)
         measured: list[StepMetrics] = []
         with trainer.reading_ahead(lambda step: ([task], step), steps):
-            for step in follow(steps, title, "steps"):
+            for step in follow(steps, title, "steps", trainer.steps, done=steps.start):
                 measured.append(trainer.step(step, [task]))
                 progress.add(measured[-1])
                 if folder.clock.due():
                     self._save(folder, trainer)
-        kept = self._kept_scores(folder, trainer, title)
+        kept = self._kept_scores(folder, trainer)
         value = None
         if self._validation:
             ranked = self.rank(trainer.model, self._collection, self._validation, kept)
@@ -316,7 +316,7 @@ class _Search:
         folder.save(self._progress.done, state)
         self._saved = self._progress.done
 
-    def _kept_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None, title: str) -> PartialScores:
+    def _kept_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> PartialScores:
         """Return what keeps the scores of a ranking that may take long; they are of use with the weights of now alone,
         which are saved first."""
 
@@ -324,7 +324,7 @@ class _Search:
             if self._saved != self._progress.done:
                 self._save(folder, trainer)
 
-        return PartialScores(_ranking(folder, self._progress), title, folder.clock, save_weights)
+        return PartialScores(_ranking(folder, self._progress), folder.clock, save_weights)
 
     def rank(
         self, model: torch.nn.Module, data: _Collection, queries: Sequence[str], kept: PartialScores

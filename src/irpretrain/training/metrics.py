@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from irpretrain.atomic import write_text
-from irpretrain.progress import duration
+from irpretrain.progress import LONGEST_SILENCE, duration
 
 STARVING = 0.1
 """Share of the time waited for batches from which on a training says so loudly."""
@@ -172,7 +172,7 @@ class BatchWaits:
 
 
 class StatusLine:
-    """Prints step, losses, pair accuracy, tokens/s and time left every so many steps, and at the last.
+    """Prints step, losses, pair accuracy, tokens/s and time left every so many steps or seconds, and at the last.
 
     Figures are means since the last line. With a `peak` (the device's, in floating-point operations a second) it prints
     what share of it the model used, too (MFU).
@@ -186,7 +186,8 @@ class StatusLine:
     def add(self, metrics: StepMetrics) -> None:
         """Take note of a step, and print if it is time."""
         self._waiting.append(metrics)
-        if metrics.step % self._every == 0 or metrics.step == self._steps:
+        silence = sum(m.seconds for m in self._waiting)
+        if metrics.step % self._every == 0 or metrics.step == self._steps or silence >= LONGEST_SILENCE:
             print(self._line(), file=sys.stderr, flush=True)
             self._batches.check(self._waiting if self._begun else self._waiting[1:])
             self._waiting, self._begun = [], True
