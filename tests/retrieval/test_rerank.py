@@ -253,7 +253,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     last = 0
     rerank(model, *inputs, tmp_path / "run.gz", checkpoints=checkpoints)
     assert scored == whole[2:]
-    assert re.search(r"\[rerank\] \d+ of \d+ pairs were scored before\n", capsys.readouterr().err)
+    assert re.search(r"\[re-rank\] \d+ of \d+ pairs were scored before\n", capsys.readouterr().err)
     assert (tmp_path / "run.gz").read_bytes() == (tmp_path / "whole.run.gz").read_bytes()
     assert list(checkpoints.iterdir()) == []
 

@@ -202,7 +202,7 @@ def rerank_run(
         texts: query → text; holds all queries of `candidates`.
         candidates: documents to score, all of them: `options.depth` is not applied here.
         options: lengths, batches, threads and device.
-        title: what the progress bar says.
+        title: what status lines call the job.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:
@@ -236,7 +236,7 @@ def score_pairs(
         texts: query → text.
         pairs: what to score, in any order.
         options: lengths, batches, threads, precision and device.
-        title: what the progress bar says.
+        title: what status lines call the job.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:
