@@ -22,7 +22,8 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from snakemake.exceptions import WorkflowError
 
-from irpretrain.catalogue.absence import without_absent
+from irpretrain.catalogue.absence import refuse_absent, without_absent
+from irpretrain.catalogue.folders import with_data_of_the_project
 from irpretrain.catalogue.needed import missing_by_entry, told
 from irpretrain.config import lay_overlays, parse_config
 from irpretrain.corpora.embedded import read_manifest
@@ -47,8 +48,11 @@ try:
     if not given.replace_workflow_config:
         config = lay_overlays(os.path.join(workflow.basedir, "config.yaml"), given.configfiles, given.config)
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
+    CFG = with_data_of_the_project(CFG)
     MISSING = missing_by_entry(CFG)
-    PLANNED_ABSENT = bool(MISSING) and CFG.plan_absent and is_dry_run()
+    if asks_for_data():
+        refuse_absent(CFG)
+    PLANNED_ABSENT = bool(MISSING) and CFG.skip_absent and is_dry_run()
     if PLANNED_ABSENT:
         from irpretrain.costs.stand_ins import with_stand_ins
 
@@ -179,3 +183,6 @@ rule term_weight_pages:
 rule query_pages:
     input:
         all_query_pages,
+
+
+refuse_unknown_targets()

@@ -6,6 +6,7 @@ from itertools import product
 from math import inf
 from pathlib import Path
 
+from irpretrain.catalogue.folders import data_folders, folder_of
 from irpretrain.config.consistency import view_faults
 from irpretrain.config.query_page_consistency import can_attribute
 from irpretrain.config.query_uses import query_uses
@@ -119,3 +120,4 @@ include: "common/query_pages.smk"
 include: "common/report.smk"
 include: "common/export.smk"
 include: "common/costs.smk"
+include: "common/targets.smk"

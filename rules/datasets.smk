@@ -19,7 +19,7 @@ rule verify_dataset:
         runtime=minutes(240),
     params:
         entry=entry_options,
-        data=CFG.data_folder,
+        data=entry_folder,
         present=entry_files,
     script:
         "../scripts/verify_dataset.py"
@@ -61,6 +61,6 @@ rule list_datasets:
         runtime=minutes(10),
     params:
         entries=entries_present,
-        data=CFG.data_folder,
+        data=data_folders(CFG.data_folder),
     script:
         "../scripts/list_datasets.py"

@@ -7,13 +7,14 @@ def catalogue():
     return read_catalogue()
 
 
-def data_path(path):
-    return f"{CFG.data_folder}/{path}"
+def entry_folder(wildcards):
+    return folder_of(catalogue()[wildcards.entry], CFG.data_folder)
 
 
 def present(entry):
     """The files of an entry that are there, by their paths in the data folder."""
-    return [path for path in catalogue()[entry].files if Path(data_path(path)).exists()]
+    folder = folder_of(catalogue()[entry], CFG.data_folder)
+    return [path for path in catalogue()[entry].files if Path(folder, path).exists()]
 
 
 def entry_options(wildcards):
@@ -25,7 +26,8 @@ def entry_files(wildcards):
     """Size and time of what is there, so that a changed file is verified anew."""
     from irpretrain.catalogue.states import fingerprint
 
-    return {path: fingerprint(data_path(path)) for path in present(wildcards.entry)}
+    folder = entry_folder(wildcards)
+    return {path: fingerprint(f"{folder}/{path}") for path in present(wildcards.entry)}
 
 
 def entries_present(wildcards):

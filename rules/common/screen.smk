@@ -32,7 +32,7 @@ def closing_text():
 
     if "datasets" in workflow.dag_settings.targets:
         reports = dict(zip(entries_present(None), entry_reports(None), strict=True))
-        return "\n" + datasets_text(catalogue(), reports, CFG.data_folder)
+        return "\n" + datasets_text(catalogue(), reports, data_folders(CFG.data_folder))
     left_out = told(MISSING, "Left out was what needs these files, which are not there:")
     made = headlines("results", STARTED, as_user_stands("results"))
     return "".join(f"\n{text}" for text in (made, left_out) if text)

@@ -12,6 +12,10 @@ NOT_NAMED = re.compile(
     r"Wildcards:\n(?P<wildcards>(?:  \w+=[^\n]*\n?)*)",
     re.DOTALL,
 )
+OURS = re.compile(
+    r"^InputFunctionException in .*?\nError:\n  (?:Config|Input|Integrity|Setup)Error: (?P<message>.*?)\nWildcards:\n",
+    re.DOTALL,
+)
 MISSING_INPUT = re.compile(
     r"Missing input files for rule (?P<rule>\w+):.*?affected files:\n(?P<files>(?: {8}.*\n?)+)", re.DOTALL
 )
@@ -25,6 +29,8 @@ def refusal(text: str) -> str:
             f"{match['file']}: no rule of this configuration makes such a file, and there is no target of this name.\n"
             "  `snakemake --list-target-rules` lists the targets; results/README.md says which files a run makes."
         )
+    if match := OURS.search(text):
+        return match["message"]
     if match := MISSING_INPUT.search(text):
         files = [line.strip() for line in match["files"].splitlines() if line.strip()]
         others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""

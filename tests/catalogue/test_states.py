@@ -139,15 +139,16 @@ def test_what_an_entry_needs_is_missing_too(tmp_path, data):
     assert missing_of(["other"], catalogue, tmp_path) == {"other": ["x"], "small": [DOCS, TOPICS, JUDGED]}
 
 
-def test_the_table(data):
+def test_the_table(data, monkeypatch):
+    monkeypatch.chdir(data.parent)
     (data / JUDGED).write_text("q1 0 d1\n")
-    states(data)
+    states(Path("data"))
     catalogue = {"small": SMALL, "other": Entry(**entry(needs=["small"], label="Other | one"))}
     outputs = data.parent / "datasets.md", data.parent / "datasets.csv"
     reports = {"small": data.parent / "report.json"}
-    counts = list_datasets(catalogue, reports, "data", *outputs)
+    counts = list_datasets(catalogue, reports, ["data"], *outputs)
     assert counts == {"broken": 1, "missing": 1}
-    printed = datasets_text(catalogue, reports, "data")
+    printed = datasets_text(catalogue, reports, ["data"])
     assert "Data sets, in data/ (1 broken, 1 missing)" in printed
     assert "broken: data/small/qrels.txt: qrels.txt:1: wrong number" in " ".join(printed.split())
     assert "get: " in printed

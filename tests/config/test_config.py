@@ -46,7 +46,7 @@ def test_the_default_is_valid():
         ("pretraining.steps", 0, ["pretraining.steps", "greater than or equal to 1"]),
         ("pretraining.loss", "hing", ["pretraining.loss", "'hinge', 'pair-softmax' or 'listwise'", "'hing'"]),
         ("objectives.rop.muu", 3, ["rop: muu: unknown key", "did you mean mu?"]),
-        ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "allowed are"]),
+        ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "did you mean rqp or rop"]),
         ("corpora.squad-dev.shards", "x", ["corpora.squad-dev.shards", "valid integer"]),
         ("datasets.squad-train.folds", 600, ["600 folds cannot be made of 500 queries", "lower folds"]),
         ("datasets.squad-train.folds", 2, ["no room for training, validation and test"]),

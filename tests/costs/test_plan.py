@@ -46,13 +46,6 @@ def test_all_five_papers_are_planned_without_their_data(tmp_path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [".snakemake"]
 
 
-def test_a_dry_run_can_leave_out_what_is_missing_as_a_run_does(tmp_path) -> None:
-    shown = dry_run(tmp_path, "--config", "plan_absent=false")
-    assert "results/scores/zero-shot.csv" not in shown
-    assert "results/report.html" in shown
-    assert "left out is what needs them:" in shown
-
-
 def test_the_full_scale_is_planned_with_its_cost(capfd) -> None:
     assert main(PAPER) == 0
     shown = "".join(capfd.readouterr())

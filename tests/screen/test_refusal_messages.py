@@ -33,6 +33,12 @@ RECORDED = {
         "the configuration does not name 'nope', so search makes no file for dataset=nope, candidates=bm25.\n"
         "  Mend the name of the file, or add what it names to the configuration.",
     ),
+    "error of ours in an input function": (
+        'InputFunctionException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\nError:\n'
+        "  InputError: data/mine: there is no such file or folder\n  Check the path in the configuration.\n"
+        'Wildcards:\n  corpus=mine\nTraceback:\n  File "/x/rules/common/corpora.smk", line 9, in files',
+        "data/mine: there is no such file or folder\n  Check the path in the configuration.",
+    ),
     "missing input": (
         'MissingInputException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\n'
         "Missing input files for rule read_corpus:\n    output: results/a, results/b\n    wildcards: corpus=tiny\n"

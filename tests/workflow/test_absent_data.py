@@ -1,4 +1,4 @@
-"""The papers' scale is run without any of its data: it says what is missing, and finishes the rest."""
+"""Data that are absent: refused where they are asked for, left out at the papers' scale, found in the project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import ROOT, environment
+from tiny import ROOT, copy_project, environment
 
 pytestmark = pytest.mark.workflow
 
@@ -32,3 +32,49 @@ def test_without_any_data_all_cells_say_what_is_missing(tmp_path):
     assert any("data/robust04/disks45 and" in row["reason"] for row in verdicts)
     assert (tmp_path / "results/report.html").stat().st_size < 5_000_000
     assert (tmp_path / "results/per_query.parquet").exists()
+
+
+ROBUST04 = """inherit: definitions
+experiments: {robust04: {dataset: robust04}}
+"""
+FILES = ("robust04/disks45/FT/FT911/FT911_1", "robust04/04.testset.gz", "robust04/qrels.robust2004.txt")
+
+
+def snakemake(project: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "mine.yaml").write_text(ROBUST04)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(project / "Snakefile"), "--cores", "2"]
+    command += ["--directory", str(folder), "--configfile", str(folder / "mine.yaml"), *arguments]
+    own = {**environment(), "PYTHONPATH": str(project / "src")}
+    return subprocess.run(command, env=own, capture_output=True, text=True)
+
+
+def test_what_is_asked_for_is_not_left_out_silently(tmp_path):
+    done = snakemake(ROOT, tmp_path)
+    assert done.returncode == 1
+    shown = done.stdout + done.stderr
+    assert "experiments.robust04: files that this needs are missing.\n" in shown
+    assert "  robust04, from https://trec.nist.gov/data/robust.html\n    data/robust04/disks45\n" in shown
+    assert f"Looked for in {tmp_path}/data and {ROOT}/data." in shown
+    assert "Traceback" not in shown
+    assert not (tmp_path / "results").exists()
+    planned = snakemake(ROOT, tmp_path, "--dry-run", "--config", "skip_absent=true")
+    assert planned.returncode == 0, planned.stderr[-4000:]
+    assert "planned as if they were; a run leaves out what needs them" in planned.stdout + planned.stderr
+
+
+def test_data_of_the_project_are_found_from_every_directory(tmp_path):
+    project, folder = copy_project(tmp_path / "project"), tmp_path / "runs/robust04"
+    folder.mkdir(parents=True)
+    for path in FILES:
+        (project / "data" / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / "data" / path).write_text("")
+    done = snakemake(project, folder, "--dry-run", "results/corpora/robust04/documents-0.parquet")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    assert "Not there" not in done.stdout + done.stderr
+    (folder / "data/robust04").mkdir(parents=True)
+    (folder / "data" / FILES[1]).write_text(
+        ""
+    )  # the working directory has something of it, and so comes first
+    done = snakemake(project, folder, "--dry-run")
+    assert done.returncode == 1
+    assert "    data/robust04/disks45\n" in done.stdout + done.stderr

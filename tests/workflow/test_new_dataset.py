@@ -88,18 +88,18 @@ def state(tiny: Path, name: str) -> str:
 
 def test_following_it(copy):
     project, tiny = copy
-    # Before the data are there: the table says what to do, and a run of everything else is planned.
+    # Before the data are there: the table says what to do, and a run is refused unless it may leave them out.
     shown = snakemake(project, tiny, "datasets")
     assert re.search(r"planets +missing +Planets", shown)
     assert "put documents at data/planets/documents.jsonl" in shown
     assert "https://example.org/planets/licence" in shown
     assert re.search(r"robust04 +missing +Robust04", shown)
     assert state(tiny, "planets") == "missing"
-    planned = snakemake(project, tiny, "--dry-run")
-    planned, left_out = planned.split("left out is what needs them:\n")
-    assert "planets" not in planned.replace("planets.yaml", "")
-    assert "results/report.html" in planned
-    assert re.search(r"planets +data/planets/documents\.jsonl and 3 more", left_out)
+    refused = snakemake(project, tiny, "--dry-run", expect=1)
+    assert "experiments.planets: files that this needs are missing." in refused
+    assert "  planets, from https://example.org/planets\n    data/planets/documents.jsonl\n" in refused
+    planned = snakemake(project, tiny, "--dry-run", "--config", "skip_absent=true")
+    assert re.search(r"planets +data/planets/documents\.jsonl and 3 more", planned)
     # With them: verified, and re-ranked.
     write_data(tiny)
     shown = snakemake(project, tiny, "datasets")

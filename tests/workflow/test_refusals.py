@@ -84,7 +84,7 @@ PLANNED = {
     ),
     "unknown embedded asset": (
         {"corpora/tiny/path": "embedded:squad-test"},
-        ["embedded:squad-test: there is no such embedded asset; there are enwiki-excerpt"],
+        ["embedded:squad-test: there is no such embedded asset; did you mean squad-train?"],
     ),
     "folder that is no encoder": (
         {ENCODER: "data/documents"},
@@ -146,6 +146,25 @@ def test_what_only_its_own_target_makes_must_be_asked_for(project, entry, expect
     (project / "tiny.yaml").write_text(yaml.safe_dump(overlay))
     done = run_workflow(project, section, "--dry-run", expect=1)
     assert f"the configuration asks for {expected}" in done.stdout + done.stderr
+    assert not (project / "results").exists()
+
+
+ABSENT_TARGETS = {
+    "experiment": ("results/scores/zero-shotx.csv", "'zero-shotx' is not in experiments"),
+    "corpus": ("results/weighted_indexes/deepct/tinny", "'tinny' is not in corpora"),
+    "target": ("prob", "no rule makes such a file, and there is no target of this name; did you mean prop?"),
+}
+
+
+@pytest.mark.parametrize(("target", "expected"), ABSENT_TARGETS.values(), ids=ABSENT_TARGETS.keys())
+def test_a_target_of_something_absent_is_one_message_with_what_is_near(project, target, expected):
+    configure(project, {})
+    done = run_workflow(project, target, expect=1)
+    shown = done.stdout + done.stderr
+    assert f"{target}: {expected}" in shown
+    assert "did you mean" in shown
+    assert "Traceback" not in shown
+    assert "KeyError" not in shown
     assert not (project / "results").exists()
 
 

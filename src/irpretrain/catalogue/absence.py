@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from irpretrain.catalogue.needed import Needed, missing_files
+from irpretrain.catalogue.folders import searched
+from irpretrain.catalogue.needed import Needed, missing_by_entry, missing_files
+from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.downstream import DownstreamConfig
 from irpretrain.config.experiments import AbsenceConfig, ExperimentConfig, Paper
@@ -13,6 +15,7 @@ from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_downstream, active_experiments
 from irpretrain.config.weight_views import TermWeightPageConfig
+from irpretrain.errors import ConfigError
 
 HOW = "snakemake --cores 1 datasets says how to get them"
 VIEWS: dict[str, tuple[Paper | None, str]] = {
@@ -25,6 +28,34 @@ VIEWS: dict[str, tuple[Paper | None, str]] = {
 }
 """Sections that need data without an experiment, with the paper whose report shows them (null: they are targets), and
 what an entry is called."""
+
+
+def refuse_absent(config: Config) -> None:
+    """Raise ConfigError where files of the catalogue are missing, unless what needs them may be left out.
+
+    Raises:
+        ConfigError: what needs missing files, which these are, and where to get them.
+    """
+    if config.skip_absent:
+        return
+    left = without_absent(config)
+    if left is config:
+        return
+    names = [f"experiments.{name}" for name in left.absent]
+    names += [f"downstream_tasks.{task}" for task in left.absent_tasks]
+    names += [f"{section}.{name}" for section, name, _ in _absent_views(config)]
+    catalogue = read_catalogue()
+    lines = [
+        f"{', '.join(names)}: files that {'this needs' if len(names) == 1 else 'these need'} are missing."
+    ]
+    for entry, paths in missing_by_entry(config).items():
+        lines += [f"  {entry}, from {catalogue[entry].source}", *(f"    {path}" for path in paths)]
+    lines += [
+        f"  Looked for in {searched(config.data_folder)}.",
+        "  `snakemake --cores 1 datasets` says where each belongs, on which terms, and how to get it.",
+        "  `skip_absent: true` in the configuration leaves out what needs them; `make plan` plans it all the same.",
+    ]
+    raise ConfigError("\n".join(lines))
 
 
 def without_absent(config: Config) -> Config:

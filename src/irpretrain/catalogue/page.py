@@ -20,7 +20,8 @@ which terms, which files it has, how they are read, and what is measured on it.
 [A new data set](tutorials/new-dataset.md) is one more file.
 
 None of these comes with the project, and nothing is downloaded. What you may use, you put under `data/`
-(`data_folder` of the configuration, or a link there) by the names below. Then
+(`data_folder` of the configuration, or a link there) by the names below. A data set is looked for in `data/` of the
+working directory (`--directory`), then in `data/` of the project. Then
 
 ```sh
 snakemake --cores 1 datasets

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,11 @@ WIDTH = 110
 
 @dataclass(frozen=True)
 class Line:
-    """One data set, and the states of its files by their paths in the data folder."""
+    """One data set, the folder that its files are in or belong in, and their states by their paths in it."""
 
     name: str
     entry: Entry
+    data: str
     files: dict[str, FileState]
 
     @property
@@ -50,7 +52,7 @@ class Line:
 def list_datasets(
     catalogue: Catalogue,
     reports: Mapping[str, str | Path],
-    data: str | Path,
+    folders: Sequence[str],
     table: str | Path,
     files: str | Path,
 ) -> dict[str, int]:
@@ -59,42 +61,45 @@ def list_datasets(
     Args:
         catalogue: every entry.
         reports: what `verify` wrote of the entries of which something is there; of others nothing is.
-        data: the data folder.
+        folders: the data folders, in which files are looked for in this order.
         table: where the Markdown goes.
         files: where the CSV goes, one row a file.
 
     Returns:
         Counts: data sets by their status.
     """
-    lines = _lines(catalogue, reports)
+    lines = _lines(catalogue, reports, folders)
+    data = "/ and ".join(folders)
     write_text(table, as_markdown(lines, data))
-    write_text(files, as_csv(lines, data))
+    write_text(files, as_csv(lines))
     statuses = [line.status for line in lines]
     return {status: statuses.count(status) for status in sorted(set(statuses))}
 
 
-def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], data: str | Path) -> str:
+def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]) -> str:
     """Return the state of every data set for the screen; arguments and errors are those of `list_datasets`."""
-    return as_text(_lines(catalogue, reports), data)
+    return as_text(_lines(catalogue, reports, folders), "/ and ".join(folders))
 
 
-def _lines(catalogue: Catalogue, reports: Mapping[str, str | Path]) -> list[Line]:
-    return [Line(name, entry, _states(entry, reports.get(name))) for name, entry in catalogue.items()]
+def _lines(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]) -> list[Line]:
+    return [_line(name, entry, reports.get(name), folders[0]) for name, entry in catalogue.items()]
 
 
-def _states(entry: Entry, report: str | Path | None) -> dict[str, FileState]:
-    known = {} if report is None else read_report(report)
-    return {path: known.get(path, FileState("missing")) for path in entry.files}
+def _line(name: str, entry: Entry, report: str | Path | None, data: str) -> Line:
+    """Return a data set with what its report says; without one nothing of it is there."""
+    states = {} if report is None else read_report(report)
+    folder = data if report is None else json.loads(Path(report).read_text(encoding="utf-8"))["data"]
+    return Line(name, entry, folder, {path: states.get(path, FileState("missing")) for path in entry.files})
 
 
-def as_text(lines: list[Line], data: str | Path) -> str:
+def as_text(lines: list[Line], data: str) -> str:
     """Return the table for the screen: a line a data set, and under it what its user should do."""
     width = max(len(line.name) for line in lines) + 2
     parts = [f"Data sets, in {data}/ ({summary(lines)})", ""]
     for line in lines:
         parts.append(f"{line.name:<{width}}{line.status:<12}{line.entry.label}")
         indent = " " * (width + 12)
-        for sentence in advice(line, data, lines):
+        for sentence in advice(line, lines):
             parts += textwrap.wrap(
                 sentence, max(WIDTH, 60 + len(indent)), initial_indent=indent, subsequent_indent=indent + "  ",
                 break_long_words=False, break_on_hyphens=False,
@@ -102,10 +107,10 @@ def as_text(lines: list[Line], data: str | Path) -> str:
     return "\n".join(parts)
 
 
-def as_markdown(lines: list[Line], data: str | Path) -> str:
+def as_markdown(lines: list[Line], data: str) -> str:
     """Return the table as Markdown."""
     rows = [
-        [f"`{line.name}`", line.entry.label, line.status, "<br>".join(advice(line, data, lines)) or "–"]
+        [f"`{line.name}`", line.entry.label, line.status, "<br>".join(advice(line, lines)) or "–"]
         for line in lines
     ]
     head = f"# Data sets\n\nIn `{data}/`: {summary(lines)}.\n\n"
@@ -115,19 +120,19 @@ def as_markdown(lines: list[Line], data: str | Path) -> str:
     )
 
 
-def as_csv(lines: list[Line], data: str | Path) -> str:
+def as_csv(lines: list[Line]) -> str:
     """Return the states of all files as CSV."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(row for line in lines for row in _csv_rows(line, data))
+    writer.writerows(row for line in lines for row in _csv_rows(line))
     return stream.getvalue()
 
 
-def _csv_rows(line: Line, data: str | Path) -> Iterator[list[Any]]:
+def _csv_rows(line: Line) -> Iterator[list[Any]]:
     for path, file in line.entry.files.items():
         state, licence = line.files[path], line.entry.licence.page
-        where = [f"{data}/{path}", file.holds, state.status, state.detail, file.optional]
+        where = [f"{line.data}/{path}", file.holds, state.status, state.detail, file.optional]
         yield [line.name, line.entry.label, line.status, *where, licence, line.entry.source]
 
 
@@ -138,21 +143,21 @@ def summary(lines: list[Line]) -> str:
     return ", ".join(f"{statuses.count(status)} {status}" for status in order if status in statuses)
 
 
-def advice(line: Line, data: str | Path, lines: list[Line]) -> list[str]:
+def advice(line: Line, lines: list[Line]) -> list[str]:
     """Return what the user of a data set should know: what is wrong, what is missing and where it belongs."""
     found = [
-        f"broken: {data}/{path}: {state.detail}"
+        f"broken: {line.data}/{path}: {state.detail}"
         for path, state in line.files.items()
         if state.status == "broken"
     ]
     absent = [path for path, state in line.files.items() if state.status == "missing"]
     required = [path for path in absent if path in line.entry.required()]
     found += [f"get: {line.entry.get}"] if required else []
-    found += [f"put {_described(line.entry, path)} at {data}/{path}" for path in required]
+    found += [f"put {_described(line.entry, path)} at {line.data}/{path}" for path in required]
     if required:
         found.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")
     found += [
-        f"optional: {_described(line.entry, path)} at {data}/{path}"
+        f"optional: {_described(line.entry, path)} at {line.data}/{path}"
         for path in absent
         if path not in required
     ]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError, IRPretrainError
+from irpretrain.near_names import did_you_mean
 
 SUFFIXES = {".yaml", ".yml", ".json"}
 
@@ -38,9 +39,9 @@ def check_configuration_files(paths: Sequence[str]) -> None:
                 f"this is a target, put it before --configfile; an overlay ends in {', '.join(sorted(SUFFIXES))}."
             )
         if not path.is_file():
-            raise ConfigError(
-                f"--configfile: there is no file {path}. Check the path; it starts in {Path.cwd()}."
-            )
+            others = (other for other in path.parent.glob("*") if other.suffix in SUFFIXES)
+            meant = did_you_mean(str(path), map(str, others)) or "check the path."
+            raise ConfigError(f"--configfile: there is no file {path}; {meant} Paths start in {Path.cwd()}.")
         read_yaml(path)
 
 

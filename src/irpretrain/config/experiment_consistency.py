@@ -16,10 +16,14 @@ from irpretrain.config.usage import (
     trained_on,
     training_candidates,
 )
+from irpretrain.near_names import did_you_mean
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig
     from irpretrain.config.root import Config
+
+
+REGIMES = ("zero-shot", "full", "few-shot-<n>")
 
 
 def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
@@ -42,8 +46,8 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     for regime in experiment.regimes:
         if not REGIME.fullmatch(regime):
             yield (
-                f"{where}.regimes: {regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>, such as "
-                "few-shot-50"
+                f"{where}.regimes: {regime!r} is not a regime; {_meant_regime(regime)}allowed are zero-shot, full and "
+                "few-shot-<n>, such as few-shot-50"
             )
     given = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
     if given and set(experiment.regimes) != {"zero-shot"}:
@@ -71,6 +75,11 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
                 f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
                 f"datasets.{source}.sample_queries"
             )
+
+
+def _meant_regime(regime: str) -> str:
+    near = did_you_mean(regime.rstrip("0123456789"), REGIMES)
+    return f"{near} " if near else ""
 
 
 def _training_queries(queries: int, folds: int, held_out: int) -> int:

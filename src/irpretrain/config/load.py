@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from irpretrain.config.presets import PRESETS, RECIPES
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
+from irpretrain.near_names import did_you_mean, instead_of
 
 Model = TypeVar("Model", bound=BaseModel)
 LAYERS = "layers"
@@ -28,13 +29,13 @@ REQUESTS = (
     "query_pages",
     "attributions",
     "report",
+    "skip_absent",
 )
-"""Sections that ask for results; others describe what may be asked for, and cost nothing by themselves."""
+"""Keys that ask for results, or say which of them may be left out; others describe what may be asked for."""
 SHOWN = reprlib.Repr()
 """How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts."""
 SHOWN.maxlevel, SHOWN.maxstring, SHOWN.maxother, SHOWN.maxlong = 3, 200, 200, 60
 SHOWN.maxlist = SHOWN.maxtuple = SHOWN.maxset = SHOWN.maxdict = 8
-NAMES_SHOWN = 30
 
 
 def load_config(base: str | Path, *overlays: str | Path) -> Any:
@@ -108,8 +109,8 @@ def _refuse_empty_entries(
             if value is None and str(name) not in there:
                 raise ConfigError(
                     f"{source}: {section}.{name}: is empty; give its keys, or leave it out. Without a value an entry "
-                    "removes the one of this name that lies under the overlay, and there is none; there are "
-                    f"{', '.join(there[:NAMES_SHOWN]) or 'no entries'}"
+                    "removes the one of this name that lies under the overlay, and there is none; "
+                    + instead_of(str(name), there)
                 )
 
 
@@ -267,16 +268,19 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
     kind, given = fault["type"], fault.get("input")
     if kind == "extra_forbidden":
         known = _keys_at(model, fault["loc"][:-1])
-        close = difflib.get_close_matches(str(fault["loc"][-1]), known, 1)
-        return f"{where}: unknown key" + (
-            f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"
-        )
+        return f"{where}: unknown key; {instead_of(str(fault['loc'][-1]), known, 'known are')}"
     if kind == "missing":
         return f"{where}: is missing"
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return f"{where}: {message}" if where else message
-    return f"{where}: {message}; given was {SHOWN.repr(given)}"
+    meant = did_you_mean(given, _allowed(fault)) if kind == "literal_error" and isinstance(given, str) else ""
+    return "; ".join(filter(None, [f"{where}: {message}", f"given was {SHOWN.repr(given)}", meant]))
+
+
+def _allowed(fault: Any) -> list[str]:
+    """Return the texts that pydantic says a key allows."""
+    return re.findall(r"'([^']*)'", fault["ctx"]["expected"])
 
 
 def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:

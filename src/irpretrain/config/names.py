@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
+
+from irpretrain.near_names import instead_of
 
 
 def unknown_names(where: str, names: Iterable[str], known: Iterable[str], section: str) -> Iterator[str]:
-    """Yield a fault, with the nearest name that there is, for each of `names` that a section does not have."""
+    """Yield a fault, with the nearest name that there is, for each of `names` that a section does not have.
+
+    The catalogue's names count as near: an entry that the catalogue describes needs no other description.
+    """
     known = list(known)
     for name in names:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            yield f"{where}: {name!r} is not in {section}; {hint}{section} has {', '.join(known) or 'no entries'}"
+            others = dict.fromkeys(_in_the_catalogue(section), "the catalogue")
+            yield f"{where}: {name!r} is not in {section}; {instead_of(name, known, f'{section} has', others)}"
 
 
 def listed_twice(where: str, names: Sequence[str]) -> Iterator[str]:
     """Yield a fault for the first of `names` that is listed twice."""
     if twice := [name for name in names if names.count(name) > 1]:
         yield f"{where}: {twice[0]} is listed twice; list each once"
+
+
+def _in_the_catalogue(section: str) -> list[str]:
+    """Names of a section's entries that the catalogue describes."""
+    from irpretrain.catalogue.entry import SECTIONS
+    from irpretrain.catalogue.read import read_catalogue
+
+    if section not in SECTIONS:
+        return []
+    return [name for entry in read_catalogue().values() for name in getattr(entry, section)]

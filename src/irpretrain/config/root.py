@@ -59,14 +59,14 @@ class Config(Section):
     data_folder: str = Field(
         "data",
         min_length=1,
-        description="Where the files of the catalogue's data sets lie (docs/datasets.md), relative to the working "
-        "directory.",
+        description="Where the files of the catalogue's data sets lie (docs/datasets.md). A relative path is "
+        "looked for in the working directory (`--directory`), then in the project's folder.",
     )
-    plan_absent: bool = Field(
+    skip_absent: bool = Field(
         False,
         exclude=True,
-        description="Whether a dry run plans what needs missing files of the catalogue's data sets as if they were "
-        "there, and lists them. A run leaves it out, and so does a dry run with false. No result depends on it.",
+        description="What happens where files of the catalogue's data sets are missing. false: the run is refused. "
+        "true: a run leaves out what needs them, and says so; a dry run plans it as if they were there.",
     )
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
     collections: dict[str, list[str]] = Field(

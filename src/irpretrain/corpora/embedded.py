@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from irpretrain.atomic import atomic_directory, atomic_file
 from irpretrain.config.base import Section
 from irpretrain.errors import ConfigError, IntegrityError, SetupError
+from irpretrain.near_names import instead_of
 from irpretrain.provenance import sha256
 from irpretrain.resources import parse_yaml
 
@@ -61,7 +62,7 @@ class Manifest(Section):
         """Return the asset called `name`, or raise ConfigError with the names there are."""
         if name not in self.assets:
             raise ConfigError(
-                f"{PREFIX}{name}: there is no such embedded asset; there are {', '.join(sorted(self.assets))}"
+                f"{PREFIX}{name}: there is no such embedded asset; {instead_of(name, sorted(self.assets))}"
             )
         return self.assets[name]
 

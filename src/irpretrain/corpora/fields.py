@@ -12,6 +12,7 @@ from irpretrain.config.base import Section
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.errors import InputError
+from irpretrain.near_names import instead_of
 
 IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
 TITLES = ("title",)
@@ -83,7 +84,7 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> 
         raise InputError(path, f"there are two columns called {repeated[0]}")
     for name in named:
         if name is not None and name not in columns:
-            raise InputError(path, f"there is no column {name}; there are {', '.join(columns)}")
+            raise InputError(path, f"there is no column {name}; {instead_of(name, columns)}")
     for known, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
         if known is None and not set(defaults) & set(columns):
             remedy = "Name the column in the corpus's options (id_field, body_fields)."

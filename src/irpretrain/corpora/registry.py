@@ -8,12 +8,12 @@ configuration and must therefore import nothing heavy at the top.
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal
 
 from irpretrain.config.base import Section
+from irpretrain.near_names import instead_of
 
 Kind = Literal["documents", "topics", "judgements", "runs", "questions", "sentences"]
 
@@ -69,9 +69,7 @@ def format_module(kind: Kind, name: str) -> ModuleType:
     """Return the module of the format `name`; ValueError lists the formats of this kind."""
     known = FORMATS[kind]
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise ValueError(f"{name!r} is no format of {kind}; {hint}allowed are {', '.join(known)}")
+        raise ValueError(f"{name!r} is no format of {kind}; {instead_of(name, known, 'allowed are')}")
     return import_module(known[name])
 
 

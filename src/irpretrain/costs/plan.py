@@ -27,7 +27,7 @@ GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
 def lay_out(config: Config, folder: Path) -> None:
     """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
-    catalogue are a dry run's own affair (`plan_absent`)."""
+    catalogue are a dry run's own affair (`skip_absent`)."""
     known = catalogue_paths(config.data_folder)
     for needed in needed_files(config):
         place = folder / needed.path
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
         command += ["--dry-run", "--quiet", "rules", "reason", "host"]
         where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", folder]
         last = Path(folder, "plan.yaml")
-        last.write_text("plan_absent: true\n")
+        last.write_text("skip_absent: true\n")
         return subprocess.run([*command, *where, *others, "--configfile", *overlays, last]).returncode
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from irpretrain.catalogue.folders import moved
 from irpretrain.catalogue.needed import Needed, missing_files
 from irpretrain.config.root import Config
 from irpretrain.corpora.embedded import installed_path, read_manifest
@@ -24,7 +24,12 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
     for found in missing:
         if found.kind != "folds":
             lay(found, Path(places[found.path]))
-    return _moved(config, places) if missing else config
+    if not missing:
+        return config
+    if config.encoder.path in places:  # the stand-in has a vocabulary of its own
+        unknown = config.encoder.model_copy(update={"vocabulary_size": None})
+        config = config.model_copy(update={"encoder": unknown})
+    return moved(config, places, FOLDS)
 
 
 def lay(needed: Needed, place: Path) -> None:
@@ -48,21 +53,3 @@ def _fitting(pattern: str) -> str:
     if any(sign in pattern for sign in "*?"):
         return pattern.replace("**/", "").replace("*", "1").replace("?", "1")
     return f"1{pattern}"
-
-
-def _moved(config: Config, places: dict[str, str]) -> Config:
-    """Return the configuration with other paths in place of some."""
-
-    def moved(value: Any, key: str = "") -> Any:
-        if isinstance(value, dict):
-            return {name: moved(inner, name) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [moved(inner) for inner in value]
-        if isinstance(value, str) and value in places:
-            return FOLDS if key == "folds" else places[value]
-        return value
-
-    plain = moved(config.model_dump())
-    if config.encoder.path in places:
-        plain["encoder"]["vocabulary_size"] = None  # the stand-in has its own
-    return Config.model_validate(plain)

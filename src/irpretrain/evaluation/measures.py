@@ -9,6 +9,7 @@ A mean runs over all queries of the judgements: one for which nothing was retrie
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from irpretrain.errors import ConfigError
 from irpretrain.evaluation import gdeval
 from irpretrain.evaluation.qrels import Qrels
 from irpretrain.evaluation.runs import Run
+from irpretrain.near_names import did_you_mean
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -54,7 +56,7 @@ def parse_measure(name: str) -> Measure:
         measure.validate_params()
     except (NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError, AttributeError):
         measure = None
-    refusal = f"{name!r} is not a measure; " if measure is None else _refusal(measure)
+    refusal = f"{name!r} is not a measure; {_meant(name)}" if measure is None else _refusal(measure)
     if measure is None or refusal:
         allowed = "nDCG, nDCG@k, P@k, AP, AP@k, RR, RR@k, R@k and Success@k with k of 1 or more"
         raise ConfigError(
@@ -67,6 +69,13 @@ def parse_measure(name: str) -> Measure:
 def is_gdeval(measure: Measure) -> bool:
     """Whether a measure is gdeval's, not trec_eval's."""
     return measure.NAME == "ERR" or measure.params.get("dcg") == "exp-log2"
+
+
+def _meant(name: str) -> str:
+    """The measure that was probably meant, with the cut-off or level that was given."""
+    base = re.split(r"[@(]", name, maxsplit=1)[0]
+    near = did_you_mean(base, DEFINITIONS, name[len(base) :])
+    return f"{near} " if near else ""
 
 
 def _refusal(measure: Measure) -> str:

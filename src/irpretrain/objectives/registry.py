@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from irpretrain.config.base import Section
+from irpretrain.near_names import instead_of
 
 OBJECTIVES = {
     "rop": "irpretrain.objectives.rop",
@@ -55,7 +56,8 @@ def read_options(name: str, given: Any) -> Section:
         raise ValueError(f"{name}: needs a type; allowed are {', '.join(OBJECTIVES)}")
     module = OBJECTIVES.get(given["type"])
     if module is None:
-        raise ValueError(f"{name}.type: {given['type']!r} is unknown; allowed are {', '.join(OBJECTIVES)}")
+        meant = instead_of(str(given["type"]), OBJECTIVES, "allowed are")
+        raise ValueError(f"{name}.type: {given['type']!r} is unknown; {meant}")
     options: type[Section] = import_module(module).Options
     return explain(options, given, name)
 

@@ -1,0 +1,93 @@
+"""What a message says of a name that does not exist."""
+
+from __future__ import annotations
+
+import pytest
+
+from irpretrain.config.names import unknown_names
+from irpretrain.config.presets import PRESETS
+from irpretrain.corpora.embedded import read_manifest
+from irpretrain.corpora.registry import format_module
+from irpretrain.errors import ConfigError
+from irpretrain.evaluation.measures import parse_measure
+from irpretrain.near_names import instead_of, nearest
+from irpretrain.objectives.registry import read_options
+from irpretrain.resources import resources_directory
+
+
+def test_the_nearest_name_is_found_whatever_the_case():
+    assert nearest("robust-04", ["squad", "robust04"]) == ["robust04"]
+    assert nearest("NDCG", ["nDCG", "AP"]) == ["nDCG"]
+    assert nearest("squad", ["robust04"]) == []
+
+
+def test_names_that_are_equally_near_are_all_said():
+    assert sorted(nearest("rup", ["rop", "rqp", "srr"])) == ["rop", "rqp"]
+    assert instead_of("rup", ["rop", "srr", "rqp"]) in (
+        "did you mean rop or rqp?",
+        "did you mean rqp or rop?",
+    )
+
+
+def test_names_are_listed_only_where_none_is_near():
+    assert instead_of("squat", ["squad", "robust04"]) == "did you mean squad?"
+    assert instead_of("planets", ["squad", "robust04"], "datasets has") == "datasets has squad, robust04"
+    assert instead_of("planets", []) == "there are no entries"
+    assert instead_of("x", [f"name-{n}" for n in range(33)]).endswith("name-29 and 3 more")
+
+
+def test_a_name_from_elsewhere_says_where_from_and_the_configuration_s_own_comes_first():
+    assert instead_of("robust-04", ["squad"], origins={"robust04": "the catalogue"}) == (
+        "did you mean robust04, from the catalogue?"
+    )
+    assert instead_of("robust-04", ["robust04"], origins={"robust04": "the catalogue"}) == (
+        "did you mean robust04?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "near"),
+    [
+        ("datasets", "robust-04", "robust04"),
+        ("datasets", "ms-marco-doc", "msmarco-doc"),
+        ("corpora", "wikipedia-en", "wikipedia"),
+        ("first_stages", "oficial", "official"),
+        ("downstream_tasks", "mrqa-squat", "mrqa-squad"),
+    ],
+)
+def test_the_catalogue_s_names_count_as_near(section, name, near):
+    [fault] = unknown_names("experiments.r.dataset", [name], ["squad", "squad-train"], section)
+    assert (
+        fault
+        == f"experiments.r.dataset: {name!r} is not in {section}; did you mean {near}, from the catalogue?"
+    )
+
+
+def message(refused, *arguments) -> str:
+    with pytest.raises((ConfigError, ValueError)) as error:
+        refused(*arguments)
+    return str(error.value)
+
+
+def test_every_other_name_that_is_looked_up_has_the_same_words():
+    manifest = read_manifest(resources_directory() / "embedded.yaml")
+    assert "did you mean squad-train?" in message(manifest.asset, "squad-trian")
+    assert "did you mean jsonl?" in message(format_module, "documents", "jsonlines")
+    assert "did you mean rop?" in message(read_options, "mine", {"type": "ropp"})
+    assert "did you mean RR@10?" in message(parse_measure, "RRR@10")
+    assert "did you mean nDCG@20?" in message(parse_measure, "ncdg@20")
+
+
+def test_a_choice_that_is_misspelt_too():
+    from irpretrain.config import parse_config
+    from irpretrain.config.yaml_files import read_yaml
+
+    default = read_yaml(resources_directory().parent / "config.yaml")
+    told = message(parse_config, {**default, "preset": "realeased"})
+    assert set(PRESETS) == {"paper", "released"}
+    assert "given was 'realeased'; did you mean released?" in told
+    default["report"] = {**default["report"], "papers": ["prop", "wikiforer"]}
+    assert "given was 'wikiforer'; did you mean wikiformer?" in message(parse_config, default)
+    default["report"] = {"papers": ["prop"]}
+    default["experiments"] = {"mine": {"dataset": "squad", "models": ["prop"], "regimes": ["zeroshot"]}}
+    assert "'zeroshot' is not a regime; did you mean zero-shot?" in message(parse_config, default)
