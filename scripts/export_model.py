@@ -8,7 +8,6 @@ with stage(snakemake) as done:
         export_model(
             snakemake.input.model,
             snakemake.input.trained,
-            list(snakemake.input.scores),
             CardFacts.read(snakemake.params.facts),
             snakemake.output.model,
         )

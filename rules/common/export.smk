@@ -2,11 +2,12 @@
 
 
 def exported_models(wildcards):
-    """Every trained model that some experiment tests; an error where none is."""
+    """Every trained model that some experiment tests, and its scores; an error where none is."""
     models = trained_models(PAPERS)
     if not models:
         raise WorkflowError("no experiment of the configuration tests a model that is trained here")
-    return [f"results/exported/{model}/seed-{seed}" for model, seed in models]
+    directories = [f"results/exported/{model}/seed-{seed}" for model, seed in models]
+    return [*directories, *(f"{directory}.scores.md" for directory in directories)]
 
 
 def exported_scores(wildcards):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from irpretrain.errors import InputError
-from irpretrain.report.model_card import CardFacts, Source, export_model, read_means, write_card
+from irpretrain.report.model_card import CardFacts, Source, export_model, read_means, write_card, write_scores
 
 FACTS = CardFacts(
     key="prop",
@@ -54,8 +54,7 @@ def trained(tmp_path: Path) -> Path:
 
 
 def test_it_has_the_models_files_and_a_card(trained: Path, tmp_path: Path) -> None:
-    scores = [tmp_path / "scores.csv", tmp_path / "scores.csv"]
-    assert export_model(trained, trained, scores, FACTS, tmp_path / "out") == {"files": 2, "scores": 1}
+    assert export_model(trained, trained, FACTS, tmp_path / "out") == {"files": 2}
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["README.md", "config.json", "model.safetensors"]
     assert (tmp_path / "out/model.safetensors").read_text() == "weights"
@@ -66,7 +65,7 @@ def test_facts_are_read_from_plain_values() -> None:
 
 
 def test_the_card_says_everything() -> None:
-    card = write_card(FACTS, RECORD, [])
+    card = write_card(FACTS, RECORD)
     _, front, body = card.split("---\n", 2)
     assert yaml.safe_load(front)["tags"] == ["cross-encoder", "information-retrieval", "rop"]
     assert yaml.safe_load(front)["library_name"] == "transformers"
@@ -84,18 +83,23 @@ def test_the_card_says_everything() -> None:
     assert "torch 2.13.0\n" in body, "what is not installed is not named"
     assert "- `results/groups/pretraining/rop.parquet`: sha256 ab12" in body
     assert "pairs_per_document: 5" in body
-    assert "No experiment of the configuration tests it." in body
 
 
 def test_scores_are_means_of_this_model_and_seed(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text(SCORES)
     means = read_means([tmp_path / "scores.csv"], "prop", 1)
     assert [row["value"] for row in means] == ["0.57"]
-    assert "| squad | bm25 | zero-shot | nDCG@20 | 0.57 | 150 |" in write_card(FACTS, RECORD, means)
+    scores = [tmp_path / "scores.csv", tmp_path / "scores.csv"]
+    assert write_scores(scores, "prop", "PROP", 1, tmp_path / "scores.md") == {"scores": 1}
+    written = (tmp_path / "scores.md").read_text()
+    assert written.startswith("# Scores of PROP, seed 1\n")
+    assert "| squad | bm25 | zero-shot | nDCG@20 | 0.57 | 150 |" in written
+    write_scores([], "prop", "PROP", 1, tmp_path / "scores.md")
+    assert "No experiment of the configuration tests it." in (tmp_path / "scores.md").read_text()
 
 
 def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> None:
     (tmp_path / "seed-1.meta.json").unlink()
     with pytest.raises(InputError, match="Train it again"):
-        export_model(trained, trained, [], FACTS, tmp_path / "out")
+        export_model(trained, trained, FACTS, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -92,7 +92,8 @@ class FileConfig(SourceConfig):
     """Files of topics or judgements."""
 
     format: str = Field(
-        description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or any in the corpora guide."
+        "trec",
+        description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or any in the corpora guide.",
     )
     path: Path | Annotated[list[Path], Field(min_length=1)] = Field(
         description="The file, or several that are read one after the other, or embedded:<asset>."
@@ -149,7 +150,7 @@ def check_measures(given: Any) -> Any:
 class DatasetConfig(Section):
     """A test collection: a corpus, its queries and its judgements."""
 
-    label: str = Field(description="Name in tables.")
+    label: str = Field("", description="Name in tables; where it is left out, the entry's key.")
     corpus: str = Field(description="Key of the corpus that is searched.")
     queries: TopicsConfig = Field(description="Queries (topics).")
     qrels: QrelsConfig = Field(description="Relevance judgements.")

@@ -36,7 +36,7 @@ class SelectionConfig(Section):
 class ModelConfig(Section):
     """A model to pre-train. One without tasks is the encoder itself with an untrained score head."""
 
-    label: str = Field(description="Name in tables.")
+    label: str = Field("", description="Name in tables; where it is left out, the entry's key.")
     start: str = Field(
         "encoder", description="encoder, or the key of the model whose weights it starts from."
     )

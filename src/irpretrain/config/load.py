@@ -32,6 +32,8 @@ REQUESTS = (
     "skip_absent",
 )
 """Keys that ask for results, or say which of them may be left out; others describe what may be asked for."""
+LABELLED = ("datasets", "models")
+"""Sections whose entries have names in tables, by default their keys."""
 SHOWN = reprlib.Repr()
 """How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts."""
 SHOWN.maxlevel, SHOWN.maxstring, SHOWN.maxother, SHOWN.maxlong = 3, 200, 200, 60
@@ -133,8 +135,20 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
     from irpretrain.catalogue.completion import complete
     from irpretrain.config.root import Config
 
-    completed = complete(_drop_removed(given))
+    completed = _with_labels(complete(_drop_removed(given)))
     return explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
+
+
+def _with_labels(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration with the key of an entry as its name in tables, where it gives none."""
+    sections = {key: value for key, value in given.items() if key in LABELLED and isinstance(value, dict)}
+    return given | {
+        key: {
+            name: {"label": str(name), **entry} if isinstance(entry, dict) else entry
+            for name, entry in section.items()
+        }
+        for key, section in sections.items()
+    }
 
 
 def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A trained model as others take it: its Hugging Face directory with a model card.
 
-The card says what the weights were made from, how, with which result, and under which licences. It is written for the
-target `exported_models` alone, after evaluation, as no model knows its scores when it is trained.
+The card says what the weights were made from, how, and under which licences. Scores are a file beside the model's
+directory, of the target `exported_models` alone: a model is exported without anything being evaluated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from irpretrain.atomic import atomic_directory
+from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
 from irpretrain.training.selection import NOT_CONTENT
@@ -77,19 +77,18 @@ class CardFacts(NamedTuple):
 
 
 def export_model(
-    model: str | Path, trained: str | Path, scores: Sequence[str | Path], facts: CardFacts, output: str | Path
+    model: str | Path, trained: str | Path, facts: CardFacts, output: str | Path
 ) -> dict[str, Any]:
     """Write a model's directory, without snapshots, with its card.
 
     Args:
         model: Hugging Face directory of the final model.
         trained: directory that pre-training wrote, whose sidecar gives the provenance.
-        scores: CSV files of `evaluation.evaluate`.
         facts: what the configuration says of it.
         output: directory to write.
 
     Returns:
-        Counts: files copied, scores shown.
+        Counts: files copied.
 
     Raises:
         InputError: the pre-trained model has no sidecar that can be read.
@@ -99,12 +98,31 @@ def export_model(
         raise InputError(
             f"{trained}.meta.json", "is missing or no record of a training", remedy="Train it again."
         )
-    means = read_means(scores, facts.key, facts.seed)
     with atomic_directory(output) as folder:
         shutil.copytree(model, folder, ignore=shutil.ignore_patterns(*NOT_CONTENT, CARD), dirs_exist_ok=True)
         files = sum(path.is_file() for path in folder.rglob("*"))
-        (folder / CARD).write_text(write_card(facts, record, means), encoding="utf-8")
-    return {"files": files, "scores": len(means)}
+        (folder / CARD).write_text(write_card(facts, record), encoding="utf-8")
+    return {"files": files}
+
+
+def write_scores(
+    scores: Sequence[str | Path], model: str, label: str, seed: int, output: str | Path
+) -> dict[str, Any]:
+    """Write what a model reached as Markdown, for its card.
+
+    Args:
+        scores: CSV files of `evaluation.evaluate`.
+        model: key of `models`.
+        label: its name in tables.
+        seed: of the training.
+        output: Markdown.
+
+    Returns:
+        Counts: scores shown.
+    """
+    means = read_means(scores, model, seed)
+    write_text(output, f"# Scores of {label}, seed {seed}\n\n{_scores(means)}\n")
+    return {"scores": len(means)}
 
 
 def read_means(scores: Sequence[str | Path], model: str, seed: int) -> list[dict[str, str]]:
@@ -119,13 +137,12 @@ def read_means(scores: Sequence[str | Path], model: str, seed: int) -> list[dict
     return list(found.values())
 
 
-def write_card(facts: CardFacts, record: Mapping[str, Any], means: Sequence[Mapping[str, str]]) -> str:
+def write_card(facts: CardFacts, record: Mapping[str, Any]) -> str:
     """Return the text of a card.
 
     Args:
         facts: what the configuration says.
         record: sidecar of the training.
-        means: rows of scores; may be none.
     """
     head = {
         "library_name": "transformers",
@@ -138,7 +155,6 @@ def write_card(facts: CardFacts, record: Mapping[str, Any], means: Sequence[Mapp
         "Objective": _block({"tasks": [dict(task) for task in facts.tasks]}),
         "Data": _sources("corpus", facts.corpora),
         "Encoder": "\n\n".join(filter(None, [_sources("encoder", [facts.encoder]), facts.encoder_caveat])),
-        "Scores": _scores(means),
         "Licence": LICENCE,
         "Training": _block({"training": dict(facts.training)}),
         "Provenance": _provenance(record),

@@ -1,0 +1,238 @@
+"""The five pages of docs/journeys are walked by their own commands and overlays, on small inputs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from patience import PATIENCE
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import DOCUMENTS, QUERIES, ROOT, copy_project, document, environment, make_encoder, query, words
+from tiny_wiki import dump
+
+pytestmark = pytest.mark.workflow
+
+PAGES = sorted((ROOT / "docs/journeys").glob("*.md"))
+SMALL: dict[str, Any] = {
+    "objectives": {"rop": {"minimum_count": 2, "subsampling_threshold": 0.01}},
+    "pretraining": {"steps": 4, "mlm_head_steps": 2, "batch_groups": 4, "max_length": 48, "log_every": 2},
+    "retrieval": {"depth": 10},
+    "reranking": {"max_length": 48, "query_length": 8},
+    "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8},
+}
+"""What makes a run take seconds instead of minutes."""
+ROBUST04_TOPICS = (302, 303, 301, 308, 306, 307, 320, 325, 304, 305)
+"""Two topics of each of the catalogue's folds."""
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code blocks of a page, without the indentation of lists."""
+    found = re.findall(
+        rf"^( *)```{language}\n(.*?)```", (ROOT / f"docs/journeys/{page}.md").read_text(), re.M | re.S
+    )
+    return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
+
+
+def small_overlay(folder: Path, **more: Any) -> Path:
+    """Write an overlay with the tiny encoder and few steps."""
+    make_encoder(folder / "encoder")
+    encoder = {"path": str(folder / "encoder"), "label": "tiny", "layers": 2, "vocabulary_size": None}
+    overlay = folder / "small.yaml"
+    overlay.write_text(yaml.safe_dump({**SMALL, "encoder": encoder, **more}))
+    return overlay
+
+
+def walk(
+    command: str, folder: Path, *small: Path, project: Path = ROOT, expect: int = 0
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of a page, in a folder in place of its own, with more overlays over its own."""
+    given = shlex.split(command)
+    if given[0] == "make":
+        arguments = shlex.split(
+            next(word for word in given if word.startswith("ARGS=")).removeprefix("ARGS=")
+        )
+        given = ["snakemake", "--cores", "2", *arguments]
+    if "--configfile" in given:
+        place = given.index("--configfile") + 1
+        given[place : place + 1] = [str(ROOT / given[place]), *map(str, small)]
+    if "--directory" in given:
+        given[given.index("--directory") + 1] = str(folder)
+    done = subprocess.run(
+        [sys.executable, "-m", *given, "--snakefile", str(project / "Snakefile")],
+        cwd=project,
+        env={**environment(), "PYTHONPATH": str(project / "src")},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == expect, (done.stdout + done.stderr)[-6000:]
+    return done
+
+
+def write_documents(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    rows = [json.dumps(document(number)) for number in range(DOCUMENTS)]
+    (folder / "part.jsonl").write_text("\n".join(rows) + "\n")
+
+
+def topics(numbers: dict[int, int]) -> str:
+    """TREC topics: number of a topic → number of a query."""
+    return "".join(
+        f"<top>\n<num> Number: {topic}\n<title> {query(number)}\n</top>\n"
+        for topic, number in numbers.items()
+    )
+
+
+def judgements(numbers: dict[int, int], name: str) -> str:
+    return "".join(
+        f"{topic} 0 {name.format(number)} 1\n"
+        for topic, asked in numbers.items()
+        for number in range(DOCUMENTS)
+        if asked % 12 == number % 12
+    )
+
+
+def test_every_overlay_of_a_page_is_the_one_in_configs_and_has_ten_lines_at_most():
+    assert len(PAGES) == 5
+    for page in PAGES:
+        overlay = (ROOT / f"configs/{page.stem}.yaml").read_text()
+        assert blocks(page.stem, "yaml") == [overlay.split("\n", 2)[2]]
+        assert f"docs/journeys/{page.name}" in overlay
+        assert len(overlay.splitlines()) <= 10
+        assert "null" not in overlay
+        assert len(page.read_text().splitlines()) <= 40, "a page is one screen"
+
+
+def test_the_smallest_configuration_has_two_keys():
+    minimal = yaml.safe_load((ROOT / "configs/minimal.yaml").read_text())
+    assert minimal == {"inherit": "definitions", "experiments": {"smallest": {"dataset": "squad"}}}
+
+
+@pytest.mark.deep
+def test_my_collection(tmp_path):
+    write_documents(tmp_path / "documents")
+    numbers = {number: number for number in range(QUERIES)}
+    (tmp_path / "topics.txt").write_text(topics(numbers))
+    (tmp_path / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
+    small = small_overlay(tmp_path, collections={"pretraining": ["mine"]})
+    [run] = blocks("my-collection", "sh")
+    done = walk(run, tmp_path, small)
+    assert "squad" not in done.stdout.lower()
+    for row in ("BM25", "QL", "encoder", "PROP"):
+        assert re.search(rf"^{row} ", done.stdout, re.MULTILINE), done.stdout
+    assert (tmp_path / "results/report.html").exists()
+
+
+def write_robust04(data: Path) -> None:
+    """A tiny copy of the disks, topics and judgements, where the catalogue expects them."""
+    places = ("FBIS/FB396001", "FR94/01/FR940104.0", "FT/FT911/FT911_1", "LATIMES/LA010189")
+    for part, place in enumerate(places):
+        file = data / "disks45" / place
+        file.parent.mkdir(parents=True)
+        rows = [document(number) for number in range(part, DOCUMENTS, len(places))]
+        file.write_text(
+            "".join(
+                f"<DOC>\n<DOCNO> {row['id']} </DOCNO>\n<HEADLINE>{row['title']}</HEADLINE>\n"
+                f"<TEXT>\n{row['text']}\n</TEXT>\n</DOC>\n"
+                for row in rows
+            )
+        )
+    numbers = {topic: number for number, topic in enumerate(ROBUST04_TOPICS)}
+    (data / "04.testset.gz").write_bytes(gzip.compress(topics(numbers).encode(), mtime=0))
+    (data / "qrels.robust2004.txt").write_text(judgements(numbers, "d{:02d}"))
+
+
+@pytest.mark.deep
+def test_robust04(tmp_path):
+    """In a copy of the project whose catalogue describes the tiny copy: checksums and numbers are left out."""
+    project, folder = copy_project(tmp_path / "project"), tmp_path / "robust04"
+    entry = project / "resources/datasets/robust04.yaml"
+    text = re.sub(r"^ +(md5|bytes|files|expected): [\w]+\n", "", entry.read_text(), flags=re.MULTILINE)
+    entry.write_text(re.sub(r", (expected|about): \d+", "", text).replace("shards: 8", "shards: 2"))
+    folder.mkdir()
+    small = small_overlay(folder, collections={"pretraining": ["robust04"]})
+    states, run = blocks("robust04", "sh")
+    refused = walk(run, folder, small, project=project, expect=1)
+    assert "    data/robust04/disks45\n" in refused.stdout + refused.stderr
+    write_robust04(project / "data/robust04")
+    shown = walk(states, folder, project=project)
+    assert re.search(r"robust04 +present +Robust04", shown.stdout + shown.stderr)
+    done = walk(run, folder, small, project=project)
+    for row in ("BM25", "QL", "encoder", "PROP"):
+        assert re.search(rf"^{row} ", done.stdout, re.MULTILINE), done.stdout
+
+
+def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):
+    plan, run = blocks("msmarco", "sh")
+    arguments = shlex.split(plan)[2].removeprefix("ARGS=").split()
+    command = [sys.executable, "-m", "irpretrain.costs.plan", *arguments]
+    planned = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    shown = planned.stdout + planned.stderr
+    assert planned.returncode == 0, shown[-4000:]
+    assert "Estimated cost" in shown
+    assert not re.search(r"squad|robust04|wikipedia", shown)
+    refused = walk(run, tmp_path, expect=1)
+    assert "    data/msmarco/msmarco-docs.tsv.gz\n" in refused.stdout + refused.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_my_wikipedia(tmp_path):
+    (tmp_path / "dump").mkdir()
+    (tmp_path / "dump/wiki.xml").write_text(dump([words(topic) for topic in range(12)]))
+    [run] = blocks("my-wikipedia", "sh")
+    done = walk(run, tmp_path, small_overlay(tmp_path))
+    assert len(re.findall(r"^\[ *\d+/\d+\] ", done.stderr, re.MULTILINE)) <= 12
+    exported = tmp_path / "results/exported/prop/seed-1"
+    assert "# PROP" in (exported / "README.md").read_text()
+    assert not (tmp_path / "results/datasets").exists(), "nothing is searched or judged"
+    from transformers import AutoModelForSequenceClassification
+
+    assert AutoModelForSequenceClassification.from_pretrained(exported).config.num_labels == 1
+
+
+OPENED = """
+from irpretrain.retrieval.jvm import java_class
+
+searcher = java_class("io.anserini.search.SimpleSearcher")({index!r})
+{setting}
+print([hit.docid for hit in searcher.search({words!r}, 10)])
+"""
+"""What pyserini's LuceneSearcher does, through the class that it wraps: pyserini itself needs a whole Java 21."""
+
+
+@pytest.mark.deep
+def test_my_deepct_index(tmp_path):
+    write_documents(tmp_path / "passages")
+    numbers = {number: number for number in range(QUERIES)}
+    (tmp_path / "asked.txt").write_text(topics(numbers))
+    (tmp_path / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
+    weighting = {
+        "dataset": "asked",
+        "max_length": 32,
+        "windows": {"overlap": 8},
+        "training": {"steps": 4, "batch_size": 4, "log_every": 2},
+        "inference": {"block": 10},
+    }
+    asked = {"corpus": "mine", "queries": {"path": "asked.txt"}, "qrels": {"path": "qrels.txt"}}
+    small = small_overlay(tmp_path, datasets={"asked": asked}, term_weights={"deepct": weighting})
+    [run] = blocks("my-deepct-index", "sh")
+    walk(run, tmp_path, small)
+    [page] = blocks("my-deepct-index", "python")
+    index = tmp_path / re.search(r'LuceneSearcher\("runs/my-index/(.*)"\)', page)[1]
+    setting = re.search(r"^searcher\.set_.*$", page, re.MULTILINE)[0]
+    asked_words = re.search(r'search\("(.*?)"', page)[1]
+    program = OPENED.format(index=str(index), setting=setting, words=asked_words)
+    command = [sys.executable, "-c", program]
+    opened = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert opened.returncode == 0, opened.stderr[-4000:]
+    assert re.search(r"'d(00|12|24|36|48|60)'", opened.stdout)
