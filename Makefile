@@ -36,9 +36,10 @@ slurm: $(VENV)/slurm/.installed
 # Snakemake would end in a traceback where a configuration file is missing, or a target was taken for one.
 CHECK = $(if $(findstring --configfile,$(ARGS)),python -m irpretrain.config.arguments $(ARGS))
 
+# The default's first report is that of PROP.
 run: $(INSTALLED)
 	@$(CHECK)
-	@snakemake $(HOW) $(USUAL) $(ARGS)
+	@snakemake $(HOW) $(USUAL) $(if $(ARGS),,--prioritize prop) $(ARGS)
 
 plan: $(VENV)/.installed
 	@python -m irpretrain.costs.plan $(ARGS)

@@ -23,7 +23,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 from irpretrain.config.training import OptimiserConfig
 from irpretrain.models.chosen_rows import encode_rows
 from irpretrain.models.cross_encoder import CrossEncoder, MaskedLanguageModelHead
-from irpretrain.training.compute import keep_freed_memory
+from irpretrain.training.compute import give_back_freed_memory
 from irpretrain.training.losses import mlm_loss_sum, ranking_loss
 from irpretrain.training.optimiser import clip_gradients, make_optimiser
 
@@ -81,7 +81,7 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=8, help="timed calls of each variant (default 8)")
     repeats = parser.parse_args().repeats
-    keep_freed_memory()
+    give_back_freed_memory()
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = small_model()

@@ -3,7 +3,6 @@ computing. What belongs to one stage is in common/."""
 
 from functools import cache
 from itertools import product
-from math import inf
 from pathlib import Path
 
 from irpretrain.catalogue.folders import data_folders, folder_of

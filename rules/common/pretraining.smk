@@ -58,29 +58,11 @@ def model_gpus(wildcards):
     return CFG.training_of(wildcards.model).compute.gpus
 
 
-def training_groups(model):
-    """Ranking groups that a model is trained on: what its training costs, as far as it is known before there are any."""
-    training, tasks = CFG.training_of(model), CFG.models[model].tasks
-    at_once = 1 if training.mixing == "alternate" else len(tasks)
-    # Of epochs, whose steps are not known yet, a paper waits for the others.
-    return (training.steps or inf) * training.batch_groups * at_once if tasks else 0
-
-
-@cache
-def paper_places():
-    """Paper → its place when models are trained: the paper with the least to pre-train first, so that the first tables
-    appear early."""
-    cost = {paper: sum(map(training_groups, used_models(CFG.of_papers([paper])))) for paper in PAPERS}
-    return {paper: place for place, paper in enumerate(sorted(PAPERS, key=cost.get))}
-
-
 @cache
 def model_place(model):
-    """The first place of the papers that need a model."""
-    places = [
-        place for paper, place in paper_places().items() if model in used_models(CFG.of_papers([paper]))
-    ]
-    return min(places, default=len(PAPERS))
+    """The place of the first paper that needs a model, in the order of `report.papers`."""
+    places = (place for place, paper in enumerate(PAPERS) if model in used_models(CFG.of_papers([paper])))
+    return next(places, len(PAPERS))
 
 
 def training_priority(wildcards):

@@ -375,7 +375,7 @@ class PassagesConfig(Section):
 
 
 class RerankingConfig(SequenceConfig):
-    """Scoring of candidates by a cross-encoder."""
+    """Scoring of candidates by a cross-encoder. Fine-tuned ones read sequences as long as `finetuning` says."""
 
     depth: int | None = Field(
         None,

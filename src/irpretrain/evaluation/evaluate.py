@@ -14,7 +14,7 @@ from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, merge, read_run
-from irpretrain.progress import progress
+from irpretrain.progress import notice, progress
 
 FIRST_STAGE = "first-stage"
 """Regime of the candidates' own run."""
@@ -76,7 +76,21 @@ def evaluate(
     counts["rows"] = PER_QUERY.write(per_query, rows())
     with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
+    for name, dataset in judged.items():
+        notice(f"scores of {name}", f"{_in_a_line(name, dataset.measures[0], means)}. All: {scores}")
     return counts
+
+
+def _in_a_line(dataset: str, measure: str, means: list[tuple[Any, ...]]) -> str:
+    """The means of all models over a data set by one measure: what a user sees before there is a table."""
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in means]
+    shown = [row for row in rows if (row["dataset"], row["measure"], row["fold"]) == (dataset, measure, 0)]
+    shown.sort(key=lambda row: -row["value"])
+    parts = (
+        f"{row['model']} {row['regime']} {row['seed'] or ''}".rstrip() + f" {row['value']:.3f}"
+        for row in shown
+    )
+    return f"{measure}: {', '.join(parts)}"
 
 
 def _read_dataset(dataset: Mapping[str, Any]) -> Judged:

@@ -16,10 +16,10 @@ from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.training.devices import own_devices
 from irpretrain.training.ranks import here
 
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
-"""Parameters of glibc's mallopt, from malloc.h."""
-KEPT = 1 << 30
-"""Bytes of freed memory that the process may keep."""
+M_MMAP_THRESHOLD = -3
+"""A parameter of glibc's mallopt, from malloc.h."""
+OWN_PAGES = 4 << 20
+"""Bytes from which a block of memory goes back to the system when it is freed."""
 SMALLER = (
     "set compute.micro_batch_tokens or lower it, or raise accumulation where there is one: results then change by "
     "rounding, and with dropout by what is dropped. Or lower the batch (batch_groups, batch_size, or batch_sizes of a "
@@ -42,7 +42,7 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
     """
     device = choose_device(options)
     if device.type == "cpu":
-        keep_freed_memory()
+        give_back_freed_memory()
     else:
         device = own_gpu(options)
     before = (
@@ -68,14 +68,14 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         torch.utils.deterministic.fill_uninitialized_memory = before[2]  # type: ignore[attr-defined]
 
 
-def keep_freed_memory() -> bool:
-    """Keep what tensors free for the next ones, for the rest of the process; return whether the C library can.
+def give_back_freed_memory() -> bool:
+    """Give what large tensors free back to the system, for the rest of the process; return whether the C library can.
 
-    glibc gives large blocks back at once, and the kernel has to map and clear them anew in every step
-    (docs/benchmarks.md has what that costs). Results do not depend on it; elsewhere it does nothing.
+    Packed batches differ in size from step to step, and glibc's heap, which keeps up to 32 MB blocks, would grow with
+    holes that no later tensor fits (docs/benchmarks.md has what either costs). Results do not depend on it.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    return mallopt is not None and bool(mallopt(M_TRIM_THRESHOLD, KEPT) and mallopt(M_MMAP_MAX, 0))
+    return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, OWN_PAGES))
 
 
 def choose_device(options: ComputeConfig) -> torch.device:
