@@ -21,7 +21,7 @@ TRAIN = ["data/msmarco/msmarco-doctrain-queries.tsv.gz", "data/msmarco/msmarco-d
 
 
 def configuration(**sections: dict) -> Config:
-    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     for section, entries in sections.items():
         given[section] = {**given.get(section, {}), **entries}
     return parse_config(given)

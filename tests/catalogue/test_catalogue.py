@@ -39,7 +39,7 @@ def test_an_entry_is_sound(name):
 
 @entries
 def test_what_an_entry_offers_is_a_valid_configuration(name):
-    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     given["experiments"] |= {
         key: {"dataset": key, "models": ["untrained"], "regimes": ["zero-shot"]}
         for key in CATALOGUE[name].datasets

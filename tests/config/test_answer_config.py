@@ -17,7 +17,7 @@ ZERO_SHOT = {"dataset": "entity-questions", "models": ["untrained"], "regimes": 
 @pytest.fixture
 def given():
     """The default with an experiment on EntityQuestions, which the catalogue describes."""
-    found = yaml.safe_load((ROOT / "config.yaml").read_text())
+    found = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     found["experiments"]["asked"] = dict(ZERO_SHOT)
     return found
 

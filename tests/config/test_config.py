@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def given():
-    return yaml.safe_load((ROOT / "config.yaml").read_text())
+    return yaml.safe_load((ROOT / "tests/base.yaml").read_text())
 
 
 def message(given):
@@ -557,7 +557,7 @@ def test_overlays_are_laid_as_snakemake_does(tmp_path):
     update_config(given, laid)
     ours = load_config(ROOT / "config.yaml", *layers)
     assert ours == parse_config(given)
-    assert (ours.term_weights["deepct"].scale, ours.term_weights["deepct"].training.steps) == (50, 150)
+    assert (ours.term_weights["deepct"].scale, ours.term_weights["deepct"].training.steps) == (50, 50)
 
 
 def test_the_generated_reference_is_up_to_date():
@@ -627,7 +627,7 @@ def test_what_would_train_a_given_re_ranker_is_refused(given):
 
 
 def test_every_collection_is_calibrated_unless_the_user_gives_a_number(given):
-    default = yaml.safe_load((ROOT / "config.yaml").read_text())
+    default = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     assert load_config(ROOT / "config.yaml").pseudo_queries.temperature == "calibrated"
     assert not {"temperature", "temperatures"} & set(default.get("pseudo_queries", {}))
     given["pseudo_queries"] = {"temperature": "hot", "calibration": {"lowest": 2.0}}

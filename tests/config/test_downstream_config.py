@@ -22,7 +22,7 @@ TASKS = [
 
 
 def configuration(**sections):
-    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     given["report"] = {"papers": ["php"]}
     return parse_config({**given, **sections})
 
@@ -139,7 +139,7 @@ def test_faults_are_named(sections, fault):
 
 
 def test_a_model_that_is_not_pre_trained_here_cannot_be_taken():
-    models = yaml.safe_load((ROOT / "config.yaml").read_text())["models"]
+    models = yaml.safe_load((ROOT / "tests/base.yaml").read_text())["models"]
     models["given"] = {"label": "given", "cross_encoder": "somewhere"}
     with pytest.raises(ConfigError, match=r"downstream\.a\.models: given is given by its path"):
         configuration(models=models, downstream={"a": {"tasks": ["mrqa-squad"], "models": ["given"]}})

@@ -163,7 +163,8 @@ experiments:
 
 def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):
     root = Path(__file__).resolve().parents[2]
-    short = write("short.yaml", "inherit: definitions\npretraining: {steps: 4, mlm_head_steps: 2}\n")
+    content = f"layers: [{root / 'configs/embedded-full.yaml'}]\ninherit: definitions\npretraining: {{steps: 4, mlm_head_steps: 2}}\n"
+    short = write("short.yaml", content)
     config = load_config(root / "config.yaml", short)
     assert config.models["prop-rop"].training["snapshots"][0] > config.pretraining.steps
     needed = write(

@@ -22,7 +22,7 @@ KNRM = {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}
 @pytest.fixture
 def given() -> dict[str, Any]:
     """The default with a ranker and an experiment that fine-tunes it."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     config["collections"]["searched"] = ["squad-train", "squad-dev"]
     config["models"]["knrm"] = copy.deepcopy(KNRM)
     config["experiments"]["rankers"] = {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}

@@ -13,7 +13,7 @@ from irpretrain.config.experiments import Paper
 from irpretrain.config.usage import active_experiments, used_corpora, used_models
 from irpretrain.errors import ConfigError
 
-DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
+DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "tests/base.yaml").read_text())
 
 PAPERS = get_args(Paper)
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def given() -> dict[str, Any]:
     """The default with PROP's zero-shot experiment alone."""
-    content = yaml.safe_load((ROOT / "config.yaml").read_text())
+    content = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     experiments = {"zero-shot": content["experiments"]["zero-shot"]}
     return {**content, "report": {"papers": ["prop"]}, "experiments": experiments}
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def given() -> dict:
-    return yaml.safe_load((ROOT / "config.yaml").read_text())
+    return yaml.safe_load((ROOT / "tests/base.yaml").read_text())
 
 
 def test_the_default_uses_queries_of_other_data_sets(given: dict) -> None:

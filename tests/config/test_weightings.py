@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def given():
     """The default without DeepCT's own experiments."""
-    return {**yaml.safe_load((ROOT / "config.yaml").read_text()), "report": {"papers": ["prop"]}}
+    return {**yaml.safe_load((ROOT / "tests/base.yaml").read_text()), "report": {"papers": ["prop"]}}
 
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):

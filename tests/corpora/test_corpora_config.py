@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def parse(*path, value):
-    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     section = given
     for key in path[:-1]:
         section = section[key]

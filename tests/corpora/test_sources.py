@@ -20,7 +20,7 @@ MANIFEST = read_manifest(ROOT / "resources/embedded.yaml")
 
 
 def configuration(**sections: dict) -> Config:
-    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     for section, entries in sections.items():
         given[section] = {**given.get(section, {}), **entries}
     return parse_config(given)
@@ -39,7 +39,7 @@ def own(corpus: str, queries: str, folds: int | str) -> Config:
 
 
 def test_the_embedded_default_is_all_there():
-    check_sources(load_config(ROOT / "config.yaml"), MANIFEST)
+    check_sources(load_config(ROOT / "tests/base.yaml"), MANIFEST)
 
 
 def test_all_that_is_missing_comes_at_once_and_what_nothing_needs_does_not(tmp_path, monkeypatch):

@@ -108,7 +108,7 @@ def test_an_encoder_with_fresh_heads_costs_nothing(paper) -> None:
 
 def test_what_the_configuration_does_not_say_is_unknown() -> None:
     default = load_config(ROOT / "config.yaml")
-    assert amounts(default, "store_tokens", corpus="squad-dev-passages", shard="0") == [
+    assert amounts(default, "store_tokens", corpus="squad-train-passages", shard="0") == [
         ("store_tokens", None)
     ]
 

@@ -42,6 +42,6 @@ def test_what_is_compared_is_tuned_on_the_same_held_out_articles(config):
     experiment = config.experiments["first-stages-deepct"]
     tuned = {config.first_stages[name].tuned_on for name in experiment.first_stages if name != "oracle-bm25"}
     assert tuned == {"squad-held-out"}
-    fit, held_out = (config.corpora[name].options["articles"] for name in ("squad-fit", "squad-held-out"))
+    fit, held_out = (config.corpora[name].options["articles"] for name in ("squad-train", "squad-held-out"))
     assert fit[1] <= held_out[0]
     assert config.datasets[experiment.dataset].sample_queries is None

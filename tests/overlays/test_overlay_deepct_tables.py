@@ -38,7 +38,7 @@ def few_draws(config: Config) -> Config:
 
 @cache
 def embedded() -> Config:
-    return few_draws(load_config(ROOT / "config.yaml"))
+    return few_draws(load(ROOT / "configs/embedded-full.yaml"))
 
 
 @cache

@@ -17,7 +17,7 @@ from irpretrain.corpora.sources import with_caveats
 def config() -> Config:
     """The embedded default's configuration, as the workflow hands it on."""
     manifest = read_manifest(ROOT / "resources" / "embedded.yaml")
-    return with_caveats(load_config(ROOT / "config.yaml"), manifest)
+    return with_caveats(load_config(ROOT / "tests/base.yaml"), manifest)
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +25,7 @@ def config_of():
     """A function from models' names (and other sections) to the default's configuration with these models."""
 
     def make(*models: str, **sections) -> Config:
-        content = yaml.safe_load((ROOT / "config.yaml").read_text())
+        content = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
         for name in models:
             content["models"].setdefault(
                 name, {"label": name.title(), "collection": "pretraining", "tasks": [{"objective": "rop"}]}

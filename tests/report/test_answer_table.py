@@ -24,7 +24,7 @@ def published() -> Published:
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return load_config(ROOT / "config.yaml")
+    return load_config(ROOT / "tests/base.yaml")
 
 
 def made(tmp_path: Path, published: Published, config: Config, levels: dict[tuple[str, str], float]) -> Table:

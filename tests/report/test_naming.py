@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_re_ranker_given_by_its_path_is_no_untrained_encoder():
-    config = load_config(ROOT / "config.yaml")
+    config = load_config(ROOT / "tests/base.yaml")
     given = ModelConfig(label="theirs", cross_encoder="models/theirs")
     config = config.model_copy(update={"models": {"theirs": given, **config.models}})
     assert model_label(config, "theirs") == "theirs (not trained here)"

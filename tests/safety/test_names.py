@@ -61,7 +61,7 @@ NAMES = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8), st.from_regex(r
 
 @cache
 def default() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    found: dict[str, Any] = yaml.safe_load((ROOT / "tests/base.yaml").read_text(encoding="utf-8"))
     return found
 
 

@@ -26,7 +26,9 @@ print(held() - before)
 def test_freed_tensors_of_8_megabytes_are_not_kept() -> None:
     def pages(how: str) -> int:
         """Pages that the process holds more after twenty tensors of 8 MB have come and gone."""
-        done = subprocess.run([sys.executable, "-c", MEASURE, how], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURE, how], capture_output=True, text=True, check=True
+        )
         return int(done.stdout)
 
     assert pages("given back") < 2048

@@ -134,7 +134,7 @@ def test_without_the_names_it_is_read_by_those_of_english(tmp_path):
     ],
 )
 def test_wrong_names_are_refused_with_the_configuration(names, message):
-    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
     given["corpora"]["enwiki-excerpt"]["options"] = {"names": names}
     with pytest.raises(ConfigError) as caught:
         parse_config(given)

@@ -23,9 +23,11 @@ from typing import Any
 import yaml
 from tiny_wiki import dump
 
+from irpretrain.config import lay_overlays
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
+FULL = ROOT / "configs/embedded-full.yaml"
 TOPICS = (
     "river water bridge flood", "star planet orbit moon", "bread flour oven yeast", "chess king queen pawn",
     "music violin piano opera", "train rail station engine", "forest tree leaf moss", "city street house tower",
@@ -137,18 +139,18 @@ def make_encoder(folder: Path) -> None:
 
 
 def no_experiments() -> dict[str, None]:
-    """Entries of an overlay that remove all experiments of config.yaml."""
-    return dict.fromkeys(yaml.safe_load((ROOT / "config.yaml").read_text())["experiments"])
+    """Entries of an overlay that remove all experiments that lie under the tiny one."""
+    return dict.fromkeys(lay_overlays(ROOT / "config.yaml", [FULL])["experiments"])
 
 
 def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
-    """The overlay on config.yaml: own corpus, few steps, few folds, every kind of job."""
+    """The overlay on the default and its ablations: own corpus, few steps, few folds, every kind of job."""
     return {
+        "layers": [str(FULL)],
         "corpora": {
             "enwiki-excerpt": None,
             "squad-train": None,
             "squad-dev": None,
-            "squad-fit": None,
             "squad-held-out": None,
             "tiny": {"format": "jsonl", "path": "data/documents", "shards": shards},
             "wiki": {"format": "wikipedia-dump", "path": "data/wiki.xml", "shards": shards},
@@ -162,6 +164,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "pseudo_queries": {"support": "document", "minimum_count": 2},
         "word_vectors": {"dimensions": 8, "minimum_count": 1},
         "graph": {"segment_words": 16},
+        "predictors": {name: {"dataset": "asked"} for name in ("simple", "ii", "iii", "hard")},
         "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
         "objectives": {
             "rop": {"minimum_count": 2, "subsampling_threshold": 0.01},
@@ -181,15 +184,16 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "prop-random": {"training": {"snapshots": []}},
             "prop-further": {"training": {"steps": 3}},
             "wikiformer": {"training": {"steps": 4, "batch_groups": 4}},
-            **{name: {"training": {"steps": 4, "mlm_head_steps": 2}} for name in PHP},
+            **{name: {"training": {"steps": 4, "epochs": None, "mlm_head_steps": 2}} for name in PHP},
         },
         "datasets": {
             "squad": None,
             "squad-train": None,
-            "squad-fit": None,
+            "squad-finetuning": None,
             "squad-held-out": None,
             "squad-first-stages": None,
-            "squad-questions": {
+            "squad-questions": None,
+            "asked": {
                 "label": "asked",
                 "corpus": "tiny",
                 "queries": {"format": "tsv", "path": "data/asked-queries.tsv"},
@@ -213,7 +217,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "term_weights": {
             "deepct": {
-                "dataset": "squad-questions",
+                "dataset": "asked",
                 "max_length": 32,
                 "windows": {"overlap": 8},
                 "training": {"steps": 6, "batch_size": 4, "log_every": 2},
@@ -230,7 +234,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "retrieval": {"depth": 10, "sweep": {"k1": [0.9, 10.0], "b": [0.4, 0.9], "smoothing": [0.1, 0.5]}},
         "first_stages": {
-            **{name: {"tuned_on": "squad-questions", "depth": 12} for name in TUNED},
+            **{name: {"tuned_on": "asked", "depth": 12} for name in TUNED},
             "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
             "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
         },
