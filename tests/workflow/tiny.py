@@ -238,7 +238,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
             "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
         },
-        "reranking": {"max_length": 48, "query_length": 8},
+        "reranking": {"depth": 20, "max_length": 48, "query_length": 8},
         "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
         "experiments": {
             "zero-shot": {"dataset": "tiny", "models": ZERO_SHOT},
