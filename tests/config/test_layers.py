@@ -163,8 +163,8 @@ experiments:
 
 def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):
     root = Path(__file__).resolve().parents[2]
-    content = f"layers: [{root / 'configs/embedded-full.yaml'}]\ninherit: definitions\npretraining: {{steps: 4, mlm_head_steps: 2}}\n"
-    short = write("short.yaml", content)
+    ablations = f"layers: [{root / 'configs/embedded-full.yaml'}]\ninherit: definitions\n"
+    short = write("short.yaml", ablations + "pretraining: {steps: 4, mlm_head_steps: 2}\n")
     config = load_config(root / "config.yaml", short)
     assert config.models["prop-rop"].training["snapshots"][0] > config.pretraining.steps
     needed = write(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from overlay_layers import QUERIES, ROOT, load, made_scores
 
-from irpretrain.config import Config, load_config
+from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.depths import at_depth
 from irpretrain.report.cells import Cell
