@@ -77,7 +77,7 @@ def imports(path: Path) -> Iterator[str]:
 def own_modules() -> set[str]:
     """Modules of the repository that tests and benchmarks import by their bare name."""
     files = [p for folder in ("tests", "benchmarks", "envs") for p in (ROOT / folder).rglob("*.py")]
-    return {"irpretrain", *(path.stem for path in files)}
+    return {"irpretrain", "snakemake_logger_plugin_irpretrain", *(path.stem for path in files)}
 
 
 @cache
@@ -150,6 +150,7 @@ def test_every_directly_imported_package_has_a_reason_in_the_decisions():
         "markupsafe": "jinja2",
         "yaml": "snakemake",
         "packaging": "snakemake",
+        "snakemake_interface_logger_plugins": "snakemake",
     }
     unexplained = {
         name: path

@@ -113,14 +113,14 @@ def test_a_broken_off_prediction_goes_on_where_it_was(at, finetune, monkeypatch)
     batches = []
     results = KeptBatches.results
 
-    def counted(self, items, compute):
+    def counted(self, items, compute, *rest):
         def counting(some):
             if len(batches) == fails_at:
                 raise Stop
             batches.append(len(some))
             return compute(some)
 
-        return results(self, items, counting)
+        return results(self, items, counting, *rest)
 
     monkeypatch.setattr(KeptBatches, "results", counted)
     fails_at = None

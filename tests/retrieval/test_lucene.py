@@ -246,6 +246,7 @@ def test_searching_and_indexing_say_how_far_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "SHORTEST_SILENCE", -1)
+    monkeypatch.setattr(progress, "LONGEST_SILENCE", -1)
     documents = write_documents(tmp_path / "documents.parquet", {"a": "cat", "b": "dog"})
     lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
     retrieve(tmp_path / "index", tmp_path, {f"q{n}": "cat" for n in range(230)})

@@ -67,6 +67,7 @@ def test_tasks_beside_retrieval(copied):
             }
         },
         "report": {"papers": ["php"]},
+        "skip_absent": True,
     }
     (copied / "tiny.yaml").write_text(yaml.safe_dump(overlay))
     run_workflow(copied, "downstream", "results/tables/php_table4.md")

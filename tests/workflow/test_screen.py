@@ -82,10 +82,10 @@ def test_a_message_of_a_failed_job_is_alone_and_last(project):
             ["--config", "sed=3"],
             r".*1 fault in the configuration\n  - sed: unknown key; did you mean seed\?",
         ),
-        (["results/nope"], r"results/nope: no rule of this configuration makes such a file.*"),
+        (["results/nope"], r"results/nope: no rule makes such a file, and there is no target of this name.*"),
         (
             ["results/runs/nope/bm25/first-stage.run.gz"],
-            r"the configuration does not name 'nope', so search .*",
+            r"results/runs/nope/bm25/first-stage\.run\.gz: 'nope' is not in datasets of this configuration.*",
         ),
     ],
     ids=["configuration", "file", "name in a file"],

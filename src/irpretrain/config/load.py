@@ -220,8 +220,10 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
 def _with_objective_preset(options: Any, default: str) -> Any:
     if not isinstance(options, dict):
         return options
-    preset = PRESETS.get(options.get("preset", default), {})
-    return deep_merge(preset.get("objectives", {}).get(options.get("type"), {}), options)
+    kind, name = options.get("type"), options.get("preset", default)
+    if not (isinstance(kind, str) and isinstance(name, str)):
+        return options  # refused where the section is checked
+    return deep_merge(PRESETS.get(name, {}).get("objectives", {}).get(kind, {}), options)
 
 
 def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]) -> Any:
@@ -267,6 +269,8 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
     """Validate, and turn pydantic's errors into one ConfigError that names each key and how to mend it."""
     try:
         return model.model_validate(given)
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"{source}: {ascii(error.object)} holds half of a character; write it whole") from None
     except ValidationError as error:
         faults = [line for fault in error.errors() for line in _fault(model, fault).split("\n")]
         listed = "\n".join(f"  - {fault}" for fault in faults)
