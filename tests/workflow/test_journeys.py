@@ -88,7 +88,8 @@ def write_documents(folder: Path) -> None:
 def topics(numbers: dict[int, int]) -> str:
     """TREC topics: number of a topic → number of a query."""
     return "".join(
-        f"<top>\n<num> Number: {topic}\n<title> {query(number)}\n</top>\n"
+        f"<top>\n<num> Number: {topic}\n<title> {query(number)}\n<desc> Description:\nWhat of it?\n"
+        "<narr> Narrative:\nAll of it.\n</top>\n"
         for topic, number in numbers.items()
     )
 
@@ -129,7 +130,7 @@ def test_my_collection(tmp_path):
     done = walk(run, tmp_path, small)
     assert "squad" not in done.stdout.lower()
     for row in ("BM25", "QL", "encoder", "PROP"):
-        assert re.search(rf"^{row} ", done.stdout, re.MULTILINE), done.stdout
+        assert re.search(rf"^{row} ", done.stdout + done.stderr, re.MULTILINE), done.stdout
     assert (tmp_path / "results/report.html").exists()
 
 
@@ -169,7 +170,7 @@ def test_robust04(tmp_path):
     assert re.search(r"robust04 +present +Robust04", shown.stdout + shown.stderr)
     done = walk(run, folder, small, project=project)
     for row in ("BM25", "QL", "encoder", "PROP"):
-        assert re.search(rf"^{row} ", done.stdout, re.MULTILINE), done.stdout
+        assert re.search(rf"^{row} ", done.stdout + done.stderr, re.MULTILINE), done.stdout
 
 
 def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):

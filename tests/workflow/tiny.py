@@ -309,7 +309,9 @@ def run_workflow(
 
 def environment() -> dict[str, str]:
     """This process's environment, with the programs of its Python first, and without the make that runs the tests."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    kept = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
     return {**kept, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
