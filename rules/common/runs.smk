@@ -62,7 +62,8 @@ def finetuning_memory(wildcards):
 
 
 def reranking_options(wildcards):
-    return dump(CFG.reranking_of(wildcards.model))
+    """How a model's candidates are scored; rules without the wildcard score models as pre-trained."""
+    return dump(CFG.reranking_of(wildcards.model, getattr(wildcards, "regime", "zero-shot")))
 
 
 def model_with_snapshots(wildcards):

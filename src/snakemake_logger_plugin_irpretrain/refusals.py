@@ -20,6 +20,7 @@ MISSING_INPUT = re.compile(
     r"Missing input files for rule (?P<rule>\w+):.*?affected files:\n(?P<files>(?: {8}.*\n?)+)", re.DOTALL
 )
 LOCKED = re.compile(r"Directory cannot be locked.*\n(?P<folder>/.*)")
+NO_CONFIGURATION = re.compile(r"in load_configfile\n.*FileNotFoundError: .*?: '(?P<file>.*)'\s*\Z", re.DOTALL)
 
 
 def refusal(text: str) -> str:
@@ -49,4 +50,12 @@ def refusal(text: str) -> str:
             f"the configuration does not name {match['name']!r}, so {match['rule']} makes no file for {wildcards}.\n"
             "  Mend the name of the file, or add what it names to the configuration."
         )
+    if match := NO_CONFIGURATION.search(text):
+        return (
+            f"{match['file']}: there is no such configuration file.\n"
+            "  --configfile takes all words up to the next option: targets stand before it, as in\n"
+            "  `snakemake deepct --configfile FILE`."
+        )
+    if text.startswith("Traceback"):
+        return text.strip().splitlines()[-1]
     return TRACEBACK.sub("", HEADER.sub("", text)).strip()

@@ -135,6 +135,22 @@ def test_a_model_s_own_keys_are_laid_over_the_recipe_s(given: dict[str, Any]) ->
     assert config.finetuning_of("prop") == config.finetuning
 
 
+def test_a_fine_tuned_model_reads_at_test_what_it_read_in_training(given: dict[str, Any]) -> None:
+    given["finetuning"] |= {"max_length": 200, "query_length": 40}
+    given["models"]["prop"]["finetuning"] = {"max_length": 256}
+    config: Config = parse_config(given)
+    lengths = {
+        (name, regime): (found.max_length, found.query_length)
+        for name in ("prop", "untrained")
+        for regime in ("zero-shot", "full", "few-shot-10")
+        if (found := config.reranking_of(name, regime))
+    }
+    common = (config.reranking.max_length, config.reranking.query_length)
+    assert lengths[("prop", "zero-shot")] == lengths[("untrained", "zero-shot")] == common
+    assert lengths[("prop", "full")] == lengths[("prop", "few-shot-10")] == (256, 40)
+    assert lengths[("untrained", "full")] == (200, 40)
+
+
 def test_a_model_s_own_passages_take_the_place_of_reranking_s(given: dict[str, Any]) -> None:
     given["models"]["maxp"] = {"label": "BERT-maxP", "passages": {"words": 50, "stride": 25}}
     config: Config = parse_config(given)

@@ -74,7 +74,7 @@ def test_fine_tuning_by_hand(paper, tmp_path) -> None:
     trained, ranked = amounts(config, "finetune", **ROBUST, regime="full", fold="2")
     rounds = 2 * 1 * 4
     assert trained == ("finetune", pytest.approx(17412 * 3 / 5 * (1 + 3) * 256 * rounds))
-    assert ranked == ("finetune, ranking", pytest.approx((249 / 5 * rounds + 249 / 5) * 200 * LENGTH))
+    assert ranked == ("finetune, ranking", pytest.approx((249 / 5 * rounds + 249 / 5) * 200 * 256))
 
 
 def test_a_few_shots_are_as_many_queries(paper, tmp_path) -> None:

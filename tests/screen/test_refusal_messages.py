@@ -54,6 +54,18 @@ RECORDED = {
         "/tmp/my project: another run works in this folder, or one was killed.\n"
         "  If none is alive, take it over: `make resume`, with the ARGS and the PROFILE of the killed run.",
     ),
+    "a target after --configfile": (
+        'Traceback (most recent call last):\n\n  File "/x/common/configfile.py", line 38, in load_configfile\n'
+        "    config = _load_configfile(configpath)\n             ^^^^^^\n\n"
+        "FileNotFoundError: [Errno 2] No such file or directory: 'deepct'\n",
+        "deepct: there is no such configuration file.\n"
+        "  --configfile takes all words up to the next option: targets stand before it, as in\n"
+        "  `snakemake deepct --configfile FILE`.",
+    ),
+    "an exception of Python": (
+        'Traceback (most recent call last):\n\n  File "/x/a.py", line 3, in read\n    x\n\nOSError: disk full\n',
+        "OSError: disk full",
+    ),
 }  # fmt: skip
 
 

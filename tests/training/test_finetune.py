@@ -313,7 +313,7 @@ def test_checkpoints_are_named_by_all_that_the_result_depends_on(
         {"seed": 2},
         {"measure": "AP"},
         {"options": options.model_copy(update={"negatives": 1})},
-        {"reranking": RerankingConfig(depth=3, compute={"device": "cpu"})},
+        {"reranking": RerankingConfig(max_length=20, query_length=4, compute={"device": "cpu"})},
         {"qrels": tmp_path / "more.txt"},
         {"candidates": tmp_path / "fewer.run.gz"},
         {"folds": tmp_path / "other.json"},
@@ -423,6 +423,8 @@ def test_nothing_to_train_on_is_an_error(
 def test_sequences_longer_than_the_encoder_are_refused(run_finetuning: Finetune) -> None:
     with pytest.raises(ConfigError, match=r"finetuning\.max_length: 65 is longer"):
         run_finetuning("long", options=tuning_options(max_length=65))
+    with pytest.raises(ConfigError, match=r"reranking\.max_length: 99 is longer"):
+        run_finetuning("long", reranking=RerankingConfig(max_length=99, query_length=4))
 
 
 def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> None:

@@ -226,9 +226,13 @@ class Config(Section):
         merged = deep_merge(base.model_dump(), described.training)
         return explain(type(base), merged, f"downstream_tasks.{task}.training")
 
-    def reranking_of(self, model: str) -> RerankingConfig:
-        """Return the re-ranking options of one model: `reranking` with the model's own passages."""
-        passages = self.models[model].passages
-        return (
-            self.reranking if passages is None else self.reranking.model_copy(update={"passages": passages})
-        )
+    def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
+        """Return how a model's candidates are scored: `reranking` with the model's own passages, and after fine-tuning
+        with the lengths that it was fine-tuned with."""
+        own: dict[str, Any] = {}
+        if (passages := self.models[model].passages) is not None:
+            own["passages"] = passages
+        if regime != "zero-shot":
+            tuning = self.finetuning_of(model)
+            own |= {"max_length": tuning.max_length, "query_length": tuning.query_length}
+        return self.reranking.model_copy(update=own) if own else self.reranking

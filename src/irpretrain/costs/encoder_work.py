@@ -55,9 +55,9 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
     ]
 
 
-def _ranked_pieces(config: Config, model: str, queries: Size, candidates: str) -> Size:
+def _ranked_pieces(config: Config, model: str, regime: str, queries: Size, candidates: str) -> Size:
     """The word pieces of so many queries' candidates, every sequence at its longest."""
-    reranking = config.reranking_of(model)
+    reranking = config.reranking_of(model, regime)
     depth = min(reranking.depth or depth_of(config, candidates), depth_of(config, candidates))
     return product(queries, depth, _passages(reranking.passages, "most"), reranking.max_length)
 
@@ -77,7 +77,7 @@ def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Comp
 def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:
     model = wildcards["model"]
     queries = sizes.queries(config, wildcards["dataset"])
-    amount = _ranked_pieces(config, model, queries, wildcards["candidates"])
+    amount = _ranked_pieces(config, model, "zero-shot", queries, wildcards["candidates"])
     return [Work("rerank", "word pieces", amount, _model_computing(config, model, config.reranking.compute))]
 
 
@@ -100,7 +100,7 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
     validated = product(sizes.queries(config, train), validating / folds, rounds)
     tested = product(sizes.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
-    ranked = _ranked_pieces(config, model, total(validated, tested), wildcards["candidates"])
+    ranked = _ranked_pieces(config, model, regime, total(validated, tested), wildcards["candidates"])
     used = computing(config.encoder, options.compute)
     return [
         Work("finetune", "word pieces", trained, used),

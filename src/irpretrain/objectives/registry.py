@@ -54,11 +54,11 @@ def read_options(name: str, given: Any) -> Section:
         return given
     if not isinstance(given, dict) or "type" not in given:
         raise ValueError(f"{name}: needs a type; allowed are {', '.join(OBJECTIVES)}")
-    module = OBJECTIVES.get(given["type"])
-    if module is None:
-        meant = instead_of(str(given["type"]), OBJECTIVES, "allowed are")
-        raise ValueError(f"{name}.type: {given['type']!r} is unknown; {meant}")
-    options: type[Section] = import_module(module).Options
+    kind = given["type"]
+    if kind not in list(OBJECTIVES):  # a list, for YAML may give what cannot be hashed
+        meant = instead_of(str(kind), OBJECTIVES, "allowed are")
+        raise ValueError(f"{name}.type: {kind!r} is unknown; {meant}")
+    options: type[Section] = import_module(OBJECTIVES[kind]).Options
     return explain(options, given, name)
 
 

@@ -30,12 +30,13 @@ def differences(config: Config, paper: str, model: str, regime: str) -> list[str
     recipe = RECIPES.get(chosen if chosen.startswith(f"{paper}-") else paper)
     if recipe is None or regime == FIRST_STAGE:
         return []
-    lengths = config.reranking.model_dump()
+    name = model.partition("@")[0]
+    described = config.models.get(name)
+    reranking = config.reranking if described is None else config.reranking_of(name, regime)
+    lengths = reranking.model_dump()
     found = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
     if regime == "zero-shot":
         return found
-    name = model.partition("@")[0]
-    described = config.models.get(name)
     tuning = config.finetuning if described is None or described.neural else config.finetuning_of(name)
     theirs = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=WITHOUT_EFFECT)
     keys = _differing("finetuning.", tuning.model_dump(exclude=WITHOUT_EFFECT), theirs)

@@ -96,7 +96,7 @@ def finetune(
         fold: test fold, from 1; 0 where another data set is tested.
         regime: full, or few-shot-<n> for n training queries (`few_shot_queries` of the options).
         options: loss, negatives, grid, epochs, optimiser, compute.
-        reranking: how validation and test candidates are scored, but for the lengths, which are those of the training.
+        reranking: how validation and test candidates are scored.
         measure: validation measure, in ir_measures' notation.
         seed: of few-shot queries, negatives, order and dropout.
         run: TREC run of the test queries to write.
@@ -114,8 +114,6 @@ def finetune(
         TrainingError: loss is not a number, or memory ran out.
     """
     parse_measure(measure)
-    read = {"max_length": options.max_length, "query_length": options.query_length}
-    reranking = reranking.model_copy(update=read)
     ranker = ranker_of(model, reranking, seed)
     collection = _Collection(
         ranker.open(stores),

@@ -92,6 +92,7 @@ class CrossEncoderRanker(Ranker[CrossEncoder, TokenStore]):
     def check(self, model: CrossEncoder, options: FinetuningConfig) -> None:
         """See `Ranker.check`."""
         model.check_length(options.max_length, "finetuning.max_length")
+        model.check_length(self.reranking.max_length, "reranking.max_length")
 
     def task(
         self, model: CrossEncoder, documents: TokenStore, source: GroupSource, options: FinetuningConfig
