@@ -102,11 +102,22 @@ def test_an_overlay_may_inherit_definitions_without_what_is_asked_for(write):
         "predictors": {"used": {}, "own": {}},
         "experiments": {"mine": {}, "over": {}},
     }
-    wrong = write("wrong.yaml", "inherit: nothing\n")
+    wrong = write("wrong.yaml", "inherit: some\n")
     with pytest.raises(
-        ConfigError, match=r"wrong\.yaml: inherit must be all or definitions; given was 'nothing'"
+        ConfigError, match=r"wrong\.yaml: inherit must be all, definitions or nothing; .*'some'"
     ):
         lay_overlays("base.yaml", [wrong])
+
+
+def test_an_overlay_may_begin_anew_where_nothing_of_the_user_is_lost(write):
+    Path("base.yaml").write_text("models: {m: {}}\nseed: 3\n")
+    anew = write("anew.yaml", "inherit: nothing\nmodels: {n: {}}\n")
+    mine = write("mine.yaml", "layers: [anew.yaml]\nmodels: {o: {}}\n")
+    assert lay_overlays("base.yaml", [anew, mine]) == {"models": {"n": {}, "o": {}}}
+    assert lay_overlays("base.yaml", [mine]) == {"models": {"n": {}, "o": {}}}
+    other = write("other.yaml", "seed: 4\n")
+    with pytest.raises(ConfigError, match=r"anew\.yaml: begins anew .*what other\.yaml says would be lost"):
+        lay_overlays("base.yaml", [other, anew])
 
 
 def test_a_collection_of_ones_own_plans_nothing_of_squad(write):

@@ -53,13 +53,14 @@ def lay_overlays(
     In this order, which is Snakemake's of `--configfile`, an entry that one overlay removes and a later one makes anew
     keeps what the base says of it. Overlays that an overlay names under `layers`, relative to itself, lie under it; one
     that is there already is not laid again. One that says `inherit: definitions` takes what is described from all that
-    lies under it, not what is asked for (`REQUESTS`).
+    lies under it, not what is asked for (`REQUESTS`); `inherit: nothing` begins anew.
 
     Args:
         last: keys that are laid over all files, as `--config` gives them.
 
     Raises:
-        ConfigError: a file cannot be read, or an entry without a value removes nothing.
+        ConfigError: a file cannot be read, an entry without a value removes nothing, or an overlay that begins anew
+            lies over another one.
     """
     below: dict[str, Any] = read_yaml(Path(base))
     laid: dict[str, Any] = {}
@@ -67,8 +68,16 @@ def lay_overlays(
     contents: list[tuple[str | Path, dict[str, Any]]] = []
     for path in overlays:
         contents += _with_layers(Path(path), seen, given=True)
-    for source, content in (*contents, ("--config", dict(last or {}))):
-        if _inherited(source, content.pop(INHERIT, "all")) == "definitions":
+    for number, (source, content) in enumerate((*contents, ("--config", dict(last or {})))):
+        inherited = _inherited(source, content.pop(INHERIT, "all"))
+        if inherited == "nothing":
+            if number:
+                raise ConfigError(
+                    f"{source}: begins anew ({INHERIT}: nothing), so what {contents[0][0]} says would be lost; "
+                    "name it before the others"
+                )
+            below = {}
+        elif inherited == "definitions":
             named = _named_predictors(below, laid, content)
             below, laid = (_definitions(lower, named) for lower in (below, laid))
         _refuse_empty_entries(source, content, (below, laid))
@@ -77,8 +86,10 @@ def lay_overlays(
 
 
 def _inherited(source: str | Path, value: Any) -> str:
-    if value not in ("all", "definitions"):
-        raise ConfigError(f"{source}: {INHERIT} must be all or definitions; given was {SHOWN.repr(value)}")
+    if value not in ("all", "definitions", "nothing"):
+        raise ConfigError(
+            f"{source}: {INHERIT} must be all, definitions or nothing; given was {SHOWN.repr(value)}"
+        )
     return str(value)
 
 
