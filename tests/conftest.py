@@ -26,8 +26,8 @@ for name, examples in (("few", 15), ("many", 150)):
     )
 settings.load_profile("few")
 
-MAKE_RUNS = ("test_workflow.py", "test_first_stages.py")
-"""Files that make the runs `finished` and `sharded` where each process begins with one (tests/workflow/conftest.py)."""
+MAKES_THE_RUN = "test_workflow.py"
+"""The file with which a process begins that makes the run `finished` (tests/workflow/conftest.py)."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -37,12 +37,12 @@ def pytest_xdist_setupnodes() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Several processes begin with what makes the runs that other files go on from, then with what needs neither."""
+    """One of several processes makes the run that files go on from, the others begin with what needs none."""
     if hasattr(config, "workerinput"):
         waiting = {item.path for item in items if "finished" in _fixtures(item)}
         items.sort(
             key=lambda item: (
-                item.path.name not in MAKE_RUNS,
+                item.path.name != MAKES_THE_RUN,
                 item.get_closest_marker("workflow") is None,
                 item.path in waiting,
             )

@@ -95,6 +95,7 @@ def has(package: str) -> bool:
 TINY = ("--articles", "3", "--lengths", "long", "--encoder")
 
 
+@pytest.mark.deep
 def test_training(make_encoder):
     encoder = str(make_encoder(max_position_embeddings=512))
     printed, rows = run(
@@ -109,6 +110,7 @@ def test_training(make_encoder):
     assert len(re.findall(r"losses of the first 3 steps", printed)) == 2
 
 
+@pytest.mark.deep
 def test_prefetch(make_encoder):
     encoder = str(make_encoder(max_position_embeddings=512))
     printed, rows = run("prefetch.py", *TINY, encoder, "--steps", "2", "--batch-groups", "2")
@@ -116,6 +118,7 @@ def test_prefetch(make_encoder):
     assert re.search(r"long: waited for batches \S+% with batches read ahead, \S+% without", printed)
 
 
+@pytest.mark.deep
 def test_reranking(make_encoder):
     encoder = str(make_encoder(max_position_embeddings=512))
     printed, rows = run("reranking.py", *TINY, encoder, "--queries", "12", "--queries-in-turn", "3")
@@ -124,6 +127,7 @@ def test_reranking(make_encoder):
     assert has("sentence_transformers") or "sentence-transformers: not installed" in printed
 
 
+@pytest.mark.deep
 def test_retrieval():
     tiny = ("--articles", "1", "--documents", "300", "--queries", "20", "--depth", "5")
     printed, rows = run("retrieval.py", *tiny)
@@ -137,6 +141,7 @@ def test_retrieval():
     assert has("bm25s") or "bm25s: not installed" in printed
 
 
+@pytest.mark.deep
 def test_text_stages():
     _, rows = run("text_stages.py", "--articles", "16", threads=False)
     assert [name for name, *_ in rows] == [

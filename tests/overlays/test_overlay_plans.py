@@ -47,7 +47,11 @@ def test_overlays_that_were_not_timed_count_their_jobs() -> None:
     }
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
+PLANNED = [pytest.param(path, marks=pytest.mark.deep) if "paper" in path.stem else path for path in OVERLAYS]
+"""Those at the papers' scale have thousands of jobs; tests/costs/test_plan.py plans all of them together."""
+
+
+@pytest.mark.parametrize("overlay", PLANNED, ids=lambda path: path.stem)
 def test_it_gives_a_plan(overlay, tmp_path):
     config = load(overlay)
     lay_out(config, tmp_path)

@@ -163,7 +163,9 @@ def random_bodies() -> dict[str, str]:
     return {**{f"s{i}": sentence for i, sentence in enumerate(SENTENCES)}, **drawn}
 
 
-@pytest.mark.parametrize(("stemmer", "stops"), [("porter", "lucene"), ("krovetz", "none")])
+@pytest.mark.parametrize(
+    ("stemmer", "stops"), [("porter", "lucene"), pytest.param("krovetz", "none", marks=pytest.mark.deep)]
+)
 def test_frequencies_as_weights_reproduce_the_tf_index(tmp_path: Path, stemmer: str, stops: str) -> None:
     options = OPTIONS.model_copy(update={"stemmer": stemmer, "stop_list": stops, "depth": 100})
     bodies = random_bodies()

@@ -20,6 +20,8 @@ from stages_to_fill import STAGES
 from irpretrain.provenance import sha256
 from patience import PATIENCE
 
+pytestmark = pytest.mark.deep
+
 SCRIPT = Path(__file__).with_name("stages_to_fill.py")
 FILLED = ("read", "tokens", "postings", "groups", "graph", "pretraining", "run", "report")
 PAGE = 4096

@@ -210,6 +210,7 @@ def test_the_draws_of_a_share_are_those_of_its_place_in_the_step(before: int) ->
     assert np.array_equal(later.random((9 - before, DRAWS, 7)), whole[before:])
 
 
+@pytest.mark.deep
 def test_two_processes_see_the_groups_of_one_in_the_same_order(runs: Runs) -> None:
     first, second = runs.notes[0], runs.notes[1]
     assert len(first) == len(second) == len(runs.one)
@@ -222,6 +223,7 @@ def test_two_processes_see_the_groups_of_one_in_the_same_order(runs: Runs) -> No
     assert any(len(a["groups"]) != len(b["groups"]) for a, b in zip(first, second, strict=True))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("scenario", [*SCENARIOS, "regression"])
 def test_losses_and_weights_are_those_of_one_process(runs: Runs, scenario: str) -> None:
     two, one = (runs.folder / f"{scenario}-{number}" for number in (2, 1))
@@ -248,6 +250,7 @@ def flat(record: dict[str, Any]) -> dict[str, float]:
     return {name: -1.0 if value is None else value for name, value in {**outside, **inside}.items()}
 
 
+@pytest.mark.deep
 def test_what_no_process_gave_a_gradient_has_none(runs: Runs) -> None:
     """To three parameters the processes give (1 + 10, -, -) and (10, 2, -); numbers are 1 + 2, 0.5 + 0.5 and 0 + 1."""
     assert runs.sums == [21, 2, 3, 1, 1]
@@ -269,6 +272,7 @@ with stage(SimpleNamespace(rule="pretrain", input=[], output=outputs, params={},
 """
 
 
+@pytest.mark.deep
 def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_same_bytes(
     runs: Runs, tmp_path: Path
 ) -> None:
@@ -312,6 +316,7 @@ def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_sa
     assert without_time(folder) == without_time(whole)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", ["input", "fault"])
 def test_the_error_of_one_process_is_told_once(
     kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -353,6 +358,7 @@ def started(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[psut
         job.kill()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM"])
 def test_the_processes_end_with_the_job(
     started: tuple[subprocess.Popen[bytes], list[psutil.Process]], number: str, tmp_path: Path

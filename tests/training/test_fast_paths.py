@@ -152,6 +152,7 @@ def compiled_afresh() -> Iterator[None]:
     torch._dynamo.reset()
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not have_compiler(), reason="torch finds no C++ compiler")
 @pytest.mark.usefixtures("compiled_afresh")
 def test_compiled_layers_compute_the_same(tiny_encoder: Path, small_batch: dict[str, torch.Tensor]) -> None:

@@ -1,4 +1,4 @@
-"""Runs of the tiny project that many tests look at or go on from, each made once for all processes of the tests."""
+"""The run of the tiny project that many tests look at or go on from, made once for all processes of the tests."""
 
 from __future__ import annotations
 
@@ -14,18 +14,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import copy_run, jobs_done, kill_when, make_project, readme_command, run_command
+from tiny import copy_run, make_project, readme_command, run_command
 
 SEEN = Path(__file__).parent / "seen_imports"
-SHARDED = (
-    "results/tables/wikiformer_headline.csv",
-    "results/runs/tiny/bm25/prop/zero-shot/seed-1.run.gz",
-    *(f"results/groups/articles/{objective}.parquet" for objective in ("hp", "shp", "mrds")),
-    "results/runs/tiny-unseen/deepct-bm25/first-stage.run.gz",
-    "results/scores/unseen.csv",
-)
-"""What is made of shards, and what is made of that: groups, graphs, indexes, models, scores, a paper's tables."""
-
 Made = tuple[Path, subprocess.CompletedProcess[str]]
 """A project, and what the command that made it printed."""
 
@@ -37,13 +28,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Made:
     All processes look at it at once: a test that runs more than a dry run in it does so in `copied`.
     """
     return _once("finished", _make_finished, tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def sharded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny project in two shards after two commands for SHARDED on two cores: `make run`, killed half-way, and
-    `make resume`. For all processes, as `finished` is."""
-    return _once("sharded", _make_sharded, tmp_path_factory)[0]
 
 
 @pytest.fixture
@@ -66,12 +50,6 @@ def copied(finished: Made, tmp_path: Path) -> Path:
     return copy_run(finished[0], tmp_path)
 
 
-@pytest.fixture
-def copied_shards(sharded: Path, tmp_path: Path) -> Path:
-    """A copy of `sharded`, in which nothing is made again."""
-    return copy_run(sharded, tmp_path)
-
-
 def _make_finished(folder: Path) -> subprocess.CompletedProcess[str]:
     make_project(folder)
     (folder / "imports").mkdir()
@@ -80,12 +58,6 @@ def _make_finished(folder: Path) -> subprocess.CompletedProcess[str]:
         "PYTHONPATH": os.pathsep.join([str(SEEN), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
     return run_command(readme_command("make run", folder, cores=1), more=seen)
-
-
-def _make_sharded(folder: Path) -> subprocess.CompletedProcess[str]:
-    make_project(folder, shards=2)
-    kill_when(lambda: jobs_done(folder) > 30, readme_command("make run", folder, targets=SHARDED), folder)
-    return run_command(readme_command("make resume", folder, targets=SHARDED))
 
 
 def _once(

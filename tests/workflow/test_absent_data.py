@@ -15,6 +15,7 @@ from tiny import ROOT, copy_project, environment
 pytestmark = pytest.mark.workflow
 
 
+@pytest.mark.deep
 def test_without_any_data_all_cells_say_what_is_missing(tmp_path):
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
     command += ["--directory", str(tmp_path), "--configfile", str(ROOT / "configs/paper.yaml")]

@@ -86,6 +86,7 @@ def state(tiny: Path, name: str) -> str:
         return next(row["status"] for row in csv.DictReader(handle) if row["data_set"] == name)
 
 
+@pytest.mark.deep
 def test_following_it(copy):
     project, tiny = copy
     # Before the data are there: the table says what to do, and a run is refused unless it may leave them out.

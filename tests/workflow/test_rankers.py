@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 MODELS = ("untrained", "maxp", "knrm", "duet")
 
 
-def test_they_are_fine_tuned_and_evaluated_as_others_are(copied_shards):
-    overlay = overlay_config(shards=2)
+def test_they_are_fine_tuned_and_evaluated_as_others_are(copied):
+    overlay = overlay_config()
     overlay["models"] |= {
         "maxp": {"label": "BERT-maxP", "passages": {"words": 15, "stride": 10}},
         "knrm": {
@@ -46,9 +46,9 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(copied_shards):
         "rankers": {"dataset": "tiny-unseen", "models": list(MODELS), "regimes": ["full"], "papers": ["php"]},
     }
     overlay["finetuning"]["keep_models"] = True
-    (copied_shards / "tiny.yaml").write_text(yaml.safe_dump(overlay))
-    run_workflow(copied_shards, "results/scores/rankers.csv", "results/tables/php_table3.md")
-    folder = copied_shards / "results/runs/tiny-unseen/bm25"
+    (copied / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    run_workflow(copied, "results/scores/rankers.csv", "results/tables/php_table3.md")
+    folder = copied / "results/runs/tiny-unseen/bm25"
     for model in MODELS:
         run = folder / model / "full/seed-1/fold-0.run.gz"
         assert sorted(read_run(run)) == ["u00", "u01", "u02", "u03"]
@@ -56,16 +56,14 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(copied_shards):
         reads = "words/target" if model in ("knrm", "duet") else "tokens"
         assert f"results/{reads}/tiny" in " ".join(meta["inputs"])
         assert meta["counts"]["epochs_trained"] == (3 if model == "knrm" else 1)
-    with open(copied_shards / "results/scores/rankers.csv", newline="") as handle:
+    with open(copied / "results/scores/rankers.csv", newline="") as handle:
         scored = {row["model"] for row in csv.DictReader(handle)}
     assert set(MODELS) <= scored
-    kept = load_neural_ranker(
-        copied_shards / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0"
-    )
-    fresh = load_neural_ranker(copied_shards / "results/models/neural/knrm/seed-1")
+    kept = load_neural_ranker(copied / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0")
+    fresh = load_neural_ranker(copied / "results/models/neural/knrm/seed-1")
     assert kept.vocabulary.words == fresh.vocabulary.words
     assert not (kept.vectors.weight == fresh.vectors.weight).all()
-    table = (copied_shards / "results/tables/php_table3.md").read_text()
+    table = (copied / "results/tables/php_table3.md").read_text()
     panel = table[table.index("tiny unseen") :]
     line = next(line for line in panel.splitlines() if line.startswith("| KNRM |"))
     assert "not run" not in line
