@@ -116,7 +116,7 @@ rule all:
     input:
         "results/report.html",
         "results/scores.csv",
-        overview_tables(),
+        tables_of_what_is_asked,
         [path for paper in PAPERS for path in paper_results(paper)(None)],
 
 

@@ -10,6 +10,8 @@ from irpretrain.config.consistency import view_faults
 from irpretrain.config.query_page_consistency import can_attribute
 from irpretrain.config.query_uses import query_uses
 from irpretrain.config.usage import (
+    active_diagnoses,
+    active_distributions,
     active_downstream,
     active_experiments,
     active_query_pages,

@@ -144,6 +144,17 @@ def overview_tables():
     return formats(["headline", "verdict_summary"])
 
 
+def tables_of_what_is_asked(_):
+    """The tables over all papers; an error where nothing is asked for that a report could show."""
+    shown = (active_experiments, active_downstream, active_diagnoses, active_distributions)
+    if not any(asked_for(CFG) for asked_for in shown) and not CFG.absent and not CFG.absent_tasks:
+        raise WorkflowError(
+            "the configuration asks for nothing that a report could show; add what it compares under experiments, or "
+            "name what to make: `snakemake --list-target-rules` lists targets"
+        )
+    return overview_tables()
+
+
 def tables(papers):
     """Each paper's headline table and its own tables."""
     names = [

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import document, overlay_config, run_workflow
+from tiny import ROOT, document, overlay_config, run_workflow
 
 pytestmark = pytest.mark.workflow
 
@@ -147,6 +147,15 @@ def test_what_only_its_own_target_makes_must_be_asked_for(project, entry, expect
     done = run_workflow(project, section, "--dry-run", expect=1)
     assert f"the configuration asks for {expected}" in done.stdout + done.stderr
     assert not (project / "results").exists()
+
+
+def test_a_report_of_nothing_is_refused(project):
+    (project / "tiny.yaml").write_text(
+        f"layers: [{ROOT / 'configs/minimal.yaml'}]\nexperiments: {{smallest: null}}\n"
+    )
+    done = run_workflow(project, "--dry-run", expect=1)
+    assert "the configuration asks for nothing that a report could show" in done.stdout + done.stderr
+    run_workflow(project, "results/indexes/squad-dev", "--dry-run")
 
 
 ABSENT_TARGETS = {
