@@ -43,11 +43,16 @@ def test_nothing_is_estimated_before_three_jobs_are_done():
 
 
 def test_the_time_left_follows_from_the_rates_of_this_run(state):
-    # Waiting: 3 searches and 2 trainings of 10 s; running: 5 s of the search, and of the training, which is half done
-    # after 20 s, 20 s. 30 + 25 s of work were done in 40 s.
+    # Waiting: 3 searches and 2 trainings, of which none has ended; running: a tenth of the search's 5 s until now, and
+    # of the training, which is half done after 20 s, 20 s. 30 + 25 s of work were done in 40 s.
     left = state.seconds_left(40.0, {4: Status("step 5/10", 0.5)})
-    assert left == Left(pytest.approx(75 / (55 / 40)), 5)
-    assert time_left(left) == "about 55 s left (a guess for 5 jobs)"
+    assert left == Left(pytest.approx(20.5 / (55 / 40)), 5)
+    assert time_left(left) == "about 15 s left, not counting 5 jobs of kinds that have yet to run"
+    state.finish(
+        3, 45.0
+    )  # a search takes 10 s: two more, and nine tenths of the running training's time once more
+    left = state.seconds_left(45.0, {4: Status("step 5/10", 0.5)})
+    assert left == Left(pytest.approx((3 * 10 + 25) / ((30 + 10 + 25) / 45)), 2)
 
 
 def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
@@ -63,7 +68,7 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
     assert (
         line
         == (
-            "3 of 10 jobs done, about 55 s left (a guess for 5 jobs). "
+            "3 of 10 jobs done, about 15 s left, not counting 5 jobs of kinds that have yet to run. "
             "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)"
         )
         + "."

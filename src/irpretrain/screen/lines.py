@@ -51,8 +51,8 @@ def time_left(left: Left | None) -> str:
     if left is None:
         return "time left not known yet"
     jobs = "1 job" if left.untimed == 1 else f"{left.untimed} jobs"
-    guess = f" (a guess for {jobs})" if left.untimed else ""
-    return f"about {duration(left.seconds)} left{guess}"
+    others = f", not counting {jobs} of kinds that have yet to run" if left.untimed else ""
+    return f"about {duration(left.seconds)} left{others}"
 
 
 def failed_line(failure: Failure) -> str:

@@ -47,7 +47,7 @@ class Failure:
 
 
 class Left(NamedTuple):
-    """Seconds left, and how many of the waiting jobs are of a kind of which none was timed in this run."""
+    """Seconds left for jobs of kinds that have run, and how many wait of kinds of which none has run."""
 
     seconds: float
     untimed: int
@@ -97,8 +97,8 @@ class RunState:
     def seconds_left(self, now: float, statuses: Mapping[int, Status | None]) -> Left | None:
         """Estimate the time left, or return None while too few jobs have been timed.
 
-        A job takes the mean time of its rule in this run; of a rule that was not timed yet, the mean of all. As many
-        jobs run at a time as have until now, on average.
+        A job takes the mean time of its rule in this run. Jobs of a rule that has not run yet are counted only: early
+        jobs are short, later ones train. As many jobs run at a time as have until now, on average.
 
         Args:
             now: seconds since the epoch.
@@ -107,11 +107,10 @@ class RunState:
         every = [seconds for times in self._seconds.values() for seconds in times]
         if len(every) < FEWEST_TIMED or self._began is None:
             return None
-        mean_of_all = sum(every) / len(every)
 
         def mean(rule: str) -> float:
             times = self._seconds.get(rule)
-            return sum(times) / len(times) if times else mean_of_all
+            return sum(times) / len(times) if times else 0.0
 
         waiting = Counter(self._planned)
         work = 0.0
