@@ -50,7 +50,7 @@ rule make_word_vectors:
     input:
         words=collection_words,
         statistics="results/statistics/{collection}/words.parquet",
-        given=given_vectors(),
+        given=given_vectors,
     output:
         vectors=directory("results/vectors/{collection}"),
         meta="results/vectors/{collection}.meta.json",
@@ -63,7 +63,7 @@ rule make_word_vectors:
         mem_mb=memory(8000),
         runtime=minutes(1440),
     params:
-        options=dump(CFG.word_vectors),
+        options=vector_training(),
         corpora=shard_counts,
         seed=CFG.seed,
     script:

@@ -5,16 +5,14 @@ from irpretrain.stage import stage
 from irpretrain.text.word_vectors import make_word_vectors
 
 with stage(snakemake) as done:
-    options = WordVectorsConfig(**snakemake.params.options)
-    if snakemake.input.given:
-        options = options.model_copy(update={"path": str(snakemake.input.given)})
     shards = iter(snakemake.input.words)
     done(
         make_word_vectors(
-            options,
+            WordVectorsConfig(**snakemake.params.options),
             [[next(shards) for _ in range(count)] for _, count in snakemake.params.corpora],
             snakemake.input.statistics,
             snakemake.params.seed,
             snakemake.output.vectors,
+            given=snakemake.input.given or None,
         )
     )

@@ -42,10 +42,16 @@ def axiom_options():
     return CFG.axioms.model_dump(mode="json", exclude={"threads", "memory_mb"})
 
 
-def given_vectors():
-    """The user's own file of word vectors, or the verified copy of an embedded one; nothing where they are trained."""
-    path = CFG.word_vectors.path
+def given_vectors(wildcards):
+    """The user's own file of a collection's word vectors, or the verified copy of an embedded one; nothing where they
+    are trained."""
+    path = CFG.word_vectors.files.get(wildcards.collection)
     return [] if path is None else source(path)
+
+
+def vector_training():
+    """How word vectors are trained."""
+    return CFG.word_vectors.model_dump(mode="json", exclude={"files"})
 
 
 def pseudo_query_options():

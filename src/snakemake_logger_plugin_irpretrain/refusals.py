@@ -20,7 +20,15 @@ MISSING_INPUT = re.compile(
     r"Missing input files for rule (?P<rule>\w+):.*?affected files:\n(?P<files>(?: {8}.*\n?)+)", re.DOTALL
 )
 LOCKED = re.compile(r"Directory cannot be locked.*\n(?P<folder>/.*)")
-NO_CONFIGURATION = re.compile(r"in load_configfile\n.*FileNotFoundError: .*?: '(?P<file>.*)'\s*\Z", re.DOTALL)
+NO_CONFIGURATION = re.compile(r"FileNotFoundError: .*?: '(?P<file>.*)'\s*\Z")
+NOT_READ = re.compile(
+    r"in load_configfile\n|Config file (?:is not valid|must be given as) JSON|Config entries have to be"
+)
+"""What Snakemake says of a word after --configfile or --config that is none."""
+TARGETS_FIRST = (
+    "  --configfile and --config take all words up to the next option: targets stand before them, as in\n"
+    "  `snakemake deepct --configfile FILE`."
+)
 
 
 def refusal(text: str) -> str:
@@ -50,12 +58,12 @@ def refusal(text: str) -> str:
             f"the configuration does not name {match['name']!r}, so {match['rule']} makes no file for {wildcards}.\n"
             "  Mend the name of the file, or add what it names to the configuration."
         )
-    if match := NO_CONFIGURATION.search(text):
-        return (
-            f"{match['file']}: there is no such configuration file.\n"
-            "  --configfile takes all words up to the next option: targets stand before it, as in\n"
-            "  `snakemake deepct --configfile FILE`."
-        )
     if text.startswith("Traceback"):
-        return text.strip().splitlines()[-1]
-    return TRACEBACK.sub("", HEADER.sub("", text)).strip()
+        said = text.strip().splitlines()[-1]
+    else:
+        said = TRACEBACK.sub("", HEADER.sub("", text)).strip()
+    if not NOT_READ.search(text):
+        return said
+    if match := NO_CONFIGURATION.search(text):
+        said = f"{match['file']}: there is no such configuration file."
+    return f"{said}\n{TARGETS_FIRST}"

@@ -191,11 +191,13 @@ def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_
     given = {
         "collections": {"searched": ["squad-train", "squad-dev"]},
         "models": {"knrm": {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}},
-        "word_vectors": {"path": "vectors.txt"},
+        "word_vectors": {"files": {"searched": "vectors.txt"}},
     }
     check_sources(configuration(**given), MANIFEST)
     tested = {"rankers": {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}}
-    with pytest.raises(ConfigError, match=r"word_vectors\.path: vectors\.txt: there is no such file"):
+    with pytest.raises(
+        ConfigError, match=r"word_vectors\.files\.searched: vectors\.txt: there is no such file"
+    ):
         check_sources(configuration(**given, experiments=tested), MANIFEST)
     Path("vectors.txt").touch()
     check_sources(configuration(**given, experiments=tested), MANIFEST)

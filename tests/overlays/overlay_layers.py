@@ -25,6 +25,13 @@ def layers(overlay: Path) -> list[Path]:
     return [ROOT / name for name in command[1].split()] if command else []
 
 
+def makes_a_report(overlay: Path) -> bool:
+    """Whether the command in the overlay's first lines names no target of its own."""
+    return (
+        re.search(r'^#   make run ARGS="results/', overlay.read_text(encoding="utf-8"), re.MULTILINE) is None
+    )
+
+
 def load(overlay: Path, *more: Path) -> Config:
     """The configuration that the overlay's command gives."""
     config: Config = load_config(ROOT / "config.yaml", *layers(overlay), *more)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from overlay_layers import OVERLAYS, ROOT, layers, load
+from overlay_layers import OVERLAYS, ROOT, layers, load, makes_a_report
 
 from irpretrain.config import Config
 from irpretrain.config.usage import given_models, used_models
@@ -47,8 +47,13 @@ def test_overlays_that_were_not_timed_count_their_jobs() -> None:
     }
 
 
-PLANNED = [pytest.param(path, marks=pytest.mark.deep) if "paper" in path.stem else path for path in OVERLAYS]
-"""Those at the papers' scale have thousands of jobs; tests/costs/test_plan.py plans all of them together."""
+PLANNED = [
+    pytest.param(path, marks=pytest.mark.deep) if "paper" in path.stem else path
+    for path in OVERLAYS
+    if makes_a_report(path)
+]
+"""Those at the papers' scale have thousands of jobs; tests/costs/test_plan.py plans all of them together. The others are
+walked in tests/workflow/test_journeys.py."""
 
 
 @pytest.mark.parametrize("overlay", PLANNED, ids=lambda path: path.stem)

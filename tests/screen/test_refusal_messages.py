@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from snakemake_logger_plugin_irpretrain.refusals import refusal
+from snakemake_logger_plugin_irpretrain.refusals import TARGETS_FIRST, refusal
 
 RECORDED = {
     "of the configuration": (
@@ -58,9 +58,17 @@ RECORDED = {
         'Traceback (most recent call last):\n\n  File "/x/common/configfile.py", line 38, in load_configfile\n'
         "    config = _load_configfile(configpath)\n             ^^^^^^\n\n"
         "FileNotFoundError: [Errno 2] No such file or directory: 'deepct'\n",
-        "deepct: there is no such configuration file.\n"
-        "  --configfile takes all words up to the next option: targets stand before it, as in\n"
-        "  `snakemake deepct --configfile FILE`.",
+        f"deepct: there is no such configuration file.\n{TARGETS_FIRST}",
+    ),
+    "a target after --configfile that is there": (
+        'Traceback (most recent call last):\n\n  File "/x/common/configfile.py", line 38, in load_configfile\n'
+        "    config = _load_configfile(configpath)\n             ^^^^^^\n\n"
+        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0x8b in position 1: invalid start byte\n",
+        f"UnicodeDecodeError: 'utf-8' codec can't decode byte 0x8b in position 1: invalid start byte\n{TARGETS_FIRST}",
+    ),
+    "a page after --configfile": (
+        "WorkflowError:\nConfig file must be given as JSON or YAML with keys at top level.",
+        f"Config file must be given as JSON or YAML with keys at top level.\n{TARGETS_FIRST}",
     ),
     "an exception of Python": (
         'Traceback (most recent call last):\n\n  File "/x/a.py", line 3, in read\n    x\n\nOSError: disk full\n',

@@ -196,8 +196,7 @@ def read(folder: Path, content: bytes) -> WordVectors:
     """Read a file's vectors for a collection of the words a, b and c."""
     stores, statistics = make(folder, ["a b c"])
     (folder / "file").write_bytes(content)
-    options = WordVectorsConfig(path=str(folder / "file"))
-    make_word_vectors(options, stores, statistics, 1, folder / "vectors")
+    make_word_vectors(SMALL, stores, statistics, 1, folder / "vectors", given=folder / "file")
     return WordVectors.open(folder / "vectors", words=3)
 
 
@@ -265,9 +264,8 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path, content: bytes, m
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     stores, statistics = make(tmp_path, ["a"])
-    options = WordVectorsConfig(path=str(tmp_path / "no.txt"))
     with pytest.raises(InputError, match=r"no\.txt: there is no such file"):
-        make_word_vectors(options, stores, statistics, 1, tmp_path / "vectors")
+        make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors", given=tmp_path / "no.txt")
 
 
 def test_damaged_vectors_are_refused(tmp_path: Path) -> None:

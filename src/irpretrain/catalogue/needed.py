@@ -10,10 +10,10 @@ from typing import Literal
 
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config.corpora import FileConfig
-from irpretrain.config.ranker_consistency import begin_with_vectors
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
+    collections_with_vectors,
     given_models,
     used_corpora,
     used_datasets,
@@ -105,8 +105,9 @@ def _named(config: Config) -> Iterator[Needed]:
     for name in used_tasks(config):
         for part in config.downstream_tasks[name].files.values():
             yield from _files(part)
-    if config.word_vectors.path is not None and begin_with_vectors(config):
-        yield Needed(config.word_vectors.path, "records")
+    for name in collections_with_vectors(config):
+        if name in config.word_vectors.files:
+            yield Needed(config.word_vectors.files[name], "records")
     if uses_encoder(config):
         yield Needed(config.encoder.path, "encoder")
     for name in given_models(config):

@@ -126,12 +126,13 @@ class PseudoQueriesConfig(Section):
 
 
 class WordVectorsConfig(Section):
-    """Word vectors of the axioms REG and STM."""
+    """Word vectors of the axioms REG and STM, of weights of words and of rankers without pre-training."""
 
-    path: str | None = Field(
-        None,
-        description="A file of vectors in word2vec's text or binary format or in GloVe's; null: word2vec (skip-gram, "
-        "negative sampling; Mikolov et al., 2013) trained by gensim on the collection.",
+    files: dict[str, str] = Field(
+        default_factory=dict,
+        description="Collection → a file of vectors for it, in word2vec's text or binary format or in GloVe's. Those "
+        "of other collections are trained on them: word2vec (skip-gram, negative sampling; Mikolov et al., 2013) by "
+        "gensim.",
     )
     dimensions: int = Field(100, ge=2, description="Size of a trained vector.")
     window: int = Field(

@@ -47,14 +47,6 @@ def neural_models(config: Config, models: list[str]) -> list[str]:
     return [name for name in models if name in config.models and config.models[name].neural is not None]
 
 
-def begin_with_vectors(config: Config) -> bool:
-    """Whether a ranker in use begins with word vectors."""
-    from irpretrain.config.usage import used_models
-
-    neural = (config.models[name].neural for name in used_models(config))
-    return any(ranker is not None and ranker.needs_vectors for ranker in neural)
-
-
 def _neural(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     if model.neural is None:
         return

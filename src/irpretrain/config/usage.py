@@ -250,6 +250,34 @@ def used_weightings(config: Config) -> list[str]:
     return [name for name in dict.fromkeys(learned) if name in config.term_weights]
 
 
+def collections_with_vectors(config: Config) -> list[str]:
+    """Return the collections whose word vectors something in use reads: axioms, weights of words, or a ranker."""
+    from irpretrain.objectives.registry import needs
+
+    models = [config.models[name] for name in wanted_models(config)]
+    found = [
+        *(
+            model.neural.collection
+            for model in models
+            if model.neural is not None and model.neural.needs_vectors
+        ),
+        *(
+            model.collection
+            for model in models
+            for task in model.tasks
+            if "axiom_values" in needs(config.objectives[task.objective])
+        ),
+        *(config.predictors[name].collection for name in used_predictors(config)),
+        *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),
+        *(
+            config.term_weights[name].collection
+            for name in used_weightings(config)
+            if config.term_weights[name].model == "word-vectors"
+        ),
+    ]
+    return [name for name in dict.fromkeys(found) if name is not None]
+
+
 def used_corpora(config: Config) -> list[str]:
     """Return the corpora that some experiment trains on or searches, whose pseudo-queries are compared, whose word
     vectors weigh words or begin a ranker, or of whose weights the report shows the distribution."""

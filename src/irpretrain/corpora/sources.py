@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from irpretrain.config.corpora import DatasetConfig, FileConfig
-from irpretrain.config.ranker_consistency import begin_with_vectors
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
+    collections_with_vectors,
     given_models,
     longest_sequences,
     used_corpora,
@@ -77,10 +77,10 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 check_model_files(path, ENCODER_REMEDY, longest)
     for name in used_indexes(config):
         _check_index(config, name, manifest, faults)
-    vectors = config.word_vectors.path
-    if vectors is not None and begin_with_vectors(config):
-        with _collected(faults, "word_vectors.path"):
-            if not _is_embedded(vectors, manifest):
+    for name in collections_with_vectors(config):
+        vectors = config.word_vectors.files.get(name)
+        if vectors is not None and not _is_embedded(vectors, manifest):
+            with _collected(faults, f"word_vectors.files.{name}"):
                 _check_usable([one_file(vectors)])
     for name in given_models(config):
         with _collected(faults, f"models.{name}.cross_encoder"):

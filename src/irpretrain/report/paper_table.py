@@ -246,8 +246,9 @@ class _PaperTable:
         if model is None:
             return None
         if model in first_stage_labels(self.config):
-            is_search = candidates in self.published.candidates and model != candidates
-            return None if is_search else self.scores.first_stage(dataset, model)
+            ranked = self.config.first_stages.get(candidates)
+            given = candidates in self.published.candidates and (ranked is None or bool(ranked.runs))
+            return None if given and model != candidates else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
     def _plan(self, row: PublishedRow, dataset: str, candidates: str, measure: str, regime: str) -> Plan:

@@ -56,7 +56,7 @@ def train_vectors(
     if not len(trained):
         raise ConfigError(
             f"word_vectors.minimum_count: no word occurs {options.minimum_count} times in the collection; lower it, or "
-            "name a file of vectors in word_vectors.path"
+            "name a file of vectors in word_vectors.files"
         )
     vectors = _train(_Sentences(collection, chosen, trained), counts[trained], options, seed)
     create_mapped(output, np.dtype(np.float32), (words, options.dimensions))[trained] = vectors

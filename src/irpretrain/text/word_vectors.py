@@ -78,16 +78,18 @@ def make_word_vectors(
     statistics: str | Path,
     seed: int,
     output: str | Path,
+    given: str | Path | None = None,
 ) -> dict[str, Any]:
     """Write the word vectors of a collection.
 
     Args:
-        options: a file to read, or how to train.
+        options: how to train.
         words: word stores of the collection's shards: one list a corpus, or a flat list for a single corpus. Documents
             are read corpus after corpus, within a corpus by (part, position), so the shards do not matter.
         statistics: merged WORD_COUNTS of the collection.
         seed: of training, and of the choice of documents under `most_words`.
         output: directory to write.
+        given: a file to read in place of training.
 
     Returns:
         The record: source, words, dimensions, words_with_vector, and what training used or the file held.
@@ -99,8 +101,8 @@ def make_word_vectors(
     """
     with atomic_directory(output) as folder:
         path = folder / "vectors.npy"
-        if options.path is not None:
-            record = read_vectors(options.path, word_numbers(statistics), path)
+        if given is not None:
+            record = read_vectors(given, word_numbers(statistics), path)
         else:
             record = train_vectors(_corpora(words), statistics, options, seed, path)
         (folder / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
