@@ -52,7 +52,7 @@ PLANNED = [
     for path in OVERLAYS
     if makes_a_report(path)
 ]
-"""Those at the papers' scale have thousands of jobs; tests/costs/test_plan.py plans all of them together. The others are
+"""Those at the papers' scale have thousands of jobs; tests/costs/test_plan.py plans all of them. The others are
 walked in tests/workflow/test_journeys.py."""
 
 
