@@ -84,7 +84,7 @@ PLANNED = {
     ),
     "unknown embedded asset": (
         {"corpora/tiny/path": "embedded:squad-test"},
-        ["embedded:squad-test: there is no such embedded asset; did you mean squad-train?"],
+        ["embedded:squad-test: there is no such embedded asset; did you mean squad-dev?"],
     ),
     "folder that is no encoder": (
         {ENCODER: "data/documents"},
@@ -111,7 +111,7 @@ PLANNED = {
         ["models.theirs.cross_encoder: data: there is no config.json"],
     ),
     "regime": ({"experiments/few-shot/regimes": ["few-2"]}, ["'few-2' is not a regime"]),
-    "measure": ({"datasets/tiny/measures": ["nDCG@20", "MAPP"]}, ["'MAPP' is not a measure; allowed are"]),
+    "measure": ({"datasets/tiny/measures": ["nDCG@20", "MAPP"]}, ["'MAPP' is not a measure; did you mean AP? allowed are"]),
     "overlay removes a corpus in use": (
         {"corpora/squad-dev-passages": None, "collections/target": ["squad-dev-passages"]},
         ["tiny.yaml", "collections.target: 'squad-dev-passages' is not in corpora"],

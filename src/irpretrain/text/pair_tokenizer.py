@@ -89,10 +89,11 @@ class PairTokenizer:
 
     def _template(self, directory: Path) -> tuple[Fixed, Fixed, Fixed, tuple[int, int]]:
         """The fixed parts of a sequence, and the token types of query and document."""
-        query, document = self._backend.encode_batch(["a", "a"], add_special_tokens=False)
-        query.truncate(1)
-        document.truncate(1)
-        joined = self._backend.post_process(query, document)
+        with refusing(directory, "the tokenizer cuts no text", REMEDY):
+            query, document = self._backend.encode_batch(["a", "a"], add_special_tokens=False)
+            query.truncate(1)
+            document.truncate(1)
+            joined = self._backend.post_process(query, document)
         places = np.flatnonzero(np.asarray(joined.special_tokens_mask) == 0)
         if len(places) != 2:
             raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=REMEDY)
