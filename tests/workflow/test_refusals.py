@@ -111,7 +111,10 @@ PLANNED = {
         ["models.theirs.cross_encoder: data: there is no config.json"],
     ),
     "regime": ({"experiments/few-shot/regimes": ["few-2"]}, ["'few-2' is not a regime"]),
-    "measure": ({"datasets/tiny/measures": ["nDCG@20", "MAPP"]}, ["'MAPP' is not a measure; did you mean AP? allowed are"]),
+    "measure": (
+        {"datasets/tiny/measures": ["nDCG@20", "MAPP"]},
+        ["'MAPP' is not a measure; did you mean AP? allowed are"],
+    ),
     "overlay removes a corpus in use": (
         {"corpora/squad-dev-passages": None, "collections/target": ["squad-dev-passages"]},
         ["tiny.yaml", "collections.target: 'squad-dev-passages' is not in corpora"],
