@@ -76,6 +76,25 @@ def test_text(wikitext, text):
 
 
 @pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("where {{math|''x'' {{=}} 5}} holds", "where x = 5 holds"),
+        ("{{math|''E'' {{=}} ''mc''<sup>2</sup>}}", "E = mc2"),
+        ("{{quote|We say that 1 + 1 {{=}} 2 and so on}}", "We say that 1 + 1 = 2 and so on"),
+        ("{{nowrap|a {{!}} b}} {{lang|fr|a {{=}} b}}", "a | b a = b"),
+        ("{{nowrap|{{math|1=x = 5}} and {{nowrap|a {{!}} b}}}}", "x = 5 and a | b"),
+        ("was {{madeup|the place where x {{=}} 5}} then", "was the place where x = 5 then"),
+        ("{{nowrap|[[A{{!}}b]]}} [[A{{!}}c]]", "b c"),
+        ("{{quote|\na\n{{{!}}\n{{!}} cell {{=}} 1\n{{!}}}\nb}}", "a\nb"),
+        ("{{{!}}\n{{!}} cell\n{{!}}}\nb", "b"),
+        ("{{nowrap|a {{=}} b", "{{nowrap|a = b"),
+    ],
+)
+def test_what_a_template_shows_cuts_no_argument_around_it(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
     ("wikitext", "links", "text"),
     [
         ("[[Cat]] [[Dog|dogs]]", [("Cat", "Cat"), ("dogs", "Dog")], "Cat dogs"),

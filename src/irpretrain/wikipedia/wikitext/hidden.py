@@ -13,7 +13,7 @@ from html import unescape
 
 from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
 from irpretrain.wikipedia.wikitext.images import caption_in_gallery
-from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, FRACTION, NOTHING
+from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, EQUAL, FRACTION, NOTHING
 from irpretrain.wikipedia.wikitext.prose import LONGEST_START, reads_as_prose, stands_in_sentence
 from irpretrain.wikipedia.wikitext.rendering import Parts
 from irpretrain.wikipedia.wikitext.templates import Templates
@@ -44,6 +44,7 @@ _FRACTION = re.compile("[0-9]+/[0-9]")
 _MARKUP = frozenset(f"'>]{NOTHING}")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_"})
+_UNCUT = str.maketrans({"|": BAR, "=": EQUAL})
 
 
 def remove_hidden(text: str, templates: Templates, parts: Parts | None = None) -> str:
@@ -98,7 +99,7 @@ class _Scan:
         shown.append(text[at:])
         for braces, index in self.open:
             shown[index] = "{" * braces
-        return "".join(shown)
+        return "".join(shown).replace(BAR, "|").replace(EQUAL, "=")
 
     def _before(self) -> str:
         """Return the character that is shown last; "" at the beginning and behind opening braces."""
@@ -109,7 +110,7 @@ class _Scan:
         result = self._apart(result)
         if "'" in result and "'" in result[:1] + result[-1:]:
             result = NOTHING + result + NOTHING
-        self.shown.append(result)
+        self.shown.append(result.translate(_UNCUT) if self.open else result)
 
     def _apart(self, result: str) -> str:
         """Keep a fraction apart from a digit before it; markup may be between."""
@@ -237,7 +238,7 @@ class _Scan:
             if self.parts.keeps("galleries"):
                 lines = remove_hidden(content, self.templates, self.parts).split("\n")
                 captions = (caption_in_gallery(line, self.parts.images) for line in lines)
-                self.shown.append("".join(f"\n\n{caption}" for caption in captions if caption) + "\n\n")
+                self._add("".join(f"\n\n{caption}" for caption in captions if caption) + "\n\n")
                 return outer
         return self._drop_element(name, outer)
 

@@ -20,6 +20,8 @@ RAISED, RAISED_END = "\x0e", "\x0f"
 """Around what is raised: <sup>."""
 FRACTION = "\x10"
 """Before a fraction: behind a digit a blank, for 5 1/2 is not 51/2."""
+BAR, EQUAL = "\x11", "\x12"
+"""A bar and an equal sign that a template shows within another one's argument, which they do not cut."""
 
 SPACE_CHARACTERS = "\t\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """White space that cleaned text may hold, other than line ends and the space."""

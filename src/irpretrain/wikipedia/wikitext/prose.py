@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 
-from irpretrain.wikipedia.wikitext.marks import DROPPED, NOTHING
+from irpretrain.wikipedia.wikitext.marks import BAR, DROPPED, NOTHING
 
 LONGEST = 2000
 """Characters of a call that is looked at."""
 _FIRST = re.compile(r"\s*+(?:1\s*+=\s*+)?((?:[^|=\[\]{}<>\n]|\[\[[^\[\]\n]*+\]\])++)(\||$)")
-_TARGET = re.compile(r"\[\[[^\[\]|]*+\|")
+_TARGET = re.compile(rf"\[\[[^\[\]|{BAR}]*+[|{BAR}]")
 _YEAR = re.compile(r"\s*[0-9]{4}[a-z]?\s*(?:\||$)")
 _WORD = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
 _LETTER_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
