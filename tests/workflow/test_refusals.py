@@ -241,7 +241,11 @@ def test_refused_when_the_data_is_read(project, spoil, expected):
 def test_refused_when_queries_are_counted(project):
     shown = refusal(project, FOLDS, changes={"datasets/tiny/folds": 25})
     assert "25 folds cannot be made of the 24 queries that are left of data/queries.tsv; lower folds" in shown
-    shown = refusal(project, FOLDS, changes={"experiments/few-shot/regimes": ["few-shot-9"]})
+    shown = refusal(
+        project,
+        FOLDS,
+        changes={"experiments/few-shot/regimes": ["few-shot-9"], "experiments/few-shot/dataset": "tiny"},
+    )
     assert "few-shot-9 asks for more training queries than tiny has: 8 for test fold" in shown
     assert not (project / FOLDS).exists()
 

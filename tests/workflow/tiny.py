@@ -37,7 +37,7 @@ FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known",
 DOCUMENTS, QUERIES = 72, 24
 PHP = ("php-hp-only", "php-shp", "php")
 TUNED = ("tf-bm25", "deepct-bm25")
-ZERO_SHOT = ["untrained", "prop", "prop-rop", "prop-random", "prop-further"]
+ZERO_SHOT = ["untrained", "prop", "prop-rop", "prop-further"]
 
 
 def words(topic: int) -> list[str]:
@@ -164,7 +164,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "pseudo_queries": {"support": "document", "minimum_count": 2},
         "word_vectors": {"dimensions": 8, "minimum_count": 1},
         "graph": {"segment_words": 16},
-        "predictors": {name: {"dataset": "asked"} for name in ("simple", "ii", "iii", "hard")},
+        "predictors": {"simple": {"dataset": "asked"}, "ii": None, "iii": None, "hard": {"dataset": "asked"}},
         "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
         "objectives": {
             "rop": {"minimum_count": 2, "subsampling_threshold": 0.01},
@@ -181,7 +181,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "models": {
             "prop-rop": {"training": {"snapshots": [2]}},
-            "prop-random": {"training": {"snapshots": []}},
+            "prop-random": None,
             "prop-further": {"training": {"steps": 3}},
             "wikiformer": {"training": {"steps": 4, "batch_groups": 4}},
             **{name: {"training": {"steps": 4, "epochs": None, "mlm_head_steps": 2}} for name in PHP},
@@ -243,7 +243,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "experiments": {
             "zero-shot": {"dataset": "tiny", "models": ZERO_SHOT},
             "fine-tuned": {"dataset": "tiny", "models": ["prop"]},
-            "few-shot": {"dataset": "tiny", "regimes": ["few-shot-2"]},
+            "few-shot": {"dataset": "tiny-unseen", "regimes": ["few-shot-2"]},
             "unseen": {"dataset": "tiny-unseen", "models": ["prop"], "regimes": ["full"], "papers": ["prop"]},
             "zero-shot-ares": {"dataset": "tiny"},
             "zero-shot-wikiformer": {"dataset": "tiny", "models": ["untrained", "wikiformer"]},
@@ -253,7 +253,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "depths-tf": {"dataset": "tiny", "depths": [2, 12]},
             "depths-deepct": {"dataset": "tiny", "depths": [2, 12]},
         },
-        "diagnoses": {"embedded": {"documents": 20}},
+        "diagnoses": {"embedded": {"documents": 20, "models": ["untrained", "ares-simple"]}},
         "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"], "steps": 20}},
         "weight_distributions": {
             "squad-dev": None,
