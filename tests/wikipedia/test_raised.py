@@ -36,6 +36,12 @@ def article_of(wikitext):
         ("''A''{{frac|1|2}} '''5''' {{frac|1|2}} {{convert|'''5'''{{frac|1|2}}|in}}", "A1/2 5 1/2 5 1/2 in"),
         ("''a''<sup>''b''</sup>''c'' '''5'''<sup>'''6'''</sup>'''m'''", "abc 5^6m"),
         ("5</sup>6", "56"),
+        ("101<sub>2</sub>, 1<sub>10</sub>, '''7'''<sub>''n''</sub>, [[7]]<sub>[[8]]</sub>", "101_2, 1_10, 7_n, 7_8"),
+        ("log<sub>10</sub>100 ''a''<sub>1</sub>2 ''x''<sup>2</sup>3", "log_10 100 a_1 2 x^2 3"),
+        ("2<sup>3</sup>5<sup>2</sup> 10<sup>6</sup>5", "2^3 5^2 10^6 5"),
+        ("H<sub>2</sub>O, ''x''<sub>2</sub>, a<sub>1</sub><sup>2</sup>, <sup>235</sup><sub>92</sub>U",
+         "H2O, x2, a1^2, 235_92U"),
+        ("5<sub>th</sub> 1<sub>/2</sub> 1/<sub>2</sub> 3<sub>note 3</sub> 3</sub>4", "5th 1/2 1/2 3note 3 34"),
         ("<sup>x\n\n* y</sup>\n\n5<sup>\n6</sup>", "x\ny\n5^6"),
     ],
 )  # fmt: skip

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
 from irpretrain.wikipedia.wikitext.lines import apostrophes
-from irpretrain.wikipedia.wikitext.marks import BREAK, FRACTION, NOTHING, RAISED, RAISED_END
+from irpretrain.wikipedia.wikitext.marks import (
+    BREAK,
+    FRACTION,
+    LOWERED,
+    LOWERED_END,
+    NOTHING,
+    RAISED,
+    RAISED_END,
+)
 
 if TYPE_CHECKING:
     from irpretrain.wikipedia.languages import WikiLanguage
@@ -24,6 +32,7 @@ _LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
 _TAG = re.compile(
     rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
+_SHIFTED = {"sup": (RAISED, RAISED_END), "sub": (LOWERED, LOWERED_END)}
 _FRACTION = re.compile(
     r"<sup>\s*([0-9]{1,6})\s*</sup>\s*(?:/|⁄|&frasl;)\s*<sub>\s*([0-9]{1,6})\s*</sub>", re.IGNORECASE
 )
@@ -44,7 +53,7 @@ _VARIANT_NAME = re.compile(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:")
 
 
 def remove_tags(text: str, language: WikiLanguage) -> str:
-    """Return `text` with BREAK for tags that make a line, RAISED and RAISED_END for <sup> and nothing for others.
+    """Return `text` with BREAK for tags that make a line, marks for <sup> and <sub> and nothing for others.
 
     A raised number over a lowered one is a fraction, behind FRACTION. What is no tag of wikitext stays.
     """
@@ -63,8 +72,8 @@ def _tag(tag: re.Match[str]) -> str:
     name = tag[1].lower()
     if name in _LINE_NAMES:
         return BREAK
-    if name == "sup":
-        return RAISED_END if tag[0][1] == "/" else RAISED
+    if name in _SHIFTED:
+        return _SHIFTED[name][tag[0][1] == "/"]
     # Apostrophes on both sides are two marks of italics, and letters behind a link and a tag no part of its anchor.
     return NOTHING if tag.string[tag.start() - 1] in "']" else ""
 

@@ -113,8 +113,12 @@ def _with_uncertainty(words: list[str]) -> tuple[str, bool]:
     number = words[0].replace("-", MINUS) if words[0].startswith("-") else words[0]
     if len(words) == 1:
         return number, False
-    if (between := _BETWEEN.get(words[1].lower())) and len(words) > 2:
-        return number + between + words[2], True
+    place = 1
+    while place + 1 < len(words) and (between := _BETWEEN.get(words[place].lower())):
+        number += between + words[place + 1]
+        place += 2
+    if place > 1:
+        return number, True
     if words[1].startswith("("):
         return number + words[1], False
     if len(words) > 2 and _NUMBER.fullmatch(words[2]):

@@ -1,4 +1,4 @@
-"""Raised numbers: "10^24" and "5 1/2" for what would be other numbers as plain text, 1024 and 51/2.
+"""Raised and lowered numbers: "10^24", "101_2" and "5 1/2" for what would be other numbers: 1024, 1012 and 51/2.
 
 Whether a number stands before is decided on what a reader sees: `'''10'''<sup>6</sup>`, `[[10]]<sup>[[6]]</sup>`. So
 this step comes when links and lines are done. Bold and italics are not: they tell a variable from an ordinal's end.
@@ -14,16 +14,20 @@ from irpretrain.wikipedia.wikitext.marks import (
     ANCHOR_END,
     DROPPED,
     FRACTION,
+    LOWERED,
+    LOWERED_END,
     NOTHING,
     RAISED,
     RAISED_END,
 )
 
-_MARK = re.compile(f"([{RAISED}{RAISED_END}{FRACTION}])")
+_MARK = re.compile(f"([{RAISED}{RAISED_END}{LOWERED}{LOWERED_END}{FRACTION}])")
+_ENDS = {RAISED_END: (RAISED, "^"), LOWERED_END: (LOWERED, "_")}
 _INVISIBLE = f"'{NOTHING}{ANCHOR}{ANCHOR_END}"
 _NOT_SEEN = re.compile(f"'{{2,}}|[{NOTHING}{ANCHOR}{ANCHOR_END}{DROPPED}]")
 _PLAIN = re.compile(r"[+−–-]?[0-9]+|[0-9]+[+−–-]|[^\W\d_]")
 """An integer, a charge (SO4^2−), a variable; what else is raised needs brackets."""
+_FIRST_DIGIT = re.compile(f"[{_INVISIBLE}]*[0-9]")
 _OPERATORS = "-+−–±×·*/^"
 _EXPRESSION = re.compile(
     rf"(?!.*[^\W\d_]{{2}})(?=[0-9]|.*''|.*[{_OPERATORS}]\s*[\w(])[\w\s.,()'{_OPERATORS}]+"
@@ -38,44 +42,57 @@ _PIECES_BEFORE = 6
 
 
 def write_raised(text: str) -> str:
-    """Return `text` without RAISED, RAISED_END and FRACTION: exponents get a ^, fractions behind a digit a blank."""
-    if RAISED not in text and RAISED_END not in text and FRACTION not in text:
-        return text
+    """Return `text` without marks of what is raised, lowered or a fraction.
+
+    Exponents get a ^, indices behind a digit a _, fractions behind a digit a blank, and so do digits behind any of
+    them.
+    """
     first, *rest = _MARK.split(text)
-    pieces, opened = [first], list[int]()
+    if not rest:
+        return text
+    pieces = [first]
+    opened: dict[str, list[int]] = {RAISED: [], LOWERED: []}
     for mark, after in zip(rest[::2], rest[1::2], strict=True):
         if mark == FRACTION:
-            pieces.append(" " if _behind_digit(pieces, len(pieces)) else "")
-        elif mark == RAISED:
-            opened.append(len(pieces))
-        elif opened:
-            place = opened.pop()
-            if len(pieces) - place <= _MOST_PIECES and _behind_digit(pieces, place):
-                pieces[place:] = [_exponent("".join(pieces[place:]))]
+            pieces.append(" " if _seen_before(pieces, len(pieces)).isdecimal() else "")
+        elif mark in opened:
+            opened[mark].append(len(pieces))
+        elif places := opened[_ENDS[mark][0]]:
+            place = places.pop()
+            if len(pieces) - place <= _MOST_PIECES:
+                shifted = "".join(pieces[place:])
+                before = _seen_before(pieces, place)
+                joined = shifted.rstrip(_INVISIBLE)[-1:].isdecimal() and _FIRST_DIGIT.match(after) is not None
+                if before.isdecimal() or (joined and before.isalpha()):
+                    shifted = _in_line(shifted, _ENDS[mark][1])
+                pieces[place:] = [shifted + " " if joined else shifted]
         # Apostrophes on both sides of a tag are two marks of italics.
         pieces.append(NOTHING + after if pieces[-1].endswith("'") else after)
     return "".join(pieces)
 
 
-def _behind_digit(pieces: list[str], place: int) -> bool:
+def _seen_before(pieces: list[str], place: int) -> str:
+    """Return the character that a reader sees before a place, or nothing."""
     for piece in reversed(pieces[max(0, place - _PIECES_BEFORE) : place]):
         if seen := piece.rstrip(_INVISIBLE):
-            return seen[-1].isdecimal()
-    return False
+            return seen[-1]
+    return ""
 
 
-def _exponent(raised: str) -> str:
-    """Return what is raised behind a digit, as it is written in a line."""
-    if len(raised) > _LONGEST:
-        return raised
-    seen = unescape(_NOT_SEEN.sub(lambda mark: "''" if len(mark[0]) in (2, 5) else "", raised)).strip()
+def _in_line(shifted: str, sign: str) -> str:
+    """Return what is raised (sign ^) or lowered (sign _) behind a digit, as it is written in a line."""
+    if len(shifted) > _LONGEST:
+        return shifted
+    seen = unescape(_NOT_SEEN.sub(lambda mark: "''" if len(mark[0]) in (2, 5) else "", shifted)).strip()
     shown = seen.replace("''", "")
-    if "\n" in shown or not (
-        _EXPRESSION.fullmatch(seen) or (_PLAIN.fullmatch(shown) and not shown.isalpha())
+    if (
+        shown.startswith("/")
+        or "\n" in shown
+        or not (_EXPRESSION.fullmatch(seen) or (_PLAIN.fullmatch(shown) and not shown.isalpha()))
     ):
-        return raised
-    exponent = raised.strip()
-    after = raised[len(raised.rstrip()) :]
+        return shifted
+    content = shifted.strip()
+    after = shifted[len(shifted.rstrip()) :]
     if _PLAIN.fullmatch(shown) or _IN_BRACKETS.fullmatch(shown):
-        return f"^{exponent}{after}"
-    return f"^({exponent}){after}"
+        return f"{sign}{content}{after}"
+    return f"{sign}({content}){after}"

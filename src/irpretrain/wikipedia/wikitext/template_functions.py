@@ -87,7 +87,8 @@ def _lines(given: Arguments) -> str:
 
 
 def _joined(given: Arguments) -> str:
-    return "".join(unnamed(given))
+    """All arguments, with what stands behind the function's name between them: `@joined +`."""
+    return given.get(PARAMETER, "").join(unnamed(given))
 
 
 def _last(given: Arguments) -> str:

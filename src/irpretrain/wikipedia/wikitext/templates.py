@@ -6,13 +6,17 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.titles import normal_title, spelt
 from irpretrain.wikipedia.wikitext.arguments import PARAMETER, Arguments, split_arguments, unnamed
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED
 from irpretrain.wikipedia.wikitext.template_functions import FUNCTIONS
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _NO_TEXT = f" {DROPPED}"
+ORDINAL = "<ordinal>"
+"""Stands for a template whose name is an ordinal, and in its pattern for that name."""
+_ORDINAL = re.compile(r"(?:[0-9]{1,4}|[IVX][IVXLC]*)(?:er|re|nde?|e)(?: siècle)?")
+"""Those of French, the only edition whose list has them."""
 _REST = re.compile(r"[1-9][0-9]?\*")
 
 
@@ -24,7 +28,7 @@ class Templates:
             called text or else the first, `{1|}` for the first, which may be missing, `{n*}` for this and all later
             ones joined by spaces. A pattern whose fields are all empty shows nothing, unless one may be missing.
             `@name` calls a function, `@name word` with that word. "" shows nothing. A name that ends in `*` stands
-            for all names that begin so. Each field is used once at most: what is shown must not be longer than what
+            for all names that begin so, `ORDINAL` for all that are one. Each field is used once at most: what is shown must not be longer than what
             was given.
     """
 
@@ -65,6 +69,8 @@ class Templates:
                 return ""  # a parser function
         if key in self._patterns:
             return self._patterns[key]
+        if ORDINAL in self._patterns and _ORDINAL.fullmatch(title := normal_title(name)):
+            return self._patterns[ORDINAL].replace(ORDINAL, title)
         return next((pattern for prefix, pattern in self._prefixes.items() if key.startswith(prefix)), None)
 
 
@@ -98,7 +104,8 @@ def _fill(pattern: str, given: Arguments) -> str:
     values = [_value(field, given) for field in parts[1::2]]
     if not any(value.strip(_NO_TEXT) for value in values) and "|}" not in pattern:
         return DROPPED if DROPPED in "".join(values) else ""
-    return parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
+    shown = parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
+    return shown.strip(" ")
 
 
 def _value(field: str, given: Arguments) -> str:
