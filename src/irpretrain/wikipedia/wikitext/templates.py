@@ -28,8 +28,8 @@ class Templates:
             called text or else the first, `{1|}` for the first, which may be missing, `{n*}` for this and all later
             ones joined by spaces. A pattern whose fields are all empty shows nothing, unless one may be missing.
             `@name` calls a function, `@name word` with that word. "" shows nothing. A name that ends in `*` stands
-            for all names that begin so, `ORDINAL` for all that are one. Each field is used once at most: what is shown must not be longer than what
-            was given.
+            for all names that begin so, `ORDINAL` for all that are one. Each field is used once at most: what is
+            shown must not be longer than what was given.
     """
 
     def __init__(self, patterns: Mapping[str, str]) -> None:
