@@ -25,13 +25,14 @@ def flat(value: Any, key: str = "") -> dict[str, Any]:
     }
 
 
-def test_only_length_and_arithmetic_differ_from_the_default(config):
+def test_only_length_rate_and_arithmetic_differ_from_the_default(config):
     ours, default = (
         flat(given.term_weights["deepct"].model_dump(exclude={"label"}))
         for given in (config, load(ROOT / "config.yaml"))
     )
     assert {key for key in ours if ours[key] != default[key]} <= {
         "training.steps",
+        "training.optimiser.learning_rate",
         "training.compute.precision",
         "inference.compute.precision",
     }
