@@ -130,6 +130,40 @@ def test_the_whole_line_before_a_call_counts(wikitext, text):
     assert parse_article(wikitext, WikiLanguage.of(SiteInfo("enwiki"))).text == text
 
 
+# words behind named arguments, with other markup in them, in templates within each other; hints that take words
+ARGUMENTS = [
+    ("en", "grew {{madeup|date=May 2010|in recent years}} and", "grew in recent years and"),
+    ("en", "grew {{madeup|a=[[b|c]]|2=x|1=in recent years}} and", "grew in recent years and"),
+    ("en", "grew {{madeup|date=2010|text=in recent years}} and", "grew in recent years and"),
+    ("en", "grew {{madeup|in recent [http://x.y/z years]}} and", "grew in recent years and"),
+    ("en", "grew {{madeup|in recent<br>years|when?}} and", "grew in recent\nyears and"),
+    ("en", "grew {{madeup|{{madeup too|in recent years}}}} and", "grew in recent years and"),
+    ("en", "grew {{madeup|in recent years{{x}}}} and", "grew in recent years and"),
+    ("en", "grew {{nowrap|{{madeup|in recent years}}}} and", "grew in recent years and"),
+    ("fr", "dit {{citation étrangère|lang=en|words of the day}} et", "dit words of the day et"),
+    ("en", "grew {{madeup|date=May 2010|in recent years|2010}} and", "grew and"),
+    ("en", "grew{{madeup|date=May 2010|in recent years}} and", "grew and"),
+    ("en", "grew {{madeup|file=x|words of a file.ogg}} and", "grew and"),
+    ("en", "grew {{madeup|[[year]]s}} and {{madeup|[[a b|year]]s}} so", "grew and so"),
+    ("en", "x {{madeup|\nlabel=a\n|1=of many fish\n}} and", "x and"),
+    ("en", "x {{madeup|of this<br>of that<br>of more}} and", "x and"),
+    ("en", "grew {{madeup|caption=in recent years}} and", "grew and"),
+    *(
+        ("en", f"He {{{{{hint}|this is unsourced}}}} and", "He and")
+        for hint in ("cn", "why", "Vague", "when", "dubious")
+    ),
+    ("pt", "e {{cn|foi o maior do mundo}} e", "e foi o maior do mundo e"),
+    ("en", "{{harvp|Smith|2000}} says", "Smith 2000 says"),
+    ("de", 'Er sagt {{"|Text=Das ist gut so|Autor=X}} und', "Er sagt „Das ist gut so“ und"),
+    ("de", "Er sagt\n{{Zitat|Text=Das ist gut so}}\nund", "Er sagt\nDas ist gut so\nund"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "wikitext", "text"), ARGUMENTS)
+def test_which_argument_has_the_words(code, wikitext, text):
+    assert parse_article(wikitext, WikiLanguage.of(SiteInfo(f"{code}wiki"))).text == text
+
+
 def shown(code, marked, templates):
     before, call, after = re.split("[⟦⟧]", marked)
     text = remove_hidden(f"x{before}{call}{after}\n", templates)
