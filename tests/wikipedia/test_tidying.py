@@ -78,6 +78,22 @@ def test_what_is_left_out_takes_its_punctuation_with_it(wikitext, text):
 
 
 @pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("a '{{x}}' b", "a b"),
+        ('called "{{x}}" b ("{{x}}") c "{{nowrap|}}".', "called b c."),
+        ('a "b" {{x}} "c" 5\'{{x}}\'s', 'a "b" "c" 5\'\'s'),
+        ("A ({{nobold|}}; ?–453) {{lang|fr|}}, b {{convert}}.", "A (?–453), b."),
+        ("(* {{x}}; † {{y}}) (* 5 May; † {{y}}) (* {{x}}; † 6 May)", "(* 5 May) († 6 May)"),
+        ("(* {{y}} in B) a (b * {{x}}) * {{x}}; c", "(* in B) a (b *) *; c"),
+        ("{{x}}. Foo\n\n{{x}}... a\n\n{{x}}.5 b", "Foo\n... a\n.5 b"),
+    ],
+)
+def test_quotes_signs_and_stops_around_nothing(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
     ("wikitext", "links", "text"),
     [
         ("[[Foo|[bar]]]s", [("[bar]s", "Foo")], "[bar]s"),

@@ -197,7 +197,7 @@ def test_a_page_without_lead_and_an_empty_page():
         ("{{as of|2010|5}}, {{As of|2015|6|30}}, {{as of|2015|06|30|df=US}}, {{as of|2015|Sept.|03|df=us|lc=y}}",
          "As of May 2010, As of 30 June 2015, As of June 30, 2015, as of September 3, 2015"),
         ("{{as of|2010|lc=y}}, {{as of|2010|since=y}}, {{as of|2010|2|bare=y}}, {{as of|May 2010}}, {{as of}}.",
-         "as of 2010, Since 2010, February 2010, As of May 2010,."),
+         "as of 2010, Since 2010, February 2010, As of May 2010."),
         ("{{as of|2009|4|alt=since the [[election]]}} {{as of|2010|13}}", "since the election As of 2010"),
         ("{{nowrap|a {{nowrap|b}} <br/> c}} {{abbr|d|e}} {{small|1=f=g}}", "a b\nc d f=g"),
         ("a{{quote|text=b\n* c|author=d}}e", "a\nb\nc\ne"),

@@ -34,6 +34,7 @@ _PAIRS = _BRACKETS | _QUOTES
 _CLOSING = frozenset(_BRACKETS.values())
 _MOST_BRACKETS = 4
 """Brackets with nothing in them, within each other, that go."""
+_STRAIGHT = frozenset("\"'")
 _OPEN, _CLOSE = re.escape("".join(_BRACKETS)), re.escape("".join(_CLOSING))
 _BRACKETED = re.compile(
     rf"([{_OPEN}][^\n{DROPPED}{_OPEN}{_CLOSE}]*+{DROPPED}[^\n{_OPEN}{_CLOSE}]*+)(?=([{_OPEN}{_CLOSE}]))"
@@ -43,10 +44,15 @@ _GAPS_IN_BRACKETS = re.compile(
     rf"{DROPPED}(?:(?: *+[{_SEPARATOR}])?+(?: ++(?:{_CONJUNCTIONS})(?= ))?+ *+{DROPPED})++"
 )
 _CONJUNCTION_AFTER = re.compile(rf"(?<=[{_OPEN}]){DROPPED}[ {_SEPARATOR}]*+(?:{_CONJUNCTIONS})(?= )")
+_SIGNED_GAP = re.compile(
+    rf"(?:(?<=[{_OPEN}{_SEPARATOR}])|(?<=[{_SEPARATOR}] ))[*†✝⚭] *+{DROPPED}(?= *+(?:[{_SEPARATOR}]|$))"
+)
+"""A sign of birth, death or marriage whose date is left out."""
 _CONJUNCTION_BEFORE = re.compile(rf" (?:{_CONJUNCTIONS}) *$")
 _LONGEST_CONJUNCTION = 24
 _ANCHOR = re.compile(f"{ANCHOR}([^{ANCHOR_END}]*+){ANCHOR_END}")
 _EMPTY_ANCHOR = re.compile(f"{ANCHOR}[{SPACES}]*+{ANCHOR_END}")
+_LOOSE_AT_START = re.compile(rf"[ {_SEPARATOR}]*+(?:[{_STOP}](?=[ \n]|$)[ {_SEPARATOR}]*+)?")
 _LINE_ENDS = re.compile(r"\n[ \n]++")
 _LOOSE = ((", , ", ", "), (" , ", ", "), (" . ", ". "), (" .\n", ".\n"))
 """Punctuation behind a space."""
@@ -92,7 +98,8 @@ def _close_gaps(text: str) -> str:
 
 
 def _without_conjunctions(bracketed: re.Match[str]) -> str:
-    text = _CONJUNCTION_AFTER.sub(DROPPED, _GAPS_IN_BRACKETS.sub(DROPPED, bracketed[1]), count=1)
+    text = _SIGNED_GAP.sub(DROPPED, bracketed[1])
+    text = _CONJUNCTION_AFTER.sub(DROPPED, _GAPS_IN_BRACKETS.sub(DROPPED, text), count=1)
     before = text.rstrip(" ")
     if bracketed[2] not in _CLOSING or before[-1] != DROPPED:
         return text
@@ -106,6 +113,9 @@ def _close_gap(before: str, after: str) -> tuple[str, str]:
     anchors keep their places."""
     for _ in range(_MOST_BRACKETS):
         last = before.rstrip(" ")[-1:]
+        if last in _STRAIGHT and _quotes_nothing(before, after):
+            before, after = before[:-1], after[1:]
+            continue
         if last not in _PAIRS:
             break
         following = after.lstrip(" " + _SEPARATOR if last in _BRACKETS else " ")
@@ -116,7 +126,7 @@ def _close_gap(before: str, after: str) -> tuple[str, str]:
         else:
             break
     if last in ("", "\n"):
-        return before, after.lstrip(" " + _SEPARATOR)
+        return before, _LOOSE_AT_START.sub("", after, count=1)
     following = after.lstrip(" ")[:1]
     if following in _CLOSING:
         return before.rstrip(" " + _SEPARATOR), after.lstrip(" ")
@@ -128,6 +138,12 @@ def _close_gap(before: str, after: str) -> tuple[str, str]:
             return before[:-1], after
         return before, after[1:] if last in _STOP and following in _STOP else after
     return before, after
+
+
+def _quotes_nothing(before: str, after: str) -> bool:
+    """Whether straight quotation marks stand directly on both sides of a gap; apostrophes of words do not."""
+    quoted = before[-1:] == after[:1] and not after[1:2].isalnum()
+    return quoted and (before[-2:-1] in _PAIRS or not before[-2:-1].strip())
 
 
 def _without_dash(line: str) -> str:

@@ -184,7 +184,7 @@ class _Scan:
         None: nothing.
         """
         if pattern:
-            return self.templates.show(pattern, name, arguments)
+            return self.templates.show(pattern, name, arguments) or None
         words = reads_as_prose(arguments) if arguments else ""
         if not words:
             return None

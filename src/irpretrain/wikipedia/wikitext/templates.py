@@ -103,7 +103,7 @@ def _fill(pattern: str, given: Arguments) -> str:
         return parts[0]
     values = [_value(field, given) for field in parts[1::2]]
     if not any(value.strip(_NO_TEXT) for value in values) and "|}" not in pattern:
-        return DROPPED if DROPPED in "".join(values) else ""
+        return ""
     shown = parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
     return shown.strip(" ")
 
