@@ -182,6 +182,8 @@ rule check_shared_queries:
         used="results/datasets/{used}/queries.parquet",
         tested="results/datasets/{dataset}/queries.parquet",
         qrels=comparable_judgements,
+        used_documents=compared_documents(0),
+        tested_documents=compared_documents(1),
     output:
         counts="results/datasets/{dataset}/apart-from-{used}.json",
         meta="results/datasets/{dataset}/apart-from-{used}.json.meta.json",

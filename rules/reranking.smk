@@ -68,6 +68,7 @@ rule finetune:
         test_documents=test_documents,
         test_queries=test_queries,
         test_candidates=test_candidates,
+        apart=apart_from_training,
     output:
         run="results/runs/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.run.gz",
         metrics="results/metrics/finetuned/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.json",

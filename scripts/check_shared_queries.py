@@ -4,6 +4,7 @@ from irpretrain.corpora.shared_queries import check_shared_queries
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
+    documents = list(snakemake.input.used_documents), list(snakemake.input.tested_documents)
     done(
         check_shared_queries(
             snakemake.input.used,
@@ -12,5 +13,6 @@ with stage(snakemake) as done:
             snakemake.params.named_by,
             snakemake.output.counts,
             tuple(snakemake.input.qrels) or None,
+            documents if all(documents) else None,
         )
     )

@@ -31,13 +31,34 @@ def keys_of_use(wildcards):
     return sorted({use.key for use in uses_of_queries() if (use.dataset, use.tested) == pair})
 
 
+def compared_datasets(wildcards):
+    return [CFG.datasets[name] for name in (wildcards.used, wildcards.dataset)]
+
+
 def comparable_judgements(wildcards):
-    """Judgements of used and of tested queries, where both are of the same documents. Those by answers come too late."""
-    pair = [CFG.datasets[name] for name in (wildcards.used, wildcards.dataset)]
-    used, tested = (CFG.corpora[dataset.corpus].path for dataset in pair)
-    if used != tested or any(dataset.by_answers for dataset in pair):
+    """Judgements of used and of tested queries. Those by answers come too late."""
+    if any(dataset.by_answers for dataset in compared_datasets(wildcards)):
         return []
     return [f"results/datasets/{name}/qrels.txt" for name in (wildcards.used, wildcards.dataset)]
+
+
+def compared_documents(place):
+    """Documents of the used (0) or the tested (1) data set, where judgements are compared whose corpora are not read
+    from the same path: they may hold the same documents nevertheless."""
+
+    def documents(wildcards):
+        corpora = [dataset.corpus for dataset in compared_datasets(wildcards)]
+        one = len({CFG.corpora[corpus].path for corpus in corpora}) == 1
+        return documents_of([corpora[place]]) if not one and comparable_judgements(wildcards) else []
+
+    return documents
+
+
+def apart_from_training(wildcards):
+    """The proof that the data set which trains holds no tested query; training waits for it."""
+    if not tested_whole(wildcards):
+        return []
+    return f"results/datasets/{wildcards.dataset}/apart-from-{trained_on(CFG, wildcards.dataset)}.json"
 
 
 def answered_datasets():

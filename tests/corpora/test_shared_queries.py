@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.contracts import QUERIES
+from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.shared_queries import check_shared_queries
 from irpretrain.errors import ConfigError
 
@@ -19,7 +19,16 @@ Judged = dict[str, list[str]]
 """Query → relevant documents."""
 
 
-def check(folder: Path, used: dict[str, str], judged: tuple[Judged, Judged] | None = None) -> dict[str, int]:
+Texts = dict[str, str]
+"""Document → body."""
+
+
+def check(
+    folder: Path,
+    used: dict[str, str],
+    judged: tuple[Judged, Judged] | None = None,
+    bodies: tuple[Texts, Texts] | None = None,
+) -> dict[str, int]:
     for name, queries in (("used", used), ("tested", TESTED)):
         rows = [{"query_id": identifier, "text": text} for identifier, text in queries.items()]
         QUERIES.write(folder / f"{name}.parquet", rows)
@@ -32,8 +41,23 @@ def check(folder: Path, used: dict[str, str], judged: tuple[Judged, Judged] | No
         path.write_text(
             "".join(f"{q} 0 {d} {grade}\n" for q, judged in grades.items() for d, grade in judged.items())
         )
+    corpora = folder / "used-documents.parquet", folder / "tested-documents.parquet"
+    for path, documents in zip(corpora, bodies or (), strict=False):
+        places = {"part": 0, "source": "a", "title": "", "url": ""}
+        DOCUMENTS.write(
+            path,
+            (
+                {"document_id": name, "body": body, "position": place, **places}
+                for place, (name, body) in enumerate(documents.items())
+            ),
+        )
     return check_shared_queries(
-        *files, ("copy", "tiny"), ["datasets.tiny.train_on"], folder / "apart.json", qrels if judged else None
+        *files,
+        ("copy", "tiny"),
+        ["datasets.tiny.train_on"],
+        folder / "apart.json",
+        qrels if judged else None,
+        ([corpora[0]], [corpora[1]]) if bodies else None,
     )
 
 
@@ -100,8 +124,88 @@ def test_other_queries_pass_and_equal_texts_are_counted(
     tmp_path: Path, used: dict[str, str], equal: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = check(tmp_path, used)
-    expected = {"queries_used": len(used), "queries_tested": 20, "tested_queries_of_equal_text": equal}
+    expected = {
+        "queries_used": len(used),
+        "queries_tested": 20,
+        "tested_queries_of_equal_text": equal,
+        "tested_queries_of_equal_documents": 0,
+    }
     assert counts == json.loads((tmp_path / "apart.json").read_text()) == expected
     assert ("1 of 20 tested queries have the text of a query of copy" in capsys.readouterr().err) == bool(
         equal
     )
+
+
+SEVERAL = {name: [f"d{name}", f"e{name}", f"f{name}"] for name in TESTED}
+SINGLE = {name: [f"d{name}"] for name in TESTED}
+
+
+def renamed(queries: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {f"x{name}": documents for name, documents in queries.items()}
+
+
+@pytest.mark.parametrize(
+    ("relevant", "reword"),
+    [
+        pytest.param(SEVERAL, lambda text: " ".join(reversed(text.split())), id="words reversed"),
+        pytest.param(SEVERAL, lambda text: "sings the whale", id="other words, several documents"),
+        pytest.param(SINGLE, lambda text: text.rstrip("?") + "s", id="a letter more, one document"),
+    ],
+)
+def test_reworded_copies_are_known_by_their_relevant_documents(tmp_path: Path, relevant, reword) -> None:
+    used = OTHERS | {f"x{name}": reword(text) for name, text in TESTED.items()}
+    with pytest.raises(
+        ConfigError, match=r"the relevant documents of 20 of the 20 .* such as q00 .*, there xq00"
+    ):
+        check(tmp_path, used, (renamed(relevant), relevant))
+    assert not (tmp_path / "apart.json").exists()
+
+
+def test_equal_text_and_equal_documents_are_no_chance(tmp_path: Path) -> None:
+    used = OTHERS | {"x03": TESTED["q03"]}
+    with pytest.raises(
+        ConfigError,
+        match="has 1 of the 20 queries that tiny tests, with the same texts and relevant documents",
+    ):
+        check(tmp_path, used, ({"x03": SINGLE["q03"]}, SINGLE))
+
+
+def test_one_reworded_query_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = check(tmp_path, OTHERS | {"x03": "of the streams"}, ({"x03": SEVERAL["q03"]}, SEVERAL))
+    assert counts["tested_queries_of_equal_documents"] == 1
+    shown = capsys.readouterr().err
+    assert "WARNING: 1 of 20 tested queries have exactly the relevant documents of a query of copy" in shown
+    assert "such as q03 ('where is river 3'), there x03 ('of the streams')" in shown
+
+
+def test_several_questions_about_one_paragraph_are_other_queries(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A random split of SQuAD: almost every paragraph is asked about on both sides."""
+    asked = {f"x{name}": f"how deep can ships of type {name} sail there" for name in TESTED}
+    counts = check(tmp_path, asked, (renamed(SINGLE), SINGLE))
+    assert counts["tested_queries_of_equal_documents"] == 20
+    assert "WARNING: 20 of 20 tested queries have exactly the relevant documents" in capsys.readouterr().err
+
+
+def test_several_queries_about_one_topic_are_other_queries(tmp_path: Path) -> None:
+    """Each topic's documents are relevant to two of the used queries."""
+    asked = {f"{x}{name}": f"how deep is {x} {name} there" for name in TESTED for x in ("x", "y")}
+    relevant = {name: SEVERAL[name[1:]] for name in asked}
+    assert check(tmp_path, asked, (relevant, SEVERAL))["tested_queries_of_equal_documents"] == 20
+
+
+def test_corpora_are_compared_by_what_they_hold(tmp_path: Path) -> None:
+    """Read from other paths, documents are the same ones where identifiers and texts are."""
+    names = sorted({name for documents in SEVERAL.values() for name in documents})
+    used = dict.fromkeys(TESTED, "A page names the place of it.")
+    tested = {name: f"Text of {name}." for name in names}
+    with pytest.raises(ConfigError, match="in other words, with the same identifiers and relevant documents"):
+        check(tmp_path, used, (SEVERAL, SEVERAL), ({name: f"text of {name}" for name in names}, tested))
+    counts = check(
+        tmp_path,
+        used,
+        (SEVERAL, SEVERAL),
+        ({name: f"numbered as {name} by chance" for name in names}, tested),
+    )
+    assert counts["tested_queries_of_equal_documents"] == 0

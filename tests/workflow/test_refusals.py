@@ -276,15 +276,16 @@ def test_a_copy_of_the_test_queries_is_refused_before_anything_is_trained(projec
             "regimes": ["zero-shot"],
         },
     }
-    experiment, key = {
-        "train_on": ("fine-tuned", "datasets/tiny/train_on"),
-        "select_on": ("first", "models/prop-rop/select_on"),
-        "tuned_on": ("first", "first_stages/tf-bm25/tuned_on"),
+    target, key = {
+        # Training itself waits for the check, not the table alone.
+        "train_on": ("results/runs/tiny/bm25/prop/full/seed-1/fold-0.run.gz", "datasets/tiny/train_on"),
+        "select_on": ("results/scores/first.csv", "models/prop-rop/select_on"),
+        "tuned_on": ("results/scores/first.csv", "first_stages/tf-bm25/tuned_on"),
     }[used_by]
     changes[key] = {"dataset": "tiny-copy"} if used_by == "select_on" else "tiny-copy"
     if used_by == "tuned_on":
         changes["experiments/first"]["first_stages"] = ["tf-bm25"]
-    shown = refusal(project, f"results/scores/{experiment}.csv", changes=changes)
+    shown = refusal(project, target, changes=changes)
     assert f"{key.replace('/', '.')}" in shown
     assert (
         "data set tiny-copy has 24 of the 24 queries that tiny tests, with the same identifiers and texts"

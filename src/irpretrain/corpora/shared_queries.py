@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
-from irpretrain.contracts import QUERIES
+from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.qrels import read_qrels, relevant
@@ -17,6 +20,59 @@ from irpretrain.progress import notice
 MOST_OF_EQUAL_TEXT = 0.1
 """Largest share of the tested queries whose texts may occur among the used ones under other identifiers: different
 people ask some questions in the same words; a larger share is the same queries, numbered anew."""
+MOST_REWORDED = 0.25
+"""Largest share of the tested queries that may look like used ones in other words. Of a random split of all of SQuAD's
+questions, whose paragraphs are asked about four times each, 10 % do."""
+WORDS_OF_A_REWORDED_QUERY = 0.5
+"""Of the words of two queries with the same relevant documents, the share that both have if one rewords the other,
+where documents do not tell queries apart: several questions are asked about one paragraph, or about one topic."""
+
+Paths = Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A query as it is compared: its text without case and punctuation, and the documents that are relevant."""
+
+    identifier: str
+    text: str
+    relevant: frozenset[str]
+
+    def shares_documents(self, other: _Query) -> bool:
+        """Whether at least half of the fewer documents are the other's too: queries of one small corpus that are only
+        numbered alike share a document by chance."""
+        fewer = min(len(self.relevant), len(other.relevant))
+        return bool(fewer) and 2 * len(self.relevant & other.relevant) >= fewer
+
+    def shares_words(self, other: _Query) -> bool:
+        """Whether so many words are the other's too that one query may reword the other."""
+        words, others = set(self.text.split()), set(other.text.split())
+        return len(words & others) >= WORDS_OF_A_REWORDED_QUERY * len(words | others)
+
+
+Pairs = dict[str, tuple[_Query, _Query]]
+"""Identifier of a tested query → it, and a used one that it resembles."""
+
+
+@dataclass(frozen=True)
+class _Likenesses:
+    """Tested queries that resemble used ones.
+
+    Attributes:
+        identical: identifier and text are equal.
+        judged_alike: the identifier is equal, and relevant documents are shared.
+        repeated: the text is equal, and relevant documents are shared.
+        same_text: the text is equal.
+        same_documents: exactly the same documents are relevant.
+        reworded: of these, the ones that seem to be the same query in other words.
+    """
+
+    identical: Pairs
+    judged_alike: Pairs
+    repeated: Pairs
+    same_text: Pairs
+    same_documents: Pairs
+    reworded: Pairs
 
 
 def check_shared_queries(
@@ -26,11 +82,13 @@ def check_shared_queries(
     keys: Sequence[str],
     output: str | Path,
     qrels: tuple[str | Path, str | Path] | None = None,
+    documents: tuple[Paths, Paths] | None = None,
 ) -> dict[str, Any]:
-    """Refuse queries that are tested and also used; count those that only share their text.
+    """Refuse queries that are tested and also used; count those that only share their text, or what is relevant.
 
     Texts are equal if they are so without regard to case, white space and punctuation (`compared_text`). A query is the
-    same one if its identifier and text are, or its identifier and its relevant documents: half of the fewer ones.
+    same one if its identifier and text are, or one of these and its relevant documents: half of the fewer ones. It may
+    be the same one in other words if all of its relevant documents are the same.
 
     Args:
         used: QUERIES table of the queries that train, choose or tune.
@@ -38,75 +96,133 @@ def check_shared_queries(
         names: the data sets' names, the used one first.
         keys: keys of the configuration that name the used data set, for the message.
         output: JSON with the counts.
-        qrels: TREC files of the judgements of both, the used one first, where their documents are the same ones by
-            name; None where queries are compared by their texts alone.
+        qrels: TREC files of the judgements of both, the used one first; None where queries are compared by their texts
+            alone.
+        documents: DOCUMENTS tables of both corpora, the used one first, where they are read from different paths: only
+            documents of equal identifiers and texts are the same. None where the corpora are one.
 
     Returns:
-        Counts: used queries, tested queries, and those of the tested ones whose text is among the used ones.
+        Counts: used queries, tested queries, and those of the tested ones whose text, or whose relevant documents, are
+        those of a used one.
 
     Raises:
-        ConfigError: a query is in both tables with its identifier and text or relevant documents, or too many texts
-            are.
+        ConfigError: a tested query is used too, or too many may be.
     """
-    tested_texts = dict(_queries(tested))
     used_relevant, tested_relevant = map(_relevant, qrels) if qrels else ({}, {})
-    identifiers: dict[str, list[str]] = {}
-    for identifier, text in tested_texts.items():
-        identifiers.setdefault(text, []).append(identifier)
-    identical: list[str] = []
-    judged_alike: list[str] = []
-    same_text: dict[str, str] = {}
-    number = 0
-    for identifier, text in _queries(used):
-        number += 1
-        if tested_texts.get(identifier) == text:
-            identical.append(identifier)
-        elif _share_documents(used_relevant.get(identifier, set()), tested_relevant.get(identifier, set())):
-            judged_alike.append(identifier)
-        same_text |= dict.fromkeys(identifiers.get(text, ()), identifier)
-    where = f"{' and '.join(keys)}: data set {names[0]}"
-    remedy = (
-        f"Test queries must not train, choose or tune: leave them out of {names[0]}, or name other queries."
-    )
-    if identical:
-        example = min(identical)
-        raise ConfigError(
-            f"{where} has {len(identical):,} of the {len(tested_texts):,} queries that {names[1]} tests, with the "
-            f"same identifiers and texts, such as {example} ({tested_texts[example]!r})\n  {remedy}"
-        )
-    if judged_alike:
-        example = min(judged_alike)
-        raise ConfigError(
-            f"{where} has {len(judged_alike):,} of the {len(tested_texts):,} queries that {names[1]} tests in other "
-            f"words, with the same identifiers and relevant documents, such as {example} ({tested_texts[example]!r})\n"
-            f"  {remedy} If they are other queries, give them other identifiers."
-        )
-    if len(same_text) > MOST_OF_EQUAL_TEXT * len(tested_texts):
-        example = min(same_text)
-        raise ConfigError(
-            f"{where} has the texts of {len(same_text):,} of the {len(tested_texts):,} queries that {names[1]} tests, "
-            f"under other identifiers, such as {example}, there {same_text[example]} ({tested_texts[example]!r}); "
-            f"at most {MOST_OF_EQUAL_TEXT:.0%} may be equal by chance\n  {remedy}"
-        )
-    if same_text:
-        notice(
-            names[1],
-            f"{len(same_text):,} of {len(tested_texts):,} tested queries have the text of a query of {names[0]}, "
-            f"such as {min(same_text)}",
-        )
+    if documents:
+        used_relevant = _named_apart(used_relevant, tested_relevant, documents)
+    tested_queries = {query.identifier: query for query in _queries(tested, tested_relevant)}
+    used_queries = [*_queries(used, used_relevant)]
+    likenesses = _compare(used_queries, tested_queries)
+    _refuse(likenesses, len(tested_queries), f"{' and '.join(keys)}: data set {names[0]}", names)
+    _tell(likenesses, len(tested_queries), names)
     counts = {
-        "queries_used": number,
-        "queries_tested": len(tested_texts),
-        "tested_queries_of_equal_text": len(same_text),
+        "queries_used": len(used_queries),
+        "queries_tested": len(tested_queries),
+        "tested_queries_of_equal_text": len(likenesses.same_text),
+        "tested_queries_of_equal_documents": len(likenesses.same_documents),
     }
     write_text(output, json.dumps(counts, indent=1) + "\n")
     return counts
 
 
-def _queries(path: str | Path) -> Iterator[tuple[str, str]]:
-    """Yield identifier and compared text of every query."""
+def _compare(used: Sequence[_Query], tested: Mapping[str, _Query]) -> _Likenesses:
+    by_text: dict[str, list[_Query]] = {}
+    by_documents: dict[frozenset[str], list[_Query]] = {}
+    for query in tested.values():
+        by_text.setdefault(query.text, []).append(query)
+        if query.relevant:
+            by_documents.setdefault(query.relevant, []).append(query)
+    times_used = Counter(query.relevant for query in used)
+    likenesses = _Likenesses({}, {}, {}, {}, {}, {})
+    for query in used:
+        namesake = tested.get(query.identifier)
+        if namesake is not None and namesake.text == query.text:
+            likenesses.identical[namesake.identifier] = namesake, query
+        elif namesake is not None and query.shares_documents(namesake):
+            likenesses.judged_alike[namesake.identifier] = namesake, query
+        for other in by_text.get(query.text, ()):
+            likenesses.same_text[other.identifier] = other, query
+            if query.shares_documents(other):
+                likenesses.repeated[other.identifier] = other, query
+        judged_so = by_documents.get(query.relevant, ())
+        tells_apart = len(query.relevant) > 1 and times_used[query.relevant] == len(judged_so) == 1
+        for other in judged_so:
+            likenesses.same_documents[other.identifier] = other, query
+            if tells_apart or query.shares_words(other):
+                likenesses.reworded[other.identifier] = other, query
+    return likenesses
+
+
+def _refuse(likenesses: _Likenesses, total: int, where: str, names: tuple[str, str]) -> None:
+    """Raise ConfigError where tested queries are used too."""
+    remedy = (
+        f"Test queries must not train, choose or tune: leave them out of {names[0]}, or name other queries."
+    )
+    tests = f"of the {total:,} queries that {names[1]} tests"
+    if pairs := likenesses.identical:
+        raise ConfigError(
+            f"{where} has {len(pairs):,} {tests}, with the same identifiers and texts, such as "
+            f"{_tested_example(pairs)}\n  {remedy}"
+        )
+    if pairs := likenesses.judged_alike:
+        raise ConfigError(
+            f"{where} has {len(pairs):,} {tests} in other words, with the same identifiers and relevant documents, "
+            f"such as {_tested_example(pairs)}\n  {remedy} If they are other queries, give them other identifiers."
+        )
+    if pairs := likenesses.repeated:
+        raise ConfigError(
+            f"{where} has {len(pairs):,} {tests}, with the same texts and relevant documents under other identifiers, "
+            f"such as {_example(pairs)}\n  {remedy}"
+        )
+    if len(pairs := likenesses.same_text) > MOST_OF_EQUAL_TEXT * total:
+        query, other = pairs[min(pairs)]
+        raise ConfigError(
+            f"{where} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {query.identifier}, "
+            f"there {other.identifier} ({query.text!r}); at most {MOST_OF_EQUAL_TEXT:.0%} may be equal by chance\n"
+            f"  {remedy}"
+        )
+    if len(pairs := likenesses.reworded) > MOST_REWORDED * total:
+        raise ConfigError(
+            f"{where} has exactly the relevant documents of {len(pairs):,} {tests}, under other identifiers, such as "
+            f"{_example(pairs)}; at most {MOST_REWORDED:.0%} may be equal by chance\n  {remedy}"
+        )
+
+
+def _tell(likenesses: _Likenesses, total: int, names: tuple[str, str]) -> None:
+    """Say on the screen how many tested queries may be used ones."""
+    if pairs := likenesses.same_text:
+        notice(
+            names[1],
+            f"{len(pairs):,} of {total:,} tested queries have the text of a query of {names[0]}, "
+            f"such as {min(pairs)}",
+        )
+    pairs = likenesses.same_documents
+    if len(pairs) <= MOST_REWORDED * total:
+        pairs = likenesses.reworded
+    if pairs:
+        notice(
+            names[1],
+            f"WARNING: {len(pairs):,} of {total:,} tested queries have exactly the relevant documents of a query of "
+            f"{names[0]}, such as {_example(pairs)}. If they are the same queries in other words, leave them out of "
+            f"{names[0]}: test queries must not train, choose or tune.",
+        )
+
+
+def _tested_example(pairs: Pairs) -> str:
+    tested, _ = pairs[min(pairs)]
+    return f"{tested.identifier} ({tested.text!r})"
+
+
+def _example(pairs: Pairs) -> str:
+    tested, used = pairs[min(pairs)]
+    return f"{tested.identifier} ({tested.text!r}), there {used.identifier} ({used.text!r})"
+
+
+def _queries(path: str | Path, relevant_documents: Mapping[str, set[str]]) -> Iterator[_Query]:
     table = QUERIES.read(path)
-    yield from zip(table["query_id"].to_pylist(), map(compared_text, table["text"].to_pylist()), strict=True)
+    for identifier, text in zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True):
+        yield _Query(identifier, compared_text(text), frozenset(relevant_documents.get(identifier, ())))
 
 
 def _relevant(path: str | Path) -> dict[str, set[str]]:
@@ -114,7 +230,25 @@ def _relevant(path: str | Path) -> dict[str, set[str]]:
     return {query: relevant(grades) for query, grades in read_qrels(path).items()}
 
 
-def _share_documents(some: set[str], others: set[str]) -> bool:
-    """Whether at least half of the fewer documents are among the others: queries of one small corpus that are only
-    numbered alike share a document by chance."""
-    return bool(some and others) and 2 * len(some & others) >= min(len(some), len(others))
+def _named_apart(
+    used: Mapping[str, set[str]], tested: Mapping[str, set[str]], documents: tuple[Paths, Paths]
+) -> dict[str, set[str]]:
+    """Return the used queries' relevant documents; one that has only its identifier in common with a document of the
+    tested corpus, which may number its documents too, gets another."""
+    shared = set().union(*used.values()) & set().union(*tested.values())
+    used_texts, tested_texts = (_text_digests(paths, shared) for paths in documents)
+    strangers = {name for name in shared if used_texts.get(name) != tested_texts.get(name)}
+    return {
+        query: {f"{name} of the other corpus" if name in strangers else name for name in names}
+        for query, names in used.items()
+    }
+
+
+def _text_digests(paths: Paths, names: set[str]) -> dict[str, bytes]:
+    """Return document → digest of its body, without regard to case, white space and punctuation."""
+    digests: dict[str, bytes] = {}
+    for path in paths if names else ():
+        for batch in DOCUMENTS.stream_chosen(path, names, ["document_id", "body"]):
+            for name, body in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                digests[name] = hashlib.sha256(compared_text(body).encode()).digest()
+    return digests
