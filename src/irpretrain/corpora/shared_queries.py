@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,13 @@ from irpretrain.errors import ConfigError
 from irpretrain.evaluation.qrels import read_qrels, relevant
 from irpretrain.progress import notice
 
-MOST_OF_EQUAL_TEXT = 0.1
-"""Largest share of the tested queries whose texts may occur among the used ones under other identifiers: different
-people ask some questions in the same words; a larger share is the same queries, numbered anew."""
-MOST_REWORDED = 0.25
-"""Largest share of the tested queries that may look like used ones in other words. Of a random split of all of SQuAD's
-questions, whose paragraphs are asked about four times each, 10 % do."""
-WORDS_OF_A_REWORDED_QUERY = 0.5
-"""Of the words of two queries with the same relevant documents, the share that both have if one rewords the other,
-where documents do not tell queries apart: several questions are asked about one paragraph, or about one topic."""
+MOST_BY_CHANCE = 0.1
+"""Largest share of the tested queries that may have the text of a used query, or seem to be one in other words, under
+other identifiers: different people ask some questions in the same words; a larger share is the same queries, numbered
+anew. Of a random split of SQuAD's questions, whose paragraphs are asked about four times each, 2 % seem reworded."""
+LETTERS_OF_A_REWORDED_QUERY = 0.9
+"""Share of the letters that two queries with the same relevant documents have in common, word order aside, if one
+rewords the other, where documents do not tell queries apart: several questions are asked about a paragraph or topic."""
 
 Paths = Sequence[str | Path]
 
@@ -44,10 +43,13 @@ class _Query:
         fewer = min(len(self.relevant), len(other.relevant))
         return bool(fewer) and 2 * len(self.relevant & other.relevant) >= fewer
 
-    def shares_words(self, other: _Query) -> bool:
-        """Whether so many words are the other's too that one query may reword the other."""
-        words, others = set(self.text.split()), set(other.text.split())
-        return len(words & others) >= WORDS_OF_A_REWORDED_QUERY * len(words | others)
+    def shares_letters(self, other: _Query) -> bool:
+        """Whether so many letters are the other's too that one query may reword the other."""
+        texts = [" ".join(sorted(query.text.split())) for query in (self, other)]
+        matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
+        # The quick ones are upper bounds.
+        ratios = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+        return all(ratio() >= LETTERS_OF_A_REWORDED_QUERY for ratio in ratios)
 
 
 Pairs = dict[str, tuple[_Query, _Query]]
@@ -149,7 +151,7 @@ def _compare(used: Sequence[_Query], tested: Mapping[str, _Query]) -> _Likenesse
         tells_apart = len(query.relevant) > 1 and times_used[query.relevant] == len(judged_so) == 1
         for other in judged_so:
             likenesses.same_documents[other.identifier] = other, query
-            if tells_apart or query.shares_words(other):
+            if tells_apart or query.shares_letters(other):
                 likenesses.reworded[other.identifier] = other, query
     return likenesses
 
@@ -175,17 +177,17 @@ def _refuse(likenesses: _Likenesses, total: int, where: str, names: tuple[str, s
             f"{where} has {len(pairs):,} {tests}, with the same texts and relevant documents under other identifiers, "
             f"such as {_example(pairs)}\n  {remedy}"
         )
-    if len(pairs := likenesses.same_text) > MOST_OF_EQUAL_TEXT * total:
+    if len(pairs := likenesses.same_text) > MOST_BY_CHANCE * total:
         query, other = pairs[min(pairs)]
         raise ConfigError(
             f"{where} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {query.identifier}, "
-            f"there {other.identifier} ({query.text!r}); at most {MOST_OF_EQUAL_TEXT:.0%} may be equal by chance\n"
+            f"there {other.identifier} ({query.text!r}); at most {MOST_BY_CHANCE:.0%} may be equal by chance\n"
             f"  {remedy}"
         )
-    if len(pairs := likenesses.reworded) > MOST_REWORDED * total:
+    if len(pairs := likenesses.reworded) > MOST_BY_CHANCE * total:
         raise ConfigError(
             f"{where} has exactly the relevant documents of {len(pairs):,} {tests}, under other identifiers, such as "
-            f"{_example(pairs)}; at most {MOST_REWORDED:.0%} may be equal by chance\n  {remedy}"
+            f"{_example(pairs)}; at most {MOST_BY_CHANCE:.0%} may be equal by chance\n  {remedy}"
         )
 
 
@@ -198,7 +200,7 @@ def _tell(likenesses: _Likenesses, total: int, names: tuple[str, str]) -> None:
             f"such as {min(pairs)}",
         )
     pairs = likenesses.same_documents
-    if len(pairs) <= MOST_REWORDED * total:
+    if len(pairs) <= MOST_BY_CHANCE * total:
         pairs = likenesses.reworded
     if pairs:
         notice(
