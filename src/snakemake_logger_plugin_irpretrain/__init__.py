@@ -105,7 +105,7 @@ class LogHandler(LogHandlerBase):
             self._usual = ColorizingTextHandler(nocolor=self.common_settings.nocolor, stream=stream)
             self._usual.setFormatter(self.formatter)
         if getattr(record, "event", None) == LogEvent.ERROR and not self.common_settings.verbose:
-            record.msg = refusal(str(record.msg))
+            record.msg = refusal(str(record.msg), sys.argv[1:])
         self._usual.emit(record)
 
     def _take(self, record: logging.LogRecord, display: PlainDisplay) -> None:
@@ -172,7 +172,7 @@ class LogHandler(LogHandlerBase):
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
         messages = display.failure_texts(self._output.messages if self._output else {})
-        messages += [refusal(text) for text in self._errors if not text.endswith(FINAL_ERROR)]
+        messages += [refusal(text, sys.argv[1:]) for text in self._errors if not text.endswith(FINAL_ERROR)]
         messages = messages or self._complaints
         if display.state.failures or (self._errors and display.state.total):
             self._print_where_it_stopped(display, bool(messages))

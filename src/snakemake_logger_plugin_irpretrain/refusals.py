@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
+SNAKEFILE = re.compile(r'^\w+ in file "(?P<file>[^"]*)", line \d+:\n')
 HEADER = re.compile(r'^\w+(?: in rule \w+)?(?: in file "[^"]*", line \d+)?:\n')
 TRACEBACK = re.compile(r'\n(?:Traceback:\n)?  File "[^"]*", line \d+, in .*\Z', re.DOTALL)
 NO_RULE = re.compile(r"No rule to produce (?P<file>.*) \(if you use input functions")
@@ -31,8 +34,12 @@ TARGETS_FIRST = (
 )
 
 
-def refusal(text: str) -> str:
-    """Return the message inside what Snakemake logs of an exception: without class, place and traceback."""
+def refusal(text: str, arguments: Sequence[str] = ()) -> str:
+    """Return the message inside what Snakemake logs of an exception: without class, place and traceback.
+
+    Args:
+        arguments: Snakemake's, which name the overlays; Snakemake says neither file nor line of a fault in one.
+    """
     if match := NO_RULE.search(text):
         return (
             f"{match['file']}: no rule of this configuration makes such a file, and there is no target of this name.\n"
@@ -64,6 +71,22 @@ def refusal(text: str) -> str:
         said = TRACEBACK.sub("", HEADER.sub("", text)).strip()
     if not NOT_READ.search(text):
         return said
+    if fault := _fault_of_configuration(text, arguments):
+        return fault
     if match := NO_CONFIGURATION.search(text):
         said = f"{match['file']}: there is no such configuration file."
     return f"{said}\n{TARGETS_FIRST}"
+
+
+def _fault_of_configuration(text: str, arguments: Sequence[str]) -> str:
+    """Return what is wrong with the overlays, or with the default beside the Snakefile; nothing if they are sound."""
+    from irpretrain.config.arguments import check_configuration_files, configuration_files
+    from irpretrain.errors import ConfigError
+
+    match = SNAKEFILE.search(text)
+    default = [str(Path(match["file"]).with_name("config.yaml"))] if match else []
+    try:
+        check_configuration_files([*configuration_files(arguments), *default])
+    except ConfigError as error:
+        return str(error)
+    return ""

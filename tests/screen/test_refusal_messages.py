@@ -80,3 +80,31 @@ RECORDED = {
 @pytest.mark.parametrize(("text", "message"), RECORDED.values(), ids=RECORDED.keys())
 def test_only_the_message_is_left(text, message):
     assert refusal(text) == message
+
+
+NOT_YAML = "WorkflowError{}:\nConfig file is not valid JSON or YAML. In case of YAML, make sure to not mix whitespace."
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"seed: 1\na: {b: 1\nc: 2\n", "own.yaml:3: this is not valid YAML: ", id="broken"),
+        pytest.param(b"corpora:\n\tmine: {}\n", "own.yaml:2: this is not valid YAML: ", id="tab"),
+        pytest.param(b"seed: 1\n# \xe9\n", "own.yaml:2: this is not UTF-8: ", id="Latin-1"),
+        pytest.param(b"", "own.yaml: the file must hold a mapping from keys to values", id="empty"),
+        pytest.param(b"- a\n", "own.yaml: the file must hold a mapping from keys to values", id="list"),
+    ],
+)
+def test_a_fault_of_an_overlay_names_file_and_line(tmp_path, monkeypatch, content, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sound.yaml").write_text("seed: 1\n")
+    (tmp_path / "own.yaml").write_bytes(content)
+    shown = refusal(NOT_YAML.format(""), ["--cores", "1", "--configfile", "sound.yaml", "own.yaml", "-n"])
+    assert shown.startswith(message)
+    assert TARGETS_FIRST not in shown
+
+
+def test_a_fault_of_the_default_names_file_and_line(tmp_path):
+    (tmp_path / "config.yaml").write_text("a: {b: 1\nc: 2\n")
+    text = NOT_YAML.format(f' in file "{tmp_path}/Snakefile", line 42')
+    assert refusal(text, ["-n"]).startswith(f"{tmp_path}/config.yaml:2: this is not valid YAML: ")

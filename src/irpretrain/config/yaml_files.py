@@ -36,7 +36,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ConfigError: there is no such file, it is no valid YAML, a key stands twice, or it holds no mapping.
     """
     try:
-        content = _Loader(path.read_text(encoding="utf-8")).get_single_data()
+        content = _Loader(_text(path)).get_single_data()
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such configuration file") from None
     except OSError as error:
@@ -51,11 +51,22 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except (
         yaml.YAMLError,
         ValueError,
-    ) as error:  # ValueError: of UTF-8, dates, numbers with thousands of digits
+    ) as error:  # ValueError: of dates, numbers with thousands of digits
         raise ConfigError(f"{path}: this is not valid YAML: {one_line(error)}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: the file must hold a mapping from keys to values")
     return content
+
+
+def _text(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            f"{path}:{line}: this is not UTF-8: {one_line(error)}; save the file as UTF-8"
+        ) from None
 
 
 def _place(path: Path, error: yaml.MarkedYAMLError) -> str:
