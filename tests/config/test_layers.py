@@ -143,6 +143,24 @@ experiments:
     assert used_predictors(config) == []
 
 
+def test_a_predictor_of_no_model_in_use_is_not_shown(write):
+    """ARES's report of one's own encoder: its predictor would read SQuAD's questions for one row of a table."""
+    root = Path(__file__).parents[2]
+    mine = (
+        "inherit: definitions\nreport: {papers: [ares]}\n"
+        "corpora: {mine: {format: jsonl, path: documents}}\ncollections: {pretraining: [mine]}\n"
+        "datasets: {mine: {corpus: mine, queries: {path: topics.txt}, qrels: {path: qrels.txt}}}\n"
+        "experiments: {mine: {dataset: mine, models: [untrained], regimes: [zero-shot]}}\n"
+    )
+    config = load_config(root / "config.yaml", write("mine.yaml", mine))
+    assert used_predictors(config) == []
+    assert used_corpora(config) == ["mine"]
+    for_table = write(
+        "table.yaml", "predictors: {mine: {label: I, collection: pretraining, dataset: mine}}\n"
+    )
+    assert used_predictors(load_config(root / "config.yaml", write("mine.yaml", mine), for_table)) == ["mine"]
+
+
 def test_a_predictor_of_ones_own_leaves_squad_out(write):
     """The two lines of docs/corpora.md; without them ARES learns what to prefer from SQuAD's questions."""
     root = Path(__file__).resolve().parents[2]

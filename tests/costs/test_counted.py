@@ -55,6 +55,15 @@ def test_files_of_ones_own_are_counted(tmp_path: Path, monkeypatch: pytest.Monke
     assert sizes.documents(said, "mine") == 70
 
 
+def test_embedded_squad_is_counted() -> None:
+    """Of 442 articles with 18,896 paragraphs the first 200, 12 later ones, and all as articles; of 48 all."""
+    config = with_counted_sizes(parse_config(lay_overlays(ROOT / "config.yaml", [])), MANIFEST)
+    corpora = ("squad-train", "squad-held-out", "squad-dev", "squad-articles")
+    assert [sizes.documents(config, name) for name in corpora] == [9032, 543, 2067, 442]
+    assert (sizes.queries(config, "squad-train"), sizes.relevant(config, "squad-train")) == (41808, 41808)
+    assert sizes.relevant(config, "squad-questions") == 10000
+
+
 def test_what_cannot_be_counted_stays_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     config = own(tmp_path)

@@ -128,14 +128,31 @@ def _is_made(config: Config, page: QueryPageConfig, shown: ShownRankingConfig) -
 def used_predictors(config: Config) -> list[str]:
     """Return the predictors that a table shows or an objective in use asks for."""
     shown = shown_predictors(config) if "ares" in config.report.papers else {}
-    tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
-    asked = (getattr(config.objectives.get(task.objective), "predictor", None) for task in tasks)
-    return [name for name in dict.fromkeys([*shown, *asked]) if name in config.predictors]
+    return [
+        name for name in dict.fromkeys([*shown, *_teaching_predictors(config)]) if name in config.predictors
+    ]
 
 
 def shown_predictors(config: Config) -> dict[str, PredictorConfig]:
-    """Return the predictors that the tables of ARES show: all whose files are there."""
-    return {name: one for name, one in config.predictors.items() if name not in config.absent_predictors}
+    """Return the predictors that the tables of ARES show, of those whose files are there.
+
+    These are all that teach a model in use, and all that no objective names, as nothing but a table can want these.
+    Where experiments are left out because files are missing, their models count as in use.
+    """
+    unused = {getattr(objective, "predictor", None) for objective in config.objectives.values()}
+    unused -= set(config.predictors) if config.absent else set(_teaching_predictors(config))
+    hidden = {*config.absent_predictors, *unused}
+    return {name: predictor for name, predictor in config.predictors.items() if name not in hidden}
+
+
+def _teaching_predictors(config: Config) -> list[str]:
+    """Return the predictors that objectives of models in use name."""
+    tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
+    return [
+        predictor
+        for task in tasks
+        if (predictor := getattr(config.objectives.get(task.objective), "predictor", None)) is not None
+    ]
 
 
 def given_models(config: Config) -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 from irpretrain.config.corpora import CorpusConfig, FileConfig
 from irpretrain.config.root import Config
@@ -34,9 +35,10 @@ MARKS = {
     "smart": b".I ",
     "wikipedia-dump": b"<page>",
     "warc": b"WARC-TREC-ID:",
-    "squad": b'"context"',
 }
 """What stands once in every record of a format."""
+ARTICLE, PARAGRAPH, QUESTION = b'"title"', b'"context"', b'"question"'
+"""What stands once in each of SQuAD's; an article's is in front of its paragraphs."""
 
 
 def with_counted_sizes(config: Config, manifest: Manifest) -> Config:
@@ -68,19 +70,17 @@ def _records(corpus: CorpusConfig, manifest: Manifest) -> int:
     """About how many records a corpus has; 0 where its format does not tell."""
     kind, place = resolve(corpus.path)
     if kind == "embedded":
-        installed = installed_path(manifest.asset(str(place)))
-        files = [installed] if installed is not None else []
+        files = _installed([corpus.path], manifest)
     else:
         files = list_files(place, format_module("documents", corpus.format).SUFFIXES, corpus.files)
+    if corpus.format == "squad":
+        by_article = corpus.options.get("unit") == "article"
+        return _of_squad(files, ARTICLE if by_article else PARAGRAPH, corpus.options)
     if corpus.format == "parquet":
         return _rows(files)
     if corpus.format == "lecard":
         return len(files)
-    if (
-        corpus.format not in MARKS
-        or corpus.options.get("articles")
-        or corpus.options.get("unit") == "article"
-    ):
+    if corpus.format not in MARKS:
         return 0
     return estimate_marks(files, MARKS[corpus.format])
 
@@ -127,13 +127,35 @@ def _rows(files: Sequence[Path]) -> int:
 
 
 def _read(file: FileConfig, manifest: Manifest) -> int:
-    """How many queries, or judgements of relevance, small files hold; 0 where they are large."""
-    if any(resolve(path)[0] == "embedded" for path in file.paths):
-        return 0
+    """How many queries, or judgements of relevance, small files hold; 0 where they are large. Each of SQuAD's questions
+    is judged once."""
     module = format_module(file.kind, file.format)
-    files = given_files(file.paths, getattr(module, "SUFFIXES", None))
-    if sum(path.stat().st_size for path in files) > SMALL:
+    embedded = any(resolve(path)[0] == "embedded" for path in file.paths)
+    suffixes = getattr(module, "SUFFIXES", None)
+    files = _installed(file.paths, manifest) if embedded else given_files(file.paths, suffixes)
+    if file.format == "squad":
+        return _of_squad(files, QUESTION, file.options)
+    if embedded or sum(path.stat().st_size for path in files) > SMALL:
         return 0
     options = module.Options(**file.options)
     records = (record for path in files for record in module.read(path, options))
     return sum(isinstance(r, Query) or (isinstance(r, Judgement) and r.relevance > 0) for r in records)
+
+
+def _of_squad(files: Sequence[Path], mark: bytes, options: Mapping[str, Any]) -> int:
+    """How often something stands in the chosen articles of SQuAD's files, which are read whole: at most 30 MB."""
+    first, end = options.get("articles") or (0, None)
+    articles = (article for path in files for article in _articles(path)[first:end])
+    return sum(mark == ARTICLE or article.count(mark) for article in articles)
+
+
+@cache
+def _articles(path: Path) -> list[bytes]:
+    with open(path, "rb") as raw:
+        return _unpacked(raw, path).read().split(ARTICLE)[1:]
+
+
+def _installed(paths: Iterable[str], manifest: Manifest) -> list[Path]:
+    """The files of embedded assets, where their packages are there."""
+    places = (installed_path(manifest.asset(str(resolve(path)[1]))) for path in paths)
+    return [place for place in places if place is not None]
