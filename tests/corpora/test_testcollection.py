@@ -243,7 +243,8 @@ def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run,
     )
     assert counts["warnings"][2] == (
         "1 of 6 (16.7 %) judgements are of documents that the corpus lacks, such as D02 (query q1). The corpus has d2 "
-        "in place of D02: identifiers differ by zeros in front of numbers or by case alone; mend one of the files."
+        "in place of D02: identifiers differ by zeros in front of numbers, case or separators alone; mend "
+        "one of the files."
     )
     assert "such as query Q3. The file of topics has q3 in place of Q3" in counts["warnings"][1]
     shown = capsys.readouterr().err.splitlines()

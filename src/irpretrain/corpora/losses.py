@@ -36,6 +36,18 @@ class Loss:
     def __str__(self) -> str:
         return f"{self.number:,} of {self.total:,} {self.what}"
 
+    @property
+    def is_worth_a_warning(self) -> bool:
+        """Whether more than a hundredth is lost."""
+        return self.number / self.total > WORTH_A_WARNING
+
+    def tell(self, label: str) -> None:
+        """Say it on the screen, as a warning where it is worth one."""
+        notice(
+            label,
+            f"WARNING: {self.warning()}" if self.is_worth_a_warning else f"{self}, such as {self.example}",
+        )
+
     def warning(self) -> str:
         """Return the loss with its share, an example and the hint."""
         share = f"{100 * self.number / self.total:.1f} %"
@@ -81,7 +93,7 @@ def tell(label: str, queries: str, documents: int, losses: Iterable[Loss]) -> di
     present = [loss for loss in losses if loss.number]
     lost = "; ".join(map(str, present)) or "nothing left out"
     summary = f"{documents:,} documents, {queries}; {lost}"
-    warnings = [loss.warning() for loss in present if loss.number / loss.total > WORTH_A_WARNING]
+    warnings = [loss.warning() for loss in present if loss.is_worth_a_warning]
     for line in (summary, *(f"WARNING: {warning}" for warning in warnings)):
         notice(label, line)
     return {"summary": summary, "warnings": warnings}

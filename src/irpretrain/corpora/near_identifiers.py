@@ -1,4 +1,4 @@
-"""Identifiers that differ by zeros in front of numbers or by the case of letters alone: X-756, X-0756, x-756."""
+"""Identifiers that differ by zeros in front of numbers, case or separators alone: X-756, X-0756, x-756, X_756."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def near_hint(lost: Iterable[str], names: Iterable[pa.Array], where: str) -> str
             place = pc.index(pc.is_valid(near), True).as_py()
             return (
                 f"{where[:1].upper()}{where[1:]} has {batch[near[place].as_py()]} in place of {unknown[place]}: "
-                "identifiers differ by zeros in front of numbers or by case alone; mend one of the files."
+                "identifiers differ by zeros in front of numbers, case or separators alone; mend one of the files."
             )
     return ""
 
@@ -40,5 +40,6 @@ def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
 
 
 def _forms(names: pa.Array) -> pa.Array:
-    """Identifiers in small letters, their numbers without zeros in front."""
-    return pc.replace_substring_regex(pc.utf8_lower(names), r"(^|[^0-9])0+([0-9])", r"\1\2")
+    """Identifiers in small letters, with one sign as every separator, their numbers without zeros in front."""
+    parts = pc.replace_substring_regex(pc.utf8_lower(names), r"[-_./: ]+", "-")
+    return pc.replace_substring_regex(parts, r"(^|[^0-9])0+([0-9])", r"\1\2")

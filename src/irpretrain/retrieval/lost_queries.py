@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from irpretrain.progress import notice
+from irpretrain.corpora.losses import Loss
 
 
 def tell_lost_queries(output: str | Path, asked: Iterable[str], ranked: Collection[str]) -> int:
@@ -20,8 +20,6 @@ def tell_lost_queries(output: str | Path, asked: Iterable[str], ranked: Collecti
     lost = [query for query in queries if query not in ranked]
     if lost:
         place = Path(output).parent
-        notice(
-            f"{place.parent.name}, {place.name}",
-            f"{len(lost):,} of {len(queries):,} queries have no candidate and score 0, such as query {lost[0]}",
-        )
+        loss = Loss(len(lost), len(queries), "queries have no candidate and score 0", f"query {lost[0]}")
+        loss.tell(f"{place.parent.name}, {place.name}")
     return len(lost)

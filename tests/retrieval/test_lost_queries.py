@@ -1,0 +1,33 @@
+"""Queries without a candidate are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from irpretrain.retrieval.lost_queries import tell_lost_queries
+
+RUN = "results/runs/mine/bm25/first-stage.run.gz"
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        pytest.param(0, "", id="none"),
+        pytest.param(
+            1,
+            "NOTE: 1 of 200 queries have no candidate and score 0, such as query q0\n",
+            id="less than a hundredth",
+        ),
+        pytest.param(
+            20,
+            "NOTE: WARNING: 20 of 200 (10.0 %) queries have no candidate and score 0, such as query q0.\n",
+            id="more",
+        ),
+    ],
+)
+def test_more_than_a_hundredth_is_a_warning(
+    number: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [f"q{n}" for n in range(200)]
+    assert tell_lost_queries(RUN, asked, asked[number:]) == number
+    assert capsys.readouterr().err == (f"[mine, bm25] {told}" if told else "")
