@@ -103,9 +103,14 @@ OLD = dump(page(1)).replace(DATABASE, b"").replace(b"https://t.example", b"http:
     [
         ("dump", OLD, {}, "ltgwiki/1", "http://ltg.wikipedia.org/wiki/Title", "its address"),
         ("dump", OLD, {"wiki": "bwiki"}, "bwiki/1", "http://ltg.wikipedia.org/wiki/Title", "the option wiki"),
-        ("enwiki-20210101-pages-articles1.xml-p1p9", HEADLESS, {}, "enwiki/1", "https://en.wikipedia.org/wiki/Title",
+        ("enwiki-20210101-pages-articles1.xml-p1p9", _in("en"), {}, "enwiki/1", "https://en.wikipedia.org/wiki/Title",
          "the file's name"),
-        ("frwiktionary-latest.xml", HEADLESS, {}, "frwiktionary/1", "", "the file's name"),
+        ("frwiktionary-latest.xml", _in("fr"), {}, "frwiktionary/1", "", "the file's name"),
+        ("nowiki-latest.xml", _in("nb"), {}, "nowiki/1", "https://no.wikipedia.org/wiki/Title", "the file's name"),
+        ("frwikipedia-2021.xml", _in("xx"), {}, "frwiki/1", "https://fr.wikipedia.org/wiki/Title", "the file's name"),
+        ("oldwiki-backup.xml", _in("xx"), {}, None, None, None),
+        ("mywiki-copy.xml", _in("fr"), {"wiki": "frwiki"}, "frwiki/1", "https://fr.wikipedia.org/wiki/Title",
+         "the option wiki"),
         ("dump", HEADLESS, {}, "dewiki/1", "https://de.wikipedia.org/wiki/Title", "its xml:lang de"),
         ("dump", _in("nb"), {}, "nowiki/1", "https://no.wikipedia.org/wiki/Title", "its xml:lang nb"),
         ("dump", _in("be-tarask"), {}, "be_x_oldwiki/1", "https://be-x-old.wikipedia.org/wiki/Title", "its xml:lang"),
@@ -120,7 +125,8 @@ OLD = dump(page(1)).replace(DATABASE, b"").replace(b"https://t.example", b"http:
         ("dump", dump(page(1)).replace(DATABASE, b""), {}, None, None, None),
         ("dump", HEADLESS.replace(b' xml:lang="de"', b""), {}, None, None, None),
     ],
-    ids=["address", "option", "name", "other-project", "language", "norwegian", "belarusian", "low-saxon", "brazil",
+    ids=["address", "option", "name", "other-project", "name-of-other-code", "name-of-wikipedia", "name-of-no-edition",
+         "option-and-name", "language", "norwegian", "belarusian", "low-saxon", "brazil",
          "script", "no-edition", "address-of-language", "option-headless", "foreign", "nothing"],
 )  # fmt: skip
 def test_which_wiki_a_dump_is_of(tmp_path, capsys, name, content, options, identifier, url, source):
@@ -133,6 +139,14 @@ def test_which_wiki_a_dump_is_of(tmp_path, capsys, name, content, options, ident
     [found] = [record for share in shares for record in share]
     assert (found.document_id, found.url) == (identifier, url)
     assert capsys.readouterr().err.count(f"is taken from {source}") == 1
+
+
+@pytest.mark.parametrize("name", ["mywiki-copy.xml", "oldwiki-backup.xml", "frenchwikipedia-2021.xml"])
+def test_a_file_whose_name_contradicts_its_language_is_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(_in("fr"))
+    says = rf"its name says {name.partition('-')[0]}, its xml:lang fr\n.*wiki: frwiki"
+    with pytest.raises(InputError, match=says):
+        list(wikipedia_dump.read(tmp_path / name, Options()))
 
 
 @pytest.mark.parametrize("name", ["enwiki-20210101.xml.bz2", "dump"])

@@ -40,6 +40,8 @@ from irpretrain.wikipedia.wikitext.rendering import Part, Rendering
 SUFFIXES = (".xml",)
 GET_AGAIN = "Get the file again and compare its checksum"
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
+_DATABASE = re.compile("(([a-z0-9_]+?)(?:wiki(?=pedia-)|wik[a-z]+))(?:pedia)?-")
+"""A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki."""
 PARSER = "irpretrain.wikipedia.article_parser:article_parser"
 Record = Document | Redirect | Skipped | Malformed
 
@@ -196,11 +198,11 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
         return site, ""
     code = language_code(site)
     edition = edition_of(site.language)
-    name = re.match("([a-z0-9_]+wik[a-z]+)-", path.name)
+    named = None if options.wiki or code else _database_in_name(path, site.language)
     for database, source in (
         (options.wiki, "the option wiki"),
         (database_of(code) if code else None, f"its address {site.base}"),
-        (name[1] if name else None, "the file's name"),
+        (named, "the file's name"),
         (
             database_of(edition) if edition and not site.base else None,
             f"its xml:lang {site.language}",
@@ -213,6 +215,26 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
         "the dump does not say which wiki it is of (<dbname> in <siteinfo>), on which identifiers and names depend",
         remedy="Give its database name by the option wiki of the corpus, such as wiki: enwiki, or get the file again.",
     )
+
+
+def _database_in_name(path: Path, language: str) -> str | None:
+    """The database of an edition that is known, from the name of its dump.
+
+    Raises:
+        InputError: the dump is in the language of another edition.
+    """
+    name = _DATABASE.match(path.name)
+    if name is None:
+        return None
+    edition, spoken = edition_of(name[2].replace("_", "-")), edition_of(language)
+    if spoken and spoken != edition:
+        raise InputError(
+            path,
+            "the dump does not say which wiki it is of (<dbname> in <siteinfo>): "
+            f"its name says {name[0][:-1]}, its xml:lang {language}",
+            remedy=f"Say it by the option wiki of the corpus, such as wiki: {database_of(spoken)}, or rename the file.",
+        )
+    return name[1] if edition else None
 
 
 def _usual(site: SiteInfo, database: str) -> dict[str, Any]:
