@@ -166,6 +166,11 @@ def test_the_default_is_valid():
             ["datasets.squad.measures", "'nDGC@20' is not a measure", "nDCG@k"],
         ),
         (
+            "datasets.squad.measures",
+            ["AP", "nDCG(dcg='exp-log2')@20", "AP", "P@10"],
+            ["datasets.squad.measures", "'AP' stands there already; name each measure once"],
+        ),
+        (
             "datasets.squad.validation_measure",
             "P",
             ["datasets.squad.validation_measure", "'P' is not a measure"],

@@ -136,14 +136,19 @@ class QrelsConfig(FileConfig):
 
 
 def check_measures(given: Any) -> Any:
-    """Return a measure or a list of measures; ValueError, which says why, where one is none."""
+    """Return a measure or a list of measures; ValueError, which says why, where one is none or stands twice."""
     from irpretrain.evaluation.measures import parse_measure
 
+    names = dict[str, str]()
     for name in [given] if isinstance(given, str) else given:
         try:
-            parse_measure(name)
+            measure = str(parse_measure(name))
         except ConfigError as error:
             raise ValueError(str(error).removeprefix("measures: ")) from None
+        if measure in names:
+            also = f" (as {names[measure]})" if names[measure] != name else ""
+            raise ValueError(f"{name!r} stands there already{also}; name each measure once")
+        names[measure] = name
     return given
 
 
