@@ -6,9 +6,10 @@ from irpretrain.config.corpora import DatasetConfig
 from irpretrain.config.malformed import MalformedConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora import jsonl
-from irpretrain.corpora.losses import empty_documents
+from irpretrain.corpora.losses import bare_texts, empty_documents
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.testcollection import prepare
+from irpretrain.corpora.trectext import BARE_TEXT
 from irpretrain.errors import ConfigError, InputError
 
 
@@ -227,6 +228,13 @@ def test_a_searched_corpus_that_is_cut_into_passages_is_named_as_the_cause(tmp_p
         InputError, match="cut into passages, which have names of their own: leave passage_words"
     ):
         prepare(dataset, *sources, [tmp_path / "documents.parquet"], 1, *outputs)
+
+
+def test_text_that_is_left_out_of_documents_is_told():
+    counts = {"read": 100, "skipped": {}, "parts": {BARE_TEXT: 2, "tables left out": 9}}
+    loss = bare_texts([counts, {"read": 20, "skipped": {}}])
+    assert str(loss) == "2 of 120 documents have text outside body_tags, which is left out"
+    assert loss.is_worth_a_warning
 
 
 def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run, capsys):

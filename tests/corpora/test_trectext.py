@@ -15,7 +15,7 @@ from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora import doc_blocks
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped
 from irpretrain.corpora.shards import write_shard
-from irpretrain.corpora.trectext import Options, read
+from irpretrain.corpora.trectext import BARE_TEXT, Options, read
 from irpretrain.errors import InputError
 
 LATIN = Options(encoding="latin-1")
@@ -294,6 +294,13 @@ def test_text_directly_under_doc_is_the_body(tmp_path):
 def test_text_beside_a_body_is_no_body(tmp_path):
     [found] = records(tmp_path, FT.replace("<PUB>", "bare <PUB>"))
     assert "bare" not in found.body
+    assert found.parts == {BARE_TEXT: 1}
+
+
+def test_what_is_read_is_not_told_as_left_out(tmp_path):
+    for text in (FT, BARE.split("</DOC>")[0] + "</DOC>", "<DOC><DOCNO>1</DOCNO><HL>a</HL>\n<TEXT>b\nc</DOC>"):
+        [found] = records(tmp_path, text)
+        assert found.parts == {}
 
 
 def test_a_corpus_whose_every_record_is_left_out_stops_with_the_reasons(tmp_path):

@@ -10,7 +10,7 @@ from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.corpora.belonging import check_queries_are_judged
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.losses import Loss, empty_documents, malformed_records, tell
+from irpretrain.corpora.losses import Loss, lost_documents, malformed_records, tell
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.query_sample import sample
 from irpretrain.corpora.topics_and_judgements import (
@@ -23,7 +23,6 @@ from irpretrain.corpora.topics_and_judgements import (
     source_files,
 )
 from irpretrain.errors import InputError
-from irpretrain.provenance import read_sidecar
 
 
 def prepare_questions(
@@ -82,7 +81,7 @@ def prepare_questions(
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
     example = f"question {without[0].query_id}" if without else ""
     losses = [
-        empty_documents(read_sidecar(path).get("counts", {}) for path in documents),
+        *lost_documents(documents),
         malformed_records(topics, "questions"),
         malformed_records(answered, "answers"),
         Loss(len(without), len(found), "questions have no answer and are left out", example),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.policy import Tally
+from irpretrain.corpora.trectext import BARE_TEXT
 from irpretrain.progress import notice
+from irpretrain.provenance import read_sidecar
 
 EMPTY = ("empty document", "empty text", "no text", "no text under title_tags and body_tags")
 """Reasons for which a document that ought to have text is left out."""
@@ -69,6 +72,20 @@ def empty_documents(shards: Iterable[Mapping[str, Any]]) -> Loss:
         example = example or next((first[reason] for reason in sorted(reasons) if reason in first), "")
     told = ", ".join(f"{number:,} × {reason}" for reason, number in sorted(lost.items()))
     return Loss(lost.total(), total, f"documents are left out ({told})", example)
+
+
+def bare_texts(shards: Iterable[Mapping[str, Any]]) -> Loss:
+    """Return the loss of text that stands under no tag that is read, from the counts of a corpus' shards."""
+    pairs = [(counts.get("parts", {}).get(BARE_TEXT, 0), counts.get("read", 0)) for counts in shards]
+    hint = "Text directly under <DOC> is read of documents without such a tag alone; put it into one."
+    what = "documents have text outside body_tags, which is left out"
+    return Loss(sum(lost for lost, _ in pairs), sum(read for _, read in pairs), what, hint=hint)
+
+
+def lost_documents(documents: Iterable[str | Path]) -> list[Loss]:
+    """Return what a corpus loses, from the sidecars of its shards."""
+    shards = [read_sidecar(path).get("counts", {}) for path in documents]
+    return [empty_documents(shards), bare_texts(shards)]
 
 
 def malformed_records(tally: Tally, what: str) -> Loss:

@@ -18,7 +18,7 @@ from irpretrain.corpora.belonging import (
     document_hint,
 )
 from irpretrain.corpora.collection import absent_documents, check_collection
-from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, empty_documents, malformed_records, tell
+from irpretrain.corpora.losses import WORTH_A_WARNING, Loss, lost_documents, malformed_records, tell
 from irpretrain.corpora.near_identifiers import near_hint
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.query_sample import sample
@@ -34,7 +34,6 @@ from irpretrain.corpora.topics_and_judgements import (
     source_files,
 )
 from irpretrain.errors import InputError
-from irpretrain.provenance import read_sidecar
 
 
 def prepare(
@@ -99,7 +98,7 @@ def prepare(
     lines = [f"{q} 0 {d} {kept[q][d]}\n" for q in sorted(kept) for d in sorted(kept[q])]
     write_text(qrels, "".join(lines))
     losses = [
-        empty_documents(read_sidecar(path).get("counts", {}) for path in documents),
+        *lost_documents(documents),
         malformed_records(topics, "queries"),
         malformed_records(judged, "judgements"),
         _unjudged(found, relevant),

@@ -41,6 +41,8 @@ _TEXT_TAGS = frozenset(
 )
 """Tags within running text: what they enclose belongs to the text around them."""
 NO_TEXT = "no text under title_tags and body_tags"
+BARE_TEXT = "text outside body_tags left out"
+"""What is counted of a document with a body tag and text directly under its <DOC>, which is not read."""
 
 
 class Options(Section):
@@ -82,11 +84,14 @@ def _document(block: Block, options: Options) -> Document | Skipped | Malformed:
         return block.malformed("bad identifier", fault)
     titles = (clean_line(marked.texts(name)[0]) for name in options.title_tags)
     title = next((found for found in titles if found), "")
-    texts = marked.texts(*options.body_tags) if marked.has(*options.body_tags) else _bare_texts(markup)
+    has_body = marked.has(*options.body_tags)
+    bare_texts = _bare_texts(marked.rest() if has_body else markup)
+    texts = marked.texts(*options.body_tags) if has_body else bare_texts
     body = clean_text("\n".join(filter(str.strip, texts)))
     if not title and not body.strip():
         return _empty(block, markup)
-    return Document(block.position, identifier, title, "", body.strip())
+    parts = {BARE_TEXT: 1} if has_body and any(map(str.strip, bare_texts)) else {}
+    return Document(block.position, identifier, title, "", body.strip(), parts=parts)
 
 
 def _bare_texts(markup: str) -> list[str]:
@@ -157,17 +162,29 @@ class _Marked:
 
     def texts(self, *names: str) -> list[str]:
         """Return the texts under the outermost tags of some names; one empty text where there are none."""
-        wanted, found, place = {name.upper() for name in names}, list[str](), 0
+        wanted = {name.upper() for name in names}
+        return [_plain(self.markup[tag.end() : stop]) for tag, stop, _ in self._outermost(wanted)] or [""]
+
+    def rest(self) -> str:
+        """Return the markup without what stands under the tags."""
+        pieces, start = list[str](), 0
+        for tag, _, end in self._outermost({tag[2].upper() for tag in self.tags}):
+            pieces.append(self.markup[start : tag.start()])
+            start = end
+        return " ".join([*pieces, self.markup[start:]])
+
+    def _outermost(self, names: set[str]) -> Iterator[tuple[re.Match[str], int, int]]:
+        """Yield each outermost tag of some names, where what it encloses stops, and where its closing tag ends."""
+        place = 0
         while place < len(self.tags):
             tag = self.tags[place]
-            if tag[1] or tag[2].upper() not in wanted:
+            if tag[1] or tag[2].upper() not in names:
                 place += 1
                 continue
-            end = self.ends[place]
-            stop = self.tags[end].start() if end < len(self.tags) else len(self.markup)
-            found.append(_plain(self.markup[tag.end() : stop]))
-            place = end
-        return found or [""]
+            place = self.ends[place]
+            closing = self.tags[place] if place < len(self.tags) else None
+            stop = closing.start() if closing else len(self.markup)
+            yield tag, stop, closing.end() if closing and closing[1] else stop
 
 
 def _plain(markup: str) -> str:
