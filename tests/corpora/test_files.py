@@ -28,6 +28,7 @@ COMPRESS = {
     "bzip2": bz2.compress,
     "xz": lzma.compress,
     "zstd": zstandard,
+    "zstd-skippable": lambda data: b"\x50\x2a\x4d\x18\x04\0\0\0size" + zstandard(data),
 }
 
 
@@ -211,7 +212,7 @@ def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, n
             open_bytes(tmp_path / "a")
 
 
-@pytest.mark.parametrize("inner", ["gzip", "bzip2", "xz", "zstd"])
+@pytest.mark.parametrize("inner", ["gzip", "bzip2", "xz", "zstd", "zstd-skippable"])
 def test_what_is_packed_twice_is_refused(tmp_path, inner):
     (tmp_path / "a").write_bytes(gzip.compress(COMPRESS[inner](b"text")))
     with pytest.raises(InputError, match=r"this is packed twice, .*\n  Unpack it once"):

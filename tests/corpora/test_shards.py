@@ -16,7 +16,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces, records
 from irpretrain.corpora.collection import check_collection, check_corpus
-from irpretrain.corpora.policy import is_over_budget
+from irpretrain.corpora.policy import over_budget
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.shards import share_of, write_shard
 from irpretrain.errors import InputError
@@ -169,7 +169,7 @@ def test_a_malformed_line_is_refused_with_its_place(tmp_path):
             corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet"
         )
     assert str(caught.value).startswith(f"{tmp_path / 'a.jsonl'}:2: not valid JSON: Expecting value")
-    assert "malformed: skip" in str(caught.value)
+    assert "malformed: {skip: 0.5}" in str(caught.value)
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -242,8 +242,12 @@ def test_a_budget_of_malformed_records_holds_for_the_whole_corpus(tmp_path, shar
     if not refused:
         assert read()["documents"] == 998
         return
-    with pytest.raises(InputError, match=r"0\.jsonl:1: not valid JSON"):
+    with pytest.raises(InputError, match=r"0\.jsonl:1: not valid JSON") as caught:
         read()
+    assert "3 of 1,000 records are malformed, more than the share of 0.002 that is allowed" in str(
+        caught.value
+    )
+    assert "or set malformed: {skip: 0.003}" in str(caught.value)
 
 
 def test_what_is_lost_with_a_damaged_archive_is_in_no_budget(tmp_path):
@@ -279,4 +283,4 @@ def test_the_budget_is_counted_exactly(share, read, most):
             for records, faults in parts
         ]
         whole = [{"read": read, "malformed": {"why": malformed}, "malformed_allowed": share}]
-        assert is_over_budget(counts) == is_over_budget(whole) == (malformed > most)
+        assert (over_budget(counts) is None) == (over_budget(whole) is None) == (malformed <= most)

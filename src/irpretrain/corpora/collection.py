@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from irpretrain.atomic import write_text
 from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.policy import is_over_budget, no_documents
+from irpretrain.corpora.policy import no_documents, over_budget
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
 
@@ -86,18 +86,14 @@ def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[st
 def _check_malformed(name: str, shards: list[Path]) -> None:
     """Refuse a corpus of whose records, in all shards together, more are malformed than its configuration allows."""
     counts = [read_sidecar(path).get("counts", {}) for path in shards]
-    if not is_over_budget(counts):
-        return
-    malformed = sum(sum(shard["malformed"].values()) for shard in counts)
-    read = sum(shard["read"] for shard in counts)
-    first = next(example for shard in counts for example in shard["malformed_examples"])
-    raise InputError(
-        name,
-        f"{malformed:,} of {read:,} records are malformed, more than the share of {counts[0]['malformed_allowed']:g} "
-        f"that the configuration allows: {first}",
-        remedy="Mend the files, or raise `malformed: {skip: <share>}` of the corpus. The .meta.json of its shards have "
-        "examples.",
-    )
+    if excess := over_budget(counts):
+        first = next(example for shard in counts for example in shard["malformed_examples"])
+        raise InputError(
+            name,
+            f"{excess.told}: {first}",
+            remedy=f"Mend the files, or set malformed: {excess.enough} of the corpus. The .meta.json of its shards "
+            "have examples.",
+        )
 
 
 def _check_number(shards: list[Path], expected: int) -> None:

@@ -62,6 +62,8 @@ _ARCHIVES = {
     ),
 }
 """What archives that are not read begin with, what they are called, and what to do."""
+_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+"""Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2)."""
 _PAGES = re.compile(r"(?<=\.xml)-p\d+p\d+[^.]*")
 """What names of Wikipedia's dumps in many parts have after .xml: the first and the last page."""
 _UTF8_BOM, _UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
@@ -177,7 +179,7 @@ def _compression(start: bytes) -> Compression | None:
         return "bzip2"
     if start.startswith(b"\xfd7zXZ\x00"):
         return "xz"
-    return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") else None
+    return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") or _SKIPPABLE.match(start) else None
 
 
 def open_bytes(path: str | Path) -> IO[bytes]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_UP, Context
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,13 +32,26 @@ Record = TypeVar(
 EXAMPLES = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """More malformed records than the configuration allows.
+
+    Attributes:
+        told: how many they are and how many may be, in words.
+        enough: setting of `malformed` that allows as many.
+    """
+
+    told: str
+    enough: str
+
+
 class Tally:
     """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
 
     def __init__(self, policy: MalformedConfig, setting: str) -> None:
         """Start at zero; `setting` is the key of the configuration that holds `policy`, for the message."""
         self.allowed, self.setting = policy.skip, setting
-        self.fault: InputError | None = None
+        self.fault: tuple[Path, Malformed] | None = None
         self.read = 0
         self.skipped: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
@@ -62,12 +77,9 @@ class Tally:
         """Refuse or count one malformed record."""
         what = clean_line(str(fault))  # it may quote what no terminal or log can show
         place = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_place(fault)})"
-        if self.fault is None or fault.loses_more:
-            where = "" if fault.line is not None else f" ({_place(fault)})"
-            remedy = f"{fault.remedy}, or set {self.setting}: skip to leave such records out and count them."
-            self.fault = InputError(path, f"{what}{where}", fault.line, remedy)
         if self.allowed == 0 or (fault.loses_more and self.allowed < 1):
-            raise self.fault
+            raise self._refusal(path, fault)
+        self.fault = self.fault or (path, fault)
         self.malformed[fault.reason] += 1
         self.first.setdefault(fault.reason, place)
         if len(self.examples) < EXAMPLES:
@@ -75,8 +87,16 @@ class Tally:
 
     def settle(self) -> None:
         """Refuse what was read, all of it, if more records are malformed than the configuration allows."""
-        if self.fault is not None and is_over_budget([self.counts()]):
-            raise self.fault
+        if self.fault is not None and (excess := over_budget([self.counts()])):
+            raise self._refusal(*self.fault, excess)
+
+    def _refusal(self, path: Path, fault: Malformed, excess: Excess | None = None) -> InputError:
+        what = clean_line(str(fault)) + ("" if fault.line is not None else f" ({_place(fault)})")
+        remedy = (
+            f"{fault.remedy}, or set {self.setting}: {excess.enough if excess else 'skip'} to leave such records out "
+            "and count them."
+        )
+        return InputError(path, f"{what}; {excess.told}" if excess else what, fault.line, remedy)
 
     def _skip(self, path: Path, record: Skipped) -> None:
         self.skipped[record.reason] += 1
@@ -104,8 +124,8 @@ def _place(fault: Malformed) -> str:
     return fault.place or f"record {fault.position + 1}"
 
 
-def is_over_budget(counts: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether more of the records read are malformed than the configuration allows.
+def over_budget(counts: Iterable[Mapping[str, Any]]) -> Excess | None:
+    """Return by how much more of the records read are malformed than the configuration allows; None where not.
 
     Args:
         counts: what `Tally.counts` returned, of all shards of a corpus: the answer does not depend on their number.
@@ -117,7 +137,13 @@ def is_over_budget(counts: Iterable[Mapping[str, Any]]) -> bool:
         malformed += sum(shard.get("malformed", {}).values())
         allowed = float(shard.get("malformed_allowed", 1.0))
     # As it is printed: 0.29 of 100 are 29, but the product of the floats is less.
-    return malformed > Fraction(str(allowed)) * read
+    if malformed <= Fraction(str(allowed)) * read:
+        return None
+    share = Context(prec=1, rounding=ROUND_UP).divide(malformed, read)
+    return Excess(
+        f"{malformed:,} of {read:,} records are malformed, more than the share of {allowed:g} that is allowed",
+        "skip" if share >= 1 else f"{{skip: {share:f}}}",
+    )
 
 
 def told_reasons(counts: Iterable[Mapping[str, Any]]) -> str:
