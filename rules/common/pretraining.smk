@@ -66,8 +66,10 @@ def model_place(model):
 
 
 def training_priority(wildcards):
-    """Within a paper what takes longest starts first, so that short jobs fill the gaps and none is left for the end."""
-    return ranking_priority(wildcards) + 1
+    """Within a paper what takes longest starts first, so that short jobs fill the gaps and none is left for the end. A
+    model that another one starts from comes right behind the first paper's: such a chain runs on one core."""
+    is_start = any(CFG.models[name].start == wildcards.model for name in used_models(CFG))
+    return max(ranking_priority(wildcards) + 1, 10 * len(PAPERS) - 5 if is_start else 0)
 
 
 def ranking_priority(wildcards):
