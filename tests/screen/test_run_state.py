@@ -47,7 +47,7 @@ def test_the_time_left_follows_from_the_rates_of_this_run(state):
     # of the training, which is half done after 20 s, 20 s. 30 + 25 s of work were done in 40 s.
     left = state.seconds_left(40.0, {4: Status("step 5/10", 0.5)})
     assert left == Left(pytest.approx(20.5 / (55 / 40)), 5)
-    assert time_left(left) == "about 15 s left, not counting 5 jobs of kinds that have yet to run"
+    assert time_left(left) == "about 15 s left, and 5 jobs not timed yet"
     state.finish(
         3, 45.0
     )  # a search takes 10 s: two more, and nine tenths of the running training's time once more
@@ -68,7 +68,7 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
     assert (
         line
         == (
-            "3 of 10 jobs done, about 15 s left, not counting 5 jobs of kinds that have yet to run. "
+            "3 of 10 jobs done, about 15 s left, and 5 jobs not timed yet. "
             "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)"
         )
         + "."

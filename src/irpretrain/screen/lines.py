@@ -51,7 +51,7 @@ def time_left(left: Left | None) -> str:
     if left is None:
         return "time left not known yet"
     jobs = "1 job" if left.untimed == 1 else f"{left.untimed} jobs"
-    others = f", not counting {jobs} of kinds that have yet to run" if left.untimed else ""
+    others = f", and {jobs} not timed yet" if left.untimed else ""
     return f"about {duration(left.seconds)} left{others}"
 
 
