@@ -37,14 +37,14 @@ def pytest_xdist_setupnodes() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """One of several processes makes the run that files go on from, the others begin with what needs none."""
+    """One of several processes makes the run that files go on from; these files come last."""
     if hasattr(config, "workerinput"):
         waiting = {item.path for item in items if "finished" in _fixtures(item)}
         items.sort(
             key=lambda item: (
                 item.path.name != MAKES_THE_RUN,
-                item.get_closest_marker("workflow") is None,
                 item.path in waiting,
+                item.get_closest_marker("workflow") is None,
             )
         )
 
