@@ -48,6 +48,11 @@ def test_the_default_is_valid():
         ("objectives.rop.muu", 3, ["rop: muu: unknown key", "did you mean mu?"]),
         ("objectives.rop.type", "rup", ["rop.type: 'rup' is unknown", "did you mean rqp or rop"]),
         ("objectives.rop.type", [], ["rop.type: [] is unknown", "allowed are"]),
+        (
+            "word_vectors.files",
+            {"pretrainnig": "a"},
+            ["word_vectors.files: 'pretrainnig' is not in collections"],
+        ),
         ("corpora.squad-dev.shards", "x", ["corpora.squad-dev.shards", "valid integer"]),
         ("datasets.squad-train.folds", 600, ["600 folds cannot be made of 500 queries", "lower folds"]),
         ("datasets.squad-train.folds", 2, ["no room for training, validation and test"]),

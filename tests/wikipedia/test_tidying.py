@@ -138,6 +138,11 @@ def test_words_go_only_between_gaps_within_brackets(wikitext, text):
         ("{{x}}.", ""),
         ("; {{x}} : {{x}}\n; {{x}} : {{x}}\n: {{x}}", ""),
         ("j, , k", "j, k"),
+        ("He came ({{x}}){{y}}. Then he left.", "He came. Then he left."),
+        ("Foo ({{x}}){{y}} is", "Foo is"),
+        ("read “{{x}}”{{y}}. It “{{x}}” {{y}}, was", "read. It, was"),
+        ('it "{{x}}" {{y}}. Next', "it. Next"),
+        ("({{x}}){{y}}. A", "A"),
     ],
 )
 def test_punctuation_of_other_scripts_and_at_the_ends_of_lines(wikitext, text):

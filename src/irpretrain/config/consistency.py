@@ -73,6 +73,9 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from unknown_names(f"collections.{name}", corpora, config.corpora, "corpora")
         if not corpora:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
+    yield from unknown_names(
+        "word_vectors.files", config.word_vectors.files, config.collections, "collections"
+    )
     for name, model in config.models.items():
         yield from model_faults(config, name, model)
     for name in used_predictors(config):

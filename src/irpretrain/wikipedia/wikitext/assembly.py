@@ -91,6 +91,8 @@ def _close_gaps(text: str) -> str:
     shown, *rest = text.split(DROPPED)
     pieces: list[str] = []
     for after in rest:
+        if pieces and not shown.strip(" "):  # between two gaps: what stands before the first one decides
+            shown = pieces.pop() + shown
         before, after = _close_gap(shown, after)
         pieces.append(before)
         shown = after
