@@ -13,7 +13,7 @@ from irpretrain.config.downstream import DownstreamConfig
 from irpretrain.config.experiments import AbsenceConfig, ExperimentConfig, Paper
 from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.root import Config
-from irpretrain.config.usage import active_downstream, active_experiments
+from irpretrain.config.usage import active_downstream, active_experiments, shown_predictors
 from irpretrain.config.weight_views import TermWeightPageConfig
 from irpretrain.errors import ConfigError
 
@@ -130,6 +130,11 @@ def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
             elif section == "diagnoses":
                 kept = {"diagnoses": {name: view}, "predictors": config.predictors}
                 alone = _with_models(alone.model_copy(update=kept), view.models)
+            elif section == "predictors":
+                if name not in shown_predictors(config):
+                    continue
+                # without objectives, as one that no objective names is shown for its own sake
+                alone = alone.model_copy(update={section: {name: view}, "objectives": {}})
             else:
                 alone = alone.model_copy(update={section: {name: view}})
             if missing := missing_files(alone):
