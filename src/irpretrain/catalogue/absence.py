@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from irpretrain.catalogue.folders import searched
@@ -123,20 +123,18 @@ def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
     for section, (paper, _) in VIEWS.items():
         if paper is not None and paper not in config.report.papers:
             continue
-        for name, view in getattr(config, section).items():
+        views: Mapping[str, Any] = (
+            shown_predictors(config) if section == "predictors" else getattr(config, section)
+        )
+        for name, view in views.items():
             alone = _alone(config, papers=[paper or "prop"]).model_copy(update=bare)
             if (page := _as_experiment(config, view)) is not None:
                 alone = alone.model_copy(update={"experiments": {name: page}})
             elif section == "diagnoses":
                 kept = {"diagnoses": {name: view}, "predictors": config.predictors}
                 alone = _with_models(alone.model_copy(update=kept), view.models)
-            elif section == "predictors":
-                if name not in shown_predictors(config):
-                    continue
-                # without objectives, as one that no objective names is shown for its own sake
+            else:  # without objectives: a predictor that none names is shown for its own sake
                 alone = alone.model_copy(update={section: {name: view}, "objectives": {}})
-            else:
-                alone = alone.model_copy(update={section: {name: view}})
             if missing := missing_files(alone):
                 yield section, name, _reason(missing)
 
