@@ -18,6 +18,7 @@ from irpretrain.errors import SetupError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.reranker import load_reranker
 from irpretrain.training import fast_paths
+from irpretrain.training.compute import precision_on
 from irpretrain.training.fast_paths import compile_layers, packs, say_once, slow_paths, use_fast_paths
 from tiny_models import write_distilbert
 
@@ -191,3 +192,29 @@ def test_compiling_without_a_compiler_is_refused(tiny_encoder: Path, monkeypatch
 
 def test_layers_of_no_bert_are_left_alone() -> None:
     compile_layers(None, True, CPU)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "precision"),
+    [
+        ({"avx2": True, "avx512_bf16": False}, "fp32"),
+        ({"avx512_bf16": True}, "bf16"),
+        ({"amx_bf16": True}, "bf16"),
+        ({}, "fp32"),
+    ],
+)
+def test_auto_is_bf16_where_the_processor_multiplies_it(
+    capabilities: dict[str, bool], precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
+    cpu = torch.device("cpu")
+    assert precision_on(cpu, ComputeConfig(precision="auto")) == precision
+    assert precision_on(cpu, ComputeConfig()) == "fp32"
+
+
+@pytest.mark.parametrize(("supported", "precision"), [(True, "bf16"), (False, "fp32")])
+def test_auto_is_bf16_where_the_gpu_multiplies_it(
+    supported: bool, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: supported)
+    assert precision_on(GPU, ComputeConfig(precision="auto")) == precision

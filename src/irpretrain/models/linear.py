@@ -17,7 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 SMALLEST = 64
-"""Layers with fewer outputs (a score head) are not worth oneDNN's set-up."""
+"""Layers with fewer outputs are not worth oneDNN's set-up."""
+MOST_SCORES = 2
+"""Outputs of a layer that scores: relevance, or a word's weight; two classes; start and end of an answer."""
 
 
 class _OneDnnLinear(torch.autograd.Function):
@@ -81,8 +83,20 @@ class Linear(nn.Linear):
         return linear(input, self.weight, self.bias)
 
 
+class ScoreLayer(nn.Linear):
+    """`torch.nn.Linear` that stays in single precision under autocast; parameters and their names are the same.
+
+    A score in bf16 has eight bits: most documents of a list would tie.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return x wᵀ + b in single precision."""
+        with torch.autocast(input.device.type, enabled=False):
+            return functional.linear(input.to(self.weight.dtype), self.weight, self.bias)
+
+
 def use_fast_linear(module: nn.Module) -> None:
-    """Let all linear layers with a bias in `module` take the faster kernel."""
+    """Let all linear layers with a bias in `module` take the faster kernel, and those that score stay precise."""
     for layer in module.modules():
         if type(layer) is nn.Linear and layer.bias is not None:
-            layer.__class__ = Linear
+            layer.__class__ = ScoreLayer if layer.out_features <= MOST_SCORES else Linear

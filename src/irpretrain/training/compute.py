@@ -128,7 +128,17 @@ def versions() -> dict[str, str]:
     }
 
 
+def precision_on(device: torch.device, options: ComputeConfig) -> str:
+    """Return fp32, bf16 or fp16: the configured precision, or the one that `auto` chooses for this device."""
+    if options.precision != "auto":
+        return options.precision
+    if device.type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
+    capabilities = torch.cpu.get_capabilities()
+    return "bf16" if capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") else "fp32"
+
+
 def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
     """Return the context in which matrix products have the configured precision."""
-    narrow = NARROW.get(options.precision)
+    narrow = NARROW.get(precision_on(device, options))
     return torch.autocast(device.type, dtype=narrow, enabled=narrow is not None)

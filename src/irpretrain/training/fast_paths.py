@@ -17,7 +17,7 @@ from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import SetupError
 from irpretrain.models.linear import Linear
 from irpretrain.models.packed_encoder import attention_of, why_no_kernel
-from irpretrain.training.compute import NARROW
+from irpretrain.training.compute import NARROW, precision_on
 from irpretrain.training.ranks import here
 
 _said: set[str] = set()
@@ -81,13 +81,14 @@ def slow_paths(
         device: a GPU.
         training: whether it will train, with dropout.
     """
-    if options.precision == "fp32":
+    precision = precision_on(device, options)
+    if precision == "fp32":
         yield "matrix products are in single precision, without tensor cores; set compute.precision to bf16"
     if bert is None:
         yield "padding is computed, because the model is no BERT"
     elif options.packing == "off":
         yield "padding is computed, because compute.packing is off"
-    elif reason := why_no_kernel(bert, device, NARROW.get(options.precision, torch.float32), training):
+    elif reason := why_no_kernel(bert, device, NARROW.get(precision, torch.float32), training):
         doing = "padding is computed" if options.packing == "auto" else "attention is a call a sequence"
         yield f"{doing}: torch's attention of variable length cannot be used, because {reason}"
 

@@ -8,6 +8,7 @@ import torch
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.resources import parse_yaml, resources_directory
+from irpretrain.training.compute import precision_on
 from irpretrain.training.fast_paths import say_once
 
 TERA = 1e12
@@ -33,8 +34,9 @@ def peak_rate(device: torch.device, options: ComputeConfig) -> float | None:
     if device.type != "cuda":
         return None
     name = torch.cuda.get_device_name(device)
-    rate = gpu_rates().get(name, {}).get(options.precision)
+    precision = precision_on(device, options)
+    rate = gpu_rates().get(name, {}).get(precision)
     if rate is None:
-        say_once(f"no MFU is shown: resources/gpu_rates.yaml has no rate of {name!r} in {options.precision}")
+        say_once(f"no MFU is shown: resources/gpu_rates.yaml has no rate of {name!r} in {precision}")
         return None
     return rate * TERA
