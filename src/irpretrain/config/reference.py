@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -23,20 +24,24 @@ from irpretrain.objectives.registry import OBJECTIVES
 
 HEADER = """# Configuration reference
 
-Generated from the pydantic models by `make docs`; do not edit. The configuration is `config.yaml`, with overlays
-laid over it (`--configfile`); mappings are merged, anything else is replaced, and a named entry set to `null` is
-removed. Unknown keys are refused. A default marked *preset* comes from `preset`, see [Presets](#presets).
+Generated from the pydantic models by `make docs`; do not edit. The configuration is `config.yaml`. Overlays
+(`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
+An unknown key is an error.
+
+An entry reads: `key` (type and unit; default): meaning. Default *preset*: see [Presets](#presets). A section has a
+heading of its own below.
 """
 
 
 def config_reference() -> str:
     """Return the reference page as Markdown."""
     parts = [HEADER]
+    places: dict[tuple[type[BaseModel], str, str], str] = {}
     for title, model in _sections():
-        parts.append(
-            f"\n## {title}\n\n{_summary(model)}\n\n| key | type | default | unit | meaning |\n|---|---|---|---|---|"
-        )
-        parts += [_row(title, name, field) for name, field in model.model_fields.items()]
+        parts.append(f"\n## {title}\n")
+        if " of format " not in title:
+            parts.append(f"{_summary(model)}\n")
+        parts += _entries(title, model, places)
     parts.append(
         "\n## Presets\n\nPapers and their released code differ in these choices.\n\n"
         "| key | paper | released |\n|---|---|---|"
@@ -48,6 +53,43 @@ def config_reference() -> str:
     )
     parts += [f"| `{key}` | {' | '.join(values)} |" for key, values in _recipe_rows()]
     return "\n".join(parts) + "\n"
+
+
+def _entries(
+    title: str, model: type[BaseModel], places: dict[tuple[type[BaseModel], str, str], str]
+) -> Iterator[str]:
+    """The keys of a section as lines. A key that a section above has from the same base class is only named.
+
+    `places` says under which title each key with its text was described; it is filled here.
+    """
+    sections: list[str] = []
+    above: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for name, field in model.model_fields.items():
+        if name == "type" and " of type " in title:
+            continue  # the title says it
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            sections.append(f"`{name}`" + (" (required)" if field.is_required() else ""))
+            continue
+        line = _line(title, name, field)
+        place = places.setdefault((_declaring(model, name), name, line), title)
+        if place == title:
+            lines.append(line)
+        else:
+            above.setdefault(place, []).append(f"`{name}`")
+    yield from lines
+    yield from (f"- As in [{place}](#{_anchor(place)}): {', '.join(names)}." for place, names in above.items())
+    if sections:
+        yield f"- Sections: {', '.join(sections)}."
+
+
+def _declaring(model: type[BaseModel], name: str) -> type[BaseModel]:
+    """The class, among a model and its bases, that declares a field."""
+    return next(base for base in model.__mro__ if name in base.__dict__.get("__annotations__", {}))
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def config_schema() -> str:
@@ -69,8 +111,11 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
         seen.add(model)
         yield title, model
         waiting = [*_children(f"{title}.", model), *waiting]
+    types: dict[type[BaseModel], list[str]] = {}
     for name, module in OBJECTIVES.items():
-        yield f"objectives.<name> of type {name}", import_module(module).Options
+        types.setdefault(import_module(module).Options, []).append(name)
+    for options, names in types.items():
+        yield f"objectives.<name> of type {', '.join(names)}", options
     places: dict[Kind, str] = {
         "documents": "corpora.<name>",
         "topics": "datasets.<name>.queries",
@@ -108,17 +153,10 @@ def _flatten(annotation: Any) -> Iterator[Any]:
         yield from _flatten(argument)
 
 
-def _row(title: str, name: str, field: FieldInfo) -> str:
+def _line(title: str, name: str, field: FieldInfo) -> str:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    meaning = (field.description or "").replace("|", "\\|")
-    cells = (
-        f"`{name}`",
-        _type(field.annotation),
-        _default(title, name, field),
-        str(extra.get("unit", "")),
-        meaning,
-    )
-    return f"| {' | '.join(cells)} |"
+    kind = ", ".join(filter(None, (_type(field.annotation), str(extra.get("unit", "")))))
+    return f"- `{name}` ({kind}; {_default(title, name, field)}): {field.description or ''}".rstrip(": ")
 
 
 def _type(annotation: Any) -> str:
@@ -151,8 +189,7 @@ def _default(title: str, name: str, field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     if field.default_factory is not None or field.default is PydanticUndefined:
-        is_section = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-        return "see its keys" if is_section else "empty"
+        return "empty"
     return _shown(field.default)
 
 
