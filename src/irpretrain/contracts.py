@@ -262,12 +262,12 @@ def _brief(schema: pa.Schema) -> str:
 
 
 _PLACE = (
-    Column("part", pa.int32(), "which file of the corpus, in sorted order; first key of the corpus order"),
+    Column("part", pa.int32(), "file of the corpus, in sorted order; first key of the order"),
     Column(
         "position",
         pa.int64(),
-        "place of the record in that file: its number, for pages of a dump see corpora.md; of a passage, the record's "
-        "× 65,536 + passage; second key of the order",
+        "record in that file (pages of a dump: see corpora.md); for a passage, record × 65,536 + "
+        "passage; second key of the order",
     ),
 )
 
@@ -285,34 +285,33 @@ LINK = _record(target=pa.string(), fragment=pa.string(), start=pa.int32(), end=p
 
 DOCUMENTS = Contract(
     "documents",
-    "A corpus shard: one row a document, in corpus order (part, position).",
+    "A corpus shard: one row per document, in corpus order (part, position).",
     (
-        Column("document_id", pa.string(), "unique in its collection; the identifier used in runs and qrels"),
+        Column("document_id", pa.string(), "unique in its collection; used in runs and qrels"),
         *_PLACE,
-        Column("title", pa.string(), "title, empty where there is none"),
-        Column("url", pa.string(), "address, empty where there is none"),
-        Column("body", pa.string(), "plain text; paragraphs are separated by newlines"),
+        Column("title", pa.string(), "title, or empty"),
+        Column("url", pa.string(), "address, or empty"),
+        Column("body", pa.string(), "plain text with a newline between paragraphs"),
         Column(
             "sections",
             _list(SECTION),
-            "level (0: the lead section, 2: ==x==, …), heading, where its own text starts and ends in the body, and "
-            "what its heading says of it (role: see-also, boilerplate, or empty), in order; empty for a text without "
-            "known structure: one lead section",
+            "in order: level (0: lead section, 2: ==x==, …), heading, start and end of its text in the body, "
+            "role (see-also, boilerplate, or empty). An empty list means one lead section",
             "characters",
             default=[],
         ),
         Column(
             "links",
             _list(LINK),
-            "title of the article linked as written, fragment without its #, where the anchor starts and ends in the "
-            "body, number of its section; in order",
+            "in order: linked title as written, fragment without #, start and end of the anchor in the body, "
+            "number of its section",
             "characters",
             default=[],
         ),
         Column(
             "disambiguation",
             pa.bool_(),
-            "whether the page only lists articles of like name",
+            "the page only lists articles with similar names",
             default=False,
         ),
     ),
@@ -320,58 +319,58 @@ DOCUMENTS = Contract(
 
 REDIRECTS = Contract(
     "redirects",
-    "Redirects of a corpus shard, in corpus order; without rows for formats that have none. The file's metadata "
-    "`title_case` is what dumps say of the case of titles.",
+    "Redirects of a corpus shard, in corpus order; no rows for formats without redirects. The file's metadata "
+    "`title_case` is the dump's rule for the case of titles.",
     (
         *_PLACE,
-        Column("title", pa.string(), "title of the page that redirects"),
-        Column("target", pa.string(), "title it leads to, as written"),
-        Column("fragment", pa.string(), "section of the target, without its #; empty where there is none"),
+        Column("title", pa.string(), "title of the redirect page"),
+        Column("target", pa.string(), "target title as written"),
+        Column("fragment", pa.string(), "section of the target without #, or empty"),
     ),
 )
 
 _SIZES = (
-    Column("words", pa.int32(), "words of its body, between white space", "words"),
-    Column("segments", pa.int32(), "number of its segments, at least 1", "segments"),
-    Column("disambiguation", pa.bool_(), "whether the page only lists what its title may mean"),
+    Column("words", pa.int32(), "words of the body, split at white space", "words"),
+    Column("segments", pa.int32(), "number of segments, at least 1", "segments"),
+    Column("disambiguation", pa.bool_(), "the page only lists meanings of its title"),
 )
 
 LINK_SOURCES = Contract(
     "link_sources",
-    "Documents of a corpus shard as sources of links, in corpus order.",
+    "Documents of a corpus shard as link sources, in corpus order.",
     (
         *_PLACE,
         Column("document_id", pa.string(), "document"),
         Column("title", pa.string(), "its title"),
-        Column("key", pa.string(), "its title in normal form, by which links find it"),
+        Column("key", pa.string(), "normalised title; links match it"),
         *_SIZES,
     ),
 )
 
 LINKS = Contract(
     "links",
-    "Links of a corpus shard, one row each, in the order of their documents.",
+    "Links of a corpus shard in document order.",
     (
         *_PLACE,
-        Column("segment", pa.int16(), "segment of the source that holds the anchor's first character"),
-        Column("section", pa.int16(), "section of the source that holds the anchor"),
+        Column("segment", pa.int16(), "segment of the anchor's first character in the source"),
+        Column("section", pa.int16(), "section of the anchor in the source"),
         Column("start", pa.int32(), "first character of the anchor in the source's body", "characters"),
         Column("end", pa.int32(), "end of the anchor in the source's body", "characters"),
-        Column("target", pa.string(), "title that is linked, in normal form, before redirects"),
-        Column("see_also", pa.bool_(), "whether the anchor is in a See Also section"),
-        Column("mention", pa.bool_(), "whether this is a mention of a title, made a link by option"),
+        Column("target", pa.string(), "normalised title of the target, before redirects"),
+        Column("see_also", pa.bool_(), "the anchor is in a See Also section"),
+        Column("mention", pa.bool_(), "a mention of a title, made a link by option"),
     ),
 )
 
 NODES = Contract(
     "nodes",
-    "Documents of a collection as nodes of its graph, numbered from 0: corpora in the order of the configuration, "
-    "within each by (part, position).",
+    "Documents of a collection as graph nodes, numbered from 0: by corpus in the order of the configuration, then by "
+    "(part, position).",
     (
-        Column("node", pa.int32(), "number of the document; also the number of the row"),
+        Column("node", pa.int32(), "document number, equal to the row number"),
         Column("document_id", pa.string(), "document"),
         Column("title", pa.string(), "its title"),
-        Column("corpus", pa.int16(), "which corpus of the collection, from 0"),
+        Column("corpus", pa.int16(), "corpus of the collection, from 0"),
         *_PLACE,
         *_SIZES,
     ),
@@ -379,43 +378,41 @@ NODES = Contract(
 
 HYPERLINKS = Contract(
     "hyperlinks",
-    "Which segment of which document links which document: one row for each that occurs, sorted by (source, segment, "
-    "target). docs/methods/wikipedia-graph.md defines the groups D1 to D5 by these columns.",
+    "Links from segments to documents: one row per (source, segment, target), sorted by these. "
+    "docs/methods/wikipedia-graph.md defines the groups D1 to D5 by these columns.",
     (
         Column("source", pa.int32(), "node that links"),
         Column("segment", pa.int16(), "segment of the source"),
-        Column("target", pa.int32(), "node that is linked, never the source"),
-        Column(
-            "start", pa.int32(), "first anchor of the target in that segment: first character", "characters"
-        ),
+        Column("target", pa.int32(), "linked node, never the source"),
+        Column("start", pa.int32(), "start of the target's first anchor in that segment", "characters"),
         Column("end", pa.int32(), "its end", "characters"),
-        Column("symmetric", pa.bool_(), "whether the target links the source, from whichever segment"),
-        Column("back_segment", pa.int16(), "first segment of the target that links the source, -1 for none"),
+        Column("symmetric", pa.bool_(), "the target links the source from any segment"),
+        Column("back_segment", pa.int16(), "first segment of the target that links the source, or -1"),
         Column(
             "strong",
             pa.bool_(),
-            "whether the target's first anchor of the source is in its first segment, as graph.first_segment has it",
+            "the target's first anchor of the source is in its first segment (graph.first_segment)",
         ),
-        Column("section", pa.int16(), "section of the source that holds the first anchor"),
+        Column("section", pa.int16(), "section of the first anchor in the source"),
     ),
 )
 
 SEE_ALSO = Contract(
     "see_also",
-    "Edges of the See Also graph: distinct, sorted by (source, target).",
+    "Edges of the See Also graph, distinct, sorted by (source, target).",
     (
-        Column("source", pa.int32(), "node whose See Also section holds the link"),
-        Column("target", pa.int32(), "node that is linked, never the source"),
+        Column("source", pa.int32(), "node with the link in See Also"),
+        Column("target", pa.int32(), "linked node, never the source"),
     ),
 )
 
 ANCHOR_TEXTS = Contract(
     "anchor_texts",
-    "What the words of an anchor lead to in a collection: distinct, sorted by (anchor, target).",
+    "Targets of each anchor text in a collection, distinct, sorted by (anchor, target).",
     (
-        Column("anchor", pa.string(), "text of the anchor, case folded, white space as single spaces"),
-        Column("target", pa.int32(), "node that such an anchor links"),
-        Column("links", pa.int32(), "rows of HYPERLINKS that do", "links"),
+        Column("anchor", pa.string(), "anchor text, case folded, with single spaces"),
+        Column("target", pa.int32(), "linked node"),
+        Column("links", pa.int32(), "number of rows in HYPERLINKS", "links"),
     ),
 )
 
@@ -423,23 +420,23 @@ QUERIES = Contract(
     "queries",
     "Queries of a data set, in the order of their source.",
     (
-        Column("query_id", pa.string(), "the identifier used in runs and qrels"),
-        Column("text", pa.string(), "what is searched for"),
+        Column("query_id", pa.string(), "used in runs and qrels"),
+        Column("text", pa.string(), "query text"),
     ),
 )
 
 WORD_COUNTS = Contract(
     "word_counts",
-    "Collection statistics: one row a word, sorted by word (code points).",
+    "Collection statistics: one row per word, sorted by word (code points).",
     (
         Column("word", pa.string(), "lower-cased word"),
         Column("count", pa.int64(), "occurrences in the collection", "words"),
-        Column("documents", pa.int64(), "documents that hold it", "documents"),
+        Column("documents", pa.int64(), "documents with the word", "documents"),
         Column(
             "stem_documents",
             pa.int64(),
-            "documents in which it is the first word of its Porter stem; summed over the words of a stem, the "
-            "documents that hold the stem",
+            "documents in which it is the first word of its Porter stem; the sum over a stem's words is the "
+            "stem's document frequency",
             "documents",
         ),
     ),
@@ -447,10 +444,10 @@ WORD_COUNTS = Contract(
 
 VOCABULARY = Contract(
     "vocabulary",
-    "Words that a ranker over words knows, in the order of their vectors, which begins with 1.",
+    "Vocabulary of a ranker over words, in the order of its vectors, from 1.",
     (
         Column("word", pa.string(), "lower-cased word"),
-        Column("number", pa.int64(), "its row in the WORD_COUNTS table of the ranker's collection"),
+        Column("number", pa.int64(), "row in WORD_COUNTS of the ranker's collection"),
     ),
 )
 
@@ -464,33 +461,34 @@ NO_ANCHOR = (-1, -1)
 
 GROUPS = Contract(
     "groups",
-    "Ranking groups: each is a list of (query, document) sequences of which the first is preferred. Either the "
-    "queries or the documents hold one entry, which all sequences share; the other list names the sequences.",
+    "Ranking groups: lists of (query, document) sequences; the first sequence is preferred. Queries "
+    "or documents hold one entry that all sequences share; the other list has one entry per "
+    "sequence.",
     (
         *_PLACE,
-        Column("sample", pa.int32(), "which group of that document; third key of the order"),
+        Column("sample", pa.int32(), "group of that document; third key of the order"),
         Column(
             "queries",
             _list(QUERY_PART),
-            "each a literal text, or (where document_id is not empty) the tokens start to end of a document",
+            "a literal text, or (if document_id is not empty) the tokens start to end of a document",
         ),
         Column(
             "documents",
             _list(SPAN),
-            "each the tokens start to end of a document in the token store; end = -1 means to its end; the tokens "
-            "gap_start to gap_end of that document are left out, none where both are 0",
+            "tokens start to end of a document in the token store (end -1: to its end), without the tokens "
+            "gap_start to gap_end (both 0: no gap)",
             "word pieces",
         ),
         Column(
             "scores",
             _list(pa.float32()),
-            "what the preference was read from, one a sequence (ROP: log-likelihood of the word set)",
+            "score behind the preference, one per sequence (ROP: log-likelihood of the word set)",
         ),
         Column(
             "anchors",
             _list(ANCHOR),
-            "empty, or one a sequence: the tokens start to end of the query's document that are the anchor of its link "
-            "to this sequence's document; -1 and -1 where there is none",
+            "empty, or one per sequence: tokens start to end, in the query's document, of the anchor that links this "
+            "sequence's document; -1 and -1 without a link",
             "word pieces",
         ),
     ),
@@ -498,26 +496,25 @@ GROUPS = Contract(
 
 _DOCUMENT_QUERY = (
     *_PLACE,
-    Column("sample", pa.int32(), "which query of that document, from 0; third key of the order"),
+    Column("sample", pa.int32(), "query of that document, from 0; third key of the order"),
     Column("document_id", pa.string(), "document"),
-    Column("query_id", pa.string(), "identifier of a query of a data set; empty for a pseudo-query"),
-    Column("query", pa.string(), "text of the query; of a pseudo-query, its words"),
+    Column("query_id", pa.string(), "id in the data set; empty for a pseudo-query"),
+    Column("query", pa.string(), "query text, or the words of a pseudo-query"),
 )
 
 DOCUMENT_QUERIES = Contract(
     "document_queries",
-    "Queries of documents: pseudo-queries of a corpus shard, or a data set's queries with the documents relevant to "
-    "them; in corpus order.",
+    "Pseudo-queries of a corpus shard, or a data set's queries with their relevant documents, in corpus order.",
     _DOCUMENT_QUERY,
 )
 
 AXIOM_VALUES = Contract(
     "axiom_values",
-    "What the axioms compare: DOCUMENT_QUERIES with one value an axiom; docs/methods/axioms.md defines them. Of STM-2 "
-    "it is the share that decides where stm_1 is close.",
+    "DOCUMENT_QUERIES with one value per axiom; docs/methods/axioms.md defines them. stm_2 is the share that decides "
+    "if stm_1 is close.",
     (
         *_DOCUMENT_QUERY,
-        Column("terms", pa.int32(), "different terms of the query", "terms"),
+        Column("terms", pa.int32(), "distinct query terms", "terms"),
         Column("rank", pa.int32(), "RANK, smaller is better; 0 stands for +∞", "documents"),
         Column("rep_ql", pa.float64(), "REP-QL: mean log-likelihood of a term, natural logarithm"),
         Column("rep_tfidf", pa.float64(), "REP-TFIDF: mean tf·idf"),
@@ -525,32 +522,32 @@ AXIOM_VALUES = Contract(
         Column("prox_2", pa.float64(), "PROX-2: mean place of first occurrences, smaller is better", "words"),
         Column("reg", pa.float64(), "REG: occurrences of the most diverse term", "words"),
         Column("stm_1", pa.float64(), "STM-1: cosine of query and document"),
-        Column("stm_2", pa.float64(), "STM-2: share of terms that the document holds"),
+        Column("stm_2", pa.float64(), "STM-2: share of terms in the document"),
         Column("stm_3", pa.float64(), "STM-3: share of terms similar to the document"),
     ),
 )
 
 AXIOM_PAIRS = Contract(
     "axiom_pairs",
-    "Pairs of pseudo-queries of documents that an axiom diagnosis compares, in random order.",
+    "Pairs of pseudo-queries for an axiom diagnosis, in random order.",
     (
-        Column("pair", pa.int32(), "number of the pair, from 0; also number of the row"),
+        Column("pair", pa.int32(), "pair number from 0, equal to the row number"),
         Column("document_id", pa.string(), "document"),
         Column("first", pa.string(), "words of one pseudo-query"),
         Column("second", pa.string(), "words of another, of equal length"),
         Column(
             "preferences",
             _list(pa.int8()),
-            "one an axiom, in the order of ARES's table 1: 1 where it prefers the first, -1 the second, 0 neither",
+            "one per axiom, in the order of ARES's table 1: 1 prefers the first, -1 the second, 0 neither",
         ),
     ),
 )
 
 PAIR_SCORES = Contract(
     "pair_scores",
-    "A re-ranker's scores of both pseudo-queries of each row of AXIOM_PAIRS for its document.",
+    "A re-ranker's scores of both pseudo-queries of each row of AXIOM_PAIRS.",
     (
-        Column("pair", pa.int32(), "number of the pair; also number of the row"),
+        Column("pair", pa.int32(), "pair number, equal to the row number"),
         Column("first", pa.float32(), "score of the first pseudo-query"),
         Column("second", pa.float32(), "score of the second"),
     ),
@@ -558,33 +555,30 @@ PAIR_SCORES = Contract(
 
 TERM_TARGETS = Contract(
     "term_targets",
-    "What term weighting learns from: one row a text (a passage or a query), or one a (query, passage) pair, in the "
-    "order of the texts; docs/methods/deepct.md has the definitions.",
+    "Targets of term weighting: one row per text (passage or query) or per (query, passage) pair, in text order; "
+    "definitions in docs/methods/deepct.md.",
     (
         *_PLACE,
-        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
-        Column("sample", pa.int32(), "which row of that text, from 0; third key of the order"),
-        Column("text", pa.string(), "the text itself"),
-        Column(
-            "judged", pa.int32(), "relevant queries (of a passage) or documents (of a query) counted here"
-        ),
-        Column("targets", _list(pa.float32()), "target of each word of the text, from 0 to 1"),
+        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("sample", pa.int32(), "row of that text, from 0; third key of the order"),
+        Column("text", pa.string(), "text"),
+        Column("judged", pa.int32(), "number of relevant queries (of a passage) or documents (of a query)"),
+        Column("targets", _list(pa.float32()), "target of each word, from 0 to 1"),
     ),
 )
 
 TERM_WEIGHT = _record(term=pa.string(), weight=pa.float32())
 TERM_WEIGHTS = Contract(
     "term_weights",
-    "Predicted weights of a corpus shard's words, or of a data set's queries: one row a text, in their order, those "
-    "without words too.",
+    "Predicted weights for a corpus shard or a data set's queries: one row per text in order, also for texts without "
+    "words.",
     (
         *_PLACE,
-        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
         Column(
             "terms",
             _list(TERM_WEIGHT),
-            "the text's different words, lower-cased, sorted by code points; of a word that occurs again, the largest "
-            "weight",
+            "distinct lower-cased words, sorted by code points; a repeated word has its largest weight",
         ),
     ),
 )
@@ -592,72 +586,72 @@ TERM_WEIGHTS = Contract(
 TERM_COUNT = _record(term=pa.string(), weight=pa.int32())
 TERM_VECTORS = Contract(
     "term_vectors",
-    "Integer weights that stand for term frequencies in an index: one row a text, in their order, those without "
-    "terms too.",
+    "Integer weights in place of term frequencies in an index: one row per text in order, also for texts without "
+    "terms.",
     (
         *_PLACE,
-        Column("document_id", pa.string(), "the text: a document or, where queries are weighted, a query"),
+        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
         Column(
             "terms",
             _list(TERM_COUNT),
-            "the terms with weights of 1 or more: different lower-cased words, not stemmed, sorted by code points",
+            "distinct lower-cased words with weight 1 or more, not stemmed, sorted by code points",
         ),
     ),
 )
 
 EXPANSIONS = Contract(
     "expansions",
-    "Queries that a model wrote for documents: one row a document, in their order, those without queries too.",
+    "Queries that a model wrote: one row per document in order, also for documents without queries.",
     (
         *_PLACE,
         Column("document_id", pa.string(), "document"),
         Column(
             "queries",
             _list(pa.string()),
-            "its queries, in the order of their draws or, of a beam search, best first",
+            "queries in the order of their draws; from a beam search, best first",
         ),
     ),
 )
 
 SPAN_QUESTIONS = Contract(
     "span_questions",
-    "One row a question of a task of extractive question answering.",
+    "One row per question of extractive question answering.",
     (
         Column("role", pa.string(), "train, choose (epoch and learning rate) or test"),
         Column("question_id", pa.string(), "question"),
         Column("question", pa.string(), "its text"),
-        Column("context", pa.string(), "the text that it is asked of"),
+        Column("context", pa.string(), "text with the answer"),
         Column("answers", _list(pa.string()), "every accepted answer"),
-        Column("starts", _list(pa.int32()), "first character of each answer that stands in the text"),
-        Column("ends", _list(pa.int32()), "the character behind its last"),
+        Column("starts", _list(pa.int32()), "start of each answer that occurs in the text"),
+        Column("ends", _list(pa.int32()), "end of each, exclusive"),
     ),
 )
 
 LABELLED_SENTENCES = Contract(
     "labelled_sentences",
-    "One row an example of a task of GLUE.",
+    "One row per example of a GLUE task.",
     (
         Column("role", pa.string(), "train, choose (epoch and learning rate), test or mismatched"),
         Column(
             "example_id", pa.string(), "<file>-<line>: file train, development or mismatched, line from 1"
         ),
-        Column("texts", _list(pa.string()), "a sentence, or two"),
-        Column("label", pa.string(), "class, or a number as it is written"),
+        Column("texts", _list(pa.string()), "one or two sentences"),
+        Column("label", pa.string(), "class, or a number as written"),
     ),
 )
 
 PER_QUERY = Contract(
     "per_query",
-    "One row a query, measure and run.",
+    "One row per query, measure and run.",
     (
         Column("dataset", pa.string(), "data set"),
-        Column("candidates", pa.string(), "first-stage run that was re-ranked"),
+        Column("candidates", pa.string(), "first-stage run that is re-ranked"),
         Column("model", pa.string(), "model, or the first stage itself"),
         Column(
             "regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"
         ),
-        Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 where nothing was trained"),
-        Column("fold", pa.int32(), "test fold of the query, from 1; 0 where there are no folds"),
+        Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 without training"),
+        Column("fold", pa.int32(), "test fold of the query, from 1; 0 without folds"),
         Column("query_id", pa.string(), "query"),
         Column("measure", pa.string(), "measure, in ir_measures' notation"),
         Column("value", pa.float64(), "its value"),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -17,27 +18,37 @@ HEADER = f"""# Tables between stages
 Generated from `irpretrain.contracts` by `make docs`; do not edit. Each table is a Parquet file, checked when it is
 written and when it is read; no value is null. A row group ends
 after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
-[Architecture](architecture.md) says which stage makes which table.
+[Architecture](architecture.md) says which stage makes which table. A column reads: `name` (type, unit): meaning.
 """
 
 
 def contracts_reference() -> str:
     """Return the page as Markdown."""
-    return "\n".join([HEADER, *(_section(contract) for contract in CONTRACTS)])
+    places: dict[Column, str] = {}
+    return "\n".join([HEADER, *(_section(contract, places) for contract in CONTRACTS)])
 
 
-def _section(contract: Contract) -> str:
-    head = (
-        f"## {contract.name}\n\n{contract.meaning}\n\n| column | type | unit | meaning |\n|---|---|---|---|\n"
-    )
-    return head + "".join(_row(column) for column in contract.columns)
+def _section(contract: Contract, places: dict[Column, str]) -> str:
+    """The columns of a table. One that a table above has too is only named.
+
+    `places` says in which table each column was described; it is filled here.
+    """
+    lines: list[str] = []
+    above: dict[str, list[str]] = {}
+    for column in contract.columns:
+        place = places.setdefault(replace(column, default=None), contract.name)
+        if place == contract.name:
+            lines.append(_line(column))
+        else:
+            above.setdefault(place, []).append(f"`{column.name}`")
+    lines += [f"- As in [{place}](#{place}): {', '.join(names)}\n" for place, names in above.items()]
+    return f"## {contract.name}\n\n{contract.meaning}\n\n{''.join(lines)}"
 
 
-def _row(column: Column) -> str:
-    # A bar would end the cell, and few-shot-<n> would be taken for a tag of HTML.
-    meaning = column.meaning.replace("|", "\\|").replace("<", "\\<")
-    cells = (f"`{column.name}`", _type(column.type), column.unit, meaning)
-    return f"| {' | '.join(cells)} |\n"
+def _line(column: Column) -> str:
+    meaning = column.meaning.replace("<", "\\<")  # few-shot-<n> would be taken for a tag of HTML
+    kind = f"{_type(column.type)}, {column.unit}" if column.unit else _type(column.type)
+    return f"- `{column.name}` ({kind}): {meaning}\n"
 
 
 def _type(kind: pa.DataType) -> str:

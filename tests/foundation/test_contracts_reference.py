@@ -23,14 +23,15 @@ def test_the_page_is_up_to_date():
     )
 
 
-def test_every_column_has_a_row_with_its_meaning():
-    lines = contracts_reference().splitlines()
+def test_every_column_is_described_or_named():
+    sections = {text.partition("\n")[0]: text for text in contracts_reference().split("\n## ")[1:]}
+    assert list(sections) == [contract.name for contract in CONTRACTS]
+    described = contracts_reference().splitlines()
     for contract in CONTRACTS:
-        assert f"## {contract.name}" in lines
         for column in contract.columns:
-            meaning = column.meaning.replace("<", "\\<")
-            end = f"| {column.unit} | {meaning} |"
-            assert any(line.startswith(f"| `{column.name}` |") and line.endswith(end) for line in lines)
+            assert f"`{column.name}`" in sections[contract.name]
+            end = f"): {column.meaning.replace('<', chr(92) + '<')}"
+            assert any(line.startswith(f"- `{column.name}` (") and line.endswith(end) for line in described)
 
 
 def test_a_contract_in_words(monkeypatch):
@@ -39,11 +40,13 @@ def test_a_contract_in_words(monkeypatch):
         Column("spans", pa.list_(pair), "tokens a|b <n>", "word pieces"),
         Column("text", pa.string(), "words"),
     )
-    monkeypatch.setattr(module, "CONTRACTS", (Contract("tiny", "A tiny table.", columns),))
+    tables = (Contract("tiny", "A tiny table.", columns), Contract("next", "Another.", columns[1:]))
+    monkeypatch.setattr(module, "CONTRACTS", tables)
     assert contracts_reference().split("## tiny\n")[1] == (
-        "\nA tiny table.\n\n| column | type | unit | meaning |\n|---|---|---|---|\n"
-        "| `spans` | list of record of `start`: int32, `end`: int32 | word pieces | tokens a\\|b \\<n> |\n"
-        "| `text` | string |  | words |\n"
+        "\nA tiny table.\n\n"
+        "- `spans` (list of record of `start`: int32, `end`: int32, word pieces): tokens a|b \\<n>\n"
+        "- `text` (string): words\n"
+        "\n## next\n\nAnother.\n\n- As in [tiny](#tiny): `text`\n"
     )
 
 

@@ -12,21 +12,21 @@ BaselinePiece = Literal["pad", "mask"]
 
 
 class AttributionConfig(Section):
-    """A page for `snakemake attributions`; docs/methods/attributions.md says how the values are computed."""
+    """A page of `snakemake attributions` (docs/methods/attributions.md)."""
 
     dataset: str = Field(description="Key of `datasets`; its corpus holds the document.")
     candidates: Literal["bm25", "ql"] = Field(
-        "bm25", description="First-stage run that the models re-rank, for the document's ranks."
+        "bm25", description="First-stage run that the models re-rank; it gives the document's ranks."
     )
     query: str | None = Field(
         None,
         coerce_numbers_to_str=True,
-        description="Query id; null, where `text` is null too: the query on which the models disagree most.",
+        description="Query id. null, with `text` null: the query on which the models disagree most.",
     )
     text: str | None = Field(
         None,
         min_length=1,
-        description="A query of one's own in place of one of the data set; needs `document`.",
+        description="A query text of your own instead of one of the data set; needs `document`.",
     )
     document: str | None = Field(
         None,
@@ -38,7 +38,7 @@ class AttributionConfig(Section):
     seed: int = Field(1, ge=0, description="Seed of the models.")
     baseline: BaselinePiece = Field(
         "pad",
-        description="Piece that stands in for every word piece where the integral begins; special tokens stay.",
+        description="Token that replaces every word piece at the start of the integral; special tokens stay.",
     )
     steps: int = Field(50, ge=2, description="Points of the integral.", json_schema_extra={"unit": "points"})
 

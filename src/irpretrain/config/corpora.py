@@ -11,7 +11,7 @@ from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
 from irpretrain.errors import ConfigError
 
-ENTRY = "Entry of resources/datasets that it comes from; filled in from there, not given."
+ENTRY = "Filled in by the program: the entry of resources/datasets."
 Path = Annotated[str, Field(min_length=1)]
 Expected = Annotated[int, Field(ge=1)]
 About = Annotated[int, Field(ge=1)]
@@ -43,19 +43,19 @@ class CorpusConfig(SourceConfig):
     kind: ClassVar[Kind] = "documents"
 
     format: str = Field(
-        description="How its files are read: wikipedia-dump, squad, jsonl, tsv, parquet, or any format in "
+        description="Reader: wikipedia-dump, squad, jsonl, tsv, parquet, or another format in "
         "irpretrain.corpora.registry."
     )
     path: str = Field(
         min_length=1,
-        description="A file or a folder of files, relative to the working directory; embedded:<asset> names an "
-        "asset of resources/embedded.yaml.",
+        description="File or folder, relative to the working directory; embedded:<asset> is an asset of "
+        "resources/embedded.yaml.",
     )
     files: list[str] | None = Field(
         None,
         min_length=1,
-        description="Which files of a folder count: patterns such as FT/*/FT* for their paths in it, in which * is "
-        "anything but /, **/ any folders, and a letter may be small or not; null: those with the format's endings.",
+        description="Patterns of the files to read in a folder, such as FT/*/FT*. * matches anything except "
+        "/, **/ any folders; letter case is ignored. null: files with the format's endings.",
     )
     shards: int = Field(
         1, ge=1, description="Pieces that are processed independently. Results do not depend on it."
@@ -63,26 +63,27 @@ class CorpusConfig(SourceConfig):
     passage_words: int | None = Field(
         None,
         ge=1,
-        description="Cut documents into passages of so many words (a rest of less than half joins the last); ids "
-        "become <id>#<n>. For pre-training with short inputs: what an encoder cannot see, it cannot match.",
+        description="Cut documents into passages of this many words (a rest under half joins the last "
+        "passage); ids become <id>#<n>. For pre-training with short inputs: the encoder sees only "
+        "the start of a long document.",
         json_schema_extra={"unit": "words"},
     )
     malformed: MalformedConfig = Field(
         default_factory=lambda: MalformedConfig(skip=0.001),
-        description="Records that cannot be read: how many are left out before the run stops.",
+        description="How many unreadable records are skipped before the run stops.",
     )
     options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of the format; see the corpora guide."
+        default_factory=dict, description="Options of the format, see docs/corpora.md."
     )
     about: About | None = Field(
         None,
-        description="About how many records there are, for the cost that a dry run estimates; no result depends on it. "
-        "null: `expected`.",
+        description="Approximate number of records, for the cost estimate of a dry run. No result depends on "
+        "it. null: `expected`.",
         json_schema_extra={"unit": "records"},
     )
     expected: Expected | None = Field(
         None,
-        description="How many records there must be, those that are left out included; another number is refused.",
+        description="Exact number of records, skipped ones included. Another number is an error.",
         json_schema_extra={"unit": "records"},
     )
     entry: str | None = Field(None, description=ENTRY)
@@ -93,27 +94,28 @@ class FileConfig(SourceConfig):
 
     format: str = Field(
         "trec",
-        description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or any in the corpora guide.",
+        description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or another one in "
+        "docs/corpora.md.",
     )
     path: Path | Annotated[list[Path], Field(min_length=1)] = Field(
-        description="The file, or several that are read one after the other, or embedded:<asset>."
+        description="The file, or several that are read in this order, or embedded:<asset>."
     )
     malformed: MalformedConfig = Field(
         default_factory=MalformedConfig,
-        description="Lines that cannot be read: how many are left out before the run stops.",
+        description="How many unreadable lines are skipped before the run stops.",
     )
     options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of the format; see the corpora guide."
+        default_factory=dict, description="Options of the format, see docs/corpora.md."
     )
     about: About | None = Field(
         None,
-        description="About how many count, for the cost that a dry run estimates: queries that are kept, judgements of "
-        "relevance. No result depends on it.",
+        description="Approximate number of queries kept or relevant judgements, for the cost estimate of a "
+        "dry run. No result depends on it.",
         json_schema_extra={"unit": "records"},
     )
     expected: Expected | None = Field(
         None,
-        description="How many there must be, repeated ones included; another number is refused.",
+        description="Exact number of records, duplicates included. Another number is an error.",
         json_schema_extra={"unit": "records"},
     )
 
@@ -153,43 +155,44 @@ def check_measures(given: Any) -> Any:
 
 
 class DatasetConfig(Section):
-    """A test collection: a corpus, its queries and its judgements."""
+    """A test collection: corpus, queries and judgements."""
 
-    label: str = Field("", description="Name in tables; where it is left out, the entry's key.")
-    corpus: str = Field(description="Key of the corpus that is searched.")
+    label: str = Field("", description="Name in tables; default: the key.")
+    corpus: str = Field(description="Key of the corpus to search.")
     queries: TopicsConfig = Field(description="Queries (topics).")
     qrels: QrelsConfig = Field(description="Relevance judgements.")
     sample_queries: int | None = Field(
         None,
         ge=1,
-        description="Use this many queries, drawn at random by the seed; null for all.",
+        description="Number of queries, drawn at random by the seed; null: all.",
         json_schema_extra={"unit": "queries"},
     )
     folds: int | str | list[list[str | int]] = Field(
         5,
-        description="Number of cross-validation folds to make (3/1/1 for 5; 4/0/1 where nothing is chosen), the folds "
-        "as lists of queries, a JSON or TSV file that gives each query's fold, or a folder with LETOR's Fold1, Fold2 "
-        "and so on.",
+        description="Cross-validation folds: their number (train/validation/test: 3/1/1 for 5 folds, 4/0/1 "
+        "where nothing is chosen), lists of queries, a JSON or TSV file with each query's fold, "
+        "or a folder with LETOR's Fold1, Fold2 and so on.",
     )
     train_on: str | None = Field(
         None,
-        description="Key of the data set whose queries fine-tune models for this one: its first fold validates (where "
-        "something is chosen), the others train, and all queries of this data set are tested. null: cross-validation "
-        "in the folds of this one.",
+        description="Key of the data set whose queries fine-tune models for this one. Its first fold "
+        "validates (where something is chosen), the others train; all queries here are tested. "
+        "null: cross-validation in this data set's folds.",
     )
     measures: list[str] = Field(
         ["nDCG@20", "P@20", "AP", "RR@10"], min_length=1, description="Measures, in ir_measures' notation."
     )
     validation_measure: str = Field(
         "nDCG@20",
-        description="The measure that chooses epochs, batch sizes and learning rates on validation folds.",
+        description="Measure that chooses epochs, batch sizes and learning rates on validation folds.",
     )
     unjudged_queries: Literal["drop", "refuse"] = Field(
-        "drop", description="Queries without a relevant document: left out and counted, or an error."
+        "drop", description="Queries without a relevant document: dropped and counted, or an error."
     )
     unknown_documents: Literal["ignore", "refuse"] = Field(
         "ignore",
-        description="Judgements of documents that the corpus lacks: kept for the measures and counted, or an error.",
+        description="Judgements of documents outside the corpus: kept for the measures and counted, or an "
+        "error.",
     )
     entry: str | None = Field(None, description=ENTRY)
 

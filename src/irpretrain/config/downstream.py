@@ -15,7 +15,7 @@ from irpretrain.corpora.registry import Kind
 
 
 class QuestionsConfig(FileConfig):
-    """Files of questions that are answered by spans of texts."""
+    """Files of questions whose answers are spans of a text."""
 
     kind: ClassVar[Kind] = "questions"
 
@@ -43,7 +43,7 @@ class SentenceFilesConfig(Section):
     train: SentencesConfig = Field(description="Training set.")
     development: SentencesConfig = Field(description="Development set, on which models are compared.")
     mismatched: SentencesConfig | None = Field(
-        None, description="MNLI's second development set, from other sources than the training set."
+        None, description="MNLI's second development set, from sources outside the training set."
     )
 
     @property
@@ -64,33 +64,34 @@ class SentenceFilesConfig(Section):
 
 
 class DownstreamTaskConfig(Section):
-    """A task beside retrieval: questions to answer, or sentences to label."""
+    """A task beside retrieval: question answering, or sentence labels."""
 
     label: str = Field(description="Name in tables.")
     questions: QuestionFilesConfig | None = Field(None, description="Files of extractive question answering.")
     sentences: SentenceFilesConfig | None = Field(None, description="Files of a task of GLUE.")
     choose_on: Literal["development", "training"] | None = Field(
         None,
-        description="What chooses epoch and learning rate. development: one half of the development set, so that only "
-        "the other half is tested (PHP's question answering); training: `held_out` of the training set, so that the "
-        "whole development set is tested. null: development for questions, training for sentences.",
+        description="Data that chooses epoch and learning rate. development: half of the development set; the "
+        "other half is the test (PHP's question answering). training: the share `held_out` of the "
+        "training set; the development set is the test. null: development for questions, training "
+        "for sentences.",
     )
     held_out: float = Field(0.1, gt=0, lt=1, description="Share of the training set that chooses.")
     sample_training: int | None = Field(
         None,
         ge=2,
-        description="Use this many training examples, drawn at random by the seed; null for all.",
+        description="Number of training examples, drawn at random by the seed; null: all.",
         json_schema_extra={"unit": "examples"},
     )
     sample_development: int | None = Field(
         None,
         ge=2,
-        description="The same of the development set (of each, where there are two).",
+        description="The same for the development set (for each, if there are two).",
         json_schema_extra={"unit": "examples"},
     )
     training: dict[str, Any] = Field(
         default_factory=dict,
-        description="Keys of `question_answering` or `sentence_tasks` that differ for this task (nested keys are "
+        description="Changes to `question_answering` or `sentence_tasks` for this task (nested keys are "
         "merged).",
     )
     entry: str | None = Field(None, description=ENTRY)
@@ -125,14 +126,14 @@ class DownstreamTrainingConfig(Section):
 
     batch_size: int = Field(ge=1, description="Sequences a step.", json_schema_extra={"unit": "sequences"})
     learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
-        min_length=1, description="Peak rates; chosen on the examples that choose."
+        min_length=1, description="Peak rates; the examples that choose decide."
     )
-    epochs: int = Field(ge=1, description="Passes over the training sequences; the best is kept.")
+    epochs: int = Field(ge=1, description="Passes over the training data; the best epoch is kept.")
     dropout: float | None = Field(
         0.1,
         ge=0,
         lt=1,
-        description="Dropout of all layers and before the output layer; null keeps the model's own.",
+        description="Dropout of all layers and before the output layer; null: the model's own.",
     )
     accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
     optimiser: OptimiserConfig = Field(
@@ -147,10 +148,10 @@ class DownstreamTrainingConfig(Section):
     log_every: int = Field(
         50,
         ge=1,
-        description="Steps between status lines; slow steps have one every ten seconds.",
+        description="Steps between status lines; slow steps: every ten seconds.",
         json_schema_extra={"unit": "steps"},
     )
-    keep_models: bool = Field(False, description="Keep the fine-tuned models, not only their predictions.")
+    keep_models: bool = Field(False, description="Keep the fine-tuned models beside their predictions.")
 
     @model_validator(mode="after")
     def _check_training(self) -> Self:
@@ -164,36 +165,38 @@ class DownstreamTrainingConfig(Section):
 
 
 class QuestionAnsweringConfig(DownstreamTrainingConfig):
-    """Extractive question answering: the start and the end of an answer are predicted in windows of its text."""
+    """Extractive question answering: predict start and end of the answer in windows of the text."""
 
     batch_size: int = Field(24, ge=1, description="Windows a step.", json_schema_extra={"unit": "windows"})
     learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
-        [3e-5], min_length=1, description="Peak rates; chosen on the questions that choose."
+        [3e-5], min_length=1, description="Peak rates; the questions that choose decide."
     )
-    epochs: int = Field(4, ge=1, description="Passes over the training windows; the best is kept.")
+    epochs: int = Field(4, ge=1, description="Passes over the training windows; the best epoch is kept.")
     max_length: int = Field(
         384,
         ge=8,
-        description="Longest sequence: question and window with their three special tokens.",
+        description="Maximum length of question and window with their three special tokens.",
         json_schema_extra={"unit": "word pieces"},
     )
     question_length: int = Field(
-        64, ge=1, description="Longest question.", json_schema_extra={"unit": "word pieces"}
+        64, ge=1, description="Maximum question length.", json_schema_extra={"unit": "word pieces"}
     )
     stride: int = Field(
         128,
         ge=1,
-        description="A window begins so much after the one before, as in BERT's own code (not: overlaps it by so "
-        "much).",
+        description="Distance between window starts, as in BERT's code (not the overlap).",
         json_schema_extra={"unit": "word pieces"},
     )
     answer_length: int = Field(
-        30, ge=1, description="Longest answer that is predicted.", json_schema_extra={"unit": "word pieces"}
+        30,
+        ge=1,
+        description="Maximum length of a predicted answer.",
+        json_schema_extra={"unit": "word pieces"},
     )
     without_answer: Literal["first-token", "drop"] = Field(
         "first-token",
-        description="What a training window that no answer lies in whole is for: its target is the first token, [CLS] "
-        "(BERT), or it is left out.",
+        description="Training windows that do not hold a whole answer: target the first token [CLS] (BERT), "
+        "or drop the window.",
     )
 
     @model_validator(mode="after")
@@ -213,23 +216,24 @@ class SentenceTasksConfig(DownstreamTrainingConfig):
     learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
         [2e-5, 3e-5, 4e-5, 5e-5],
         min_length=1,
-        description="Peak rates; chosen on the examples that choose.",
+        description="Peak rates; the examples that choose decide.",
     )
-    epochs: int = Field(3, ge=1, description="Passes over the training set; the best is kept.")
+    epochs: int = Field(3, ge=1, description="Passes over the training set; the best epoch is kept.")
     max_length: int = Field(
         128,
         ge=8,
-        description="Longest sequence; of a pair the longer sentence loses its end first.",
+        description="Maximum length; in a pair the longer sentence is cut first, at its end.",
         json_schema_extra={"unit": "word pieces"},
     )
 
 
 class DownstreamConfig(Section):
-    """Cells to fill: every model, fine-tuned on every task with every seed."""
+    """A comparison: every model, task and seed."""
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = Field(
         None,
-        description="Papers whose tables show it; null: all. What none of `report.papers` shows is not run.",
+        description="Papers whose tables and figures show it; null: all. It runs only if one of them is in "
+        "`report.papers`.",
     )
     tasks: list[str] = Field(min_length=1, description="Keys of `downstream_tasks`.")
     models: list[str] = Field(min_length=1, description="Keys of `models`.")

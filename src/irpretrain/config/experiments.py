@@ -14,17 +14,18 @@ from irpretrain.config.training import TaskConfig
 
 
 class SelectionConfig(Section):
-    """Held-out queries that choose among the snapshots of a model: never those that it is tested on."""
+    """Held-out queries that choose among a model's snapshots. Test queries are refused here."""
 
     dataset: str = Field(
-        description="Key of the data set; all its queries are ranked zero-shot by every snapshot and the last step."
+        description="Key of the data set. Every snapshot and the last step rank all its queries zero-shot."
     )
     measure: str = Field(
         "nDCG@20",
-        description="Measure whose best mean decides, the earlier of equal ones; ir_measures' notation.",
+        description="Measure whose best mean decides; on a tie the earlier snapshot wins. ir_measures' "
+        "notation.",
     )
     candidates: str = Field(
-        "bm25", description="First stage that is re-ranked: bm25, ql, or a key of `first_stages`."
+        "bm25", description="First stage to re-rank: bm25, ql, or a key of `first_stages`."
     )
 
     @field_validator("measure")
@@ -34,46 +35,42 @@ class SelectionConfig(Section):
 
 
 class ModelConfig(Section):
-    """A model to pre-train. One without tasks is the encoder itself with an untrained score head."""
+    """A model to pre-train. Without tasks it is the encoder with an untrained score head."""
 
-    label: str = Field("", description="Name in tables; where it is left out, the entry's key.")
-    start: str = Field(
-        "encoder", description="encoder, or the key of the model whose weights it starts from."
-    )
-    collection: str | None = Field(None, description="Key of the collection it is pre-trained on.")
+    label: str = Field("", description="Name in tables; default: the key.")
+    start: str = Field("encoder", description="encoder, or the key of the model whose weights are the start.")
+    collection: str | None = Field(None, description="Key of the collection for pre-training.")
     tasks: list[TaskConfig] = Field(
-        default_factory=list, description="Objectives; their weighted losses are added."
+        default_factory=list, description="Objectives; their weighted losses are summed."
     )
     training: dict[str, Any] = Field(
         default_factory=dict,
-        description="Keys of `pretraining` that differ for this model (nested keys are merged).",
+        description="Changes to `pretraining` for this model (nested keys are merged).",
     )
     select_on: SelectionConfig | None = Field(
         None,
-        description="The final model is the snapshot that is best on these queries (Wikiformer); null: the weights "
-        "after the last step.",
+        description="Keep the snapshot that is best on these queries (Wikiformer); null: keep the last step.",
     )
     cross_encoder: str | None = Field(
         None,
         min_length=1,
-        description="A re-ranker that is not trained here: Hugging Face directory of a cross-encoder with one label, "
-        "or two (scored by the logit of label 1 minus that of label 0), or embedded:<asset>. It keeps its own "
-        "tokenizer, is tested zero-shot only, and has none of the other keys but `label` and `passages`.",
+        description="A ready re-ranker: Hugging Face directory of a cross-encoder with one label, or two "
+        "(score: logit of label 1 minus logit of label 0), or embedded:<asset>. It keeps its "
+        "tokenizer and is tested zero-shot only. Other keys allowed: `label`, `passages`.",
     )
     neural: NeuralConfig | None = Field(
         None,
-        description="A ranker without pre-training, over words; it is fine-tuned only, and has none of the other keys "
-        "but `label` and `finetuning`.",
+        description="A ranker over words without pre-training, fine-tuned only. Other keys allowed: `label`, "
+        "`finetuning`.",
     )
     passages: PassagesConfig | None = Field(
         None,
-        description="Of a cross-encoder: the passages that documents are cut into for it (BERT-maxP); null: "
+        description="Passages that documents are cut into for a cross-encoder (BERT-maxP); null: "
         "`reranking.passages`.",
     )
     finetuning: dict[str, Any] = Field(
         default_factory=dict,
-        description="Keys of `finetuning` that differ for this model (nested keys are merged), such as the learning "
-        "rates of a ranker over words.",
+        description="Changes to `finetuning` for this model (nested keys are merged).",
     )
 
 
@@ -82,35 +79,34 @@ Paper = Literal["prop", "wikiformer", "php", "ares", "deepct"]
 
 
 class ExperimentConfig(Section):
-    """Cells to fill: every model in every regime, with every seed, on one data set's candidates."""
+    """A comparison: every model, regime and seed on the candidates of one data set."""
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = Field(
         None,
-        description="Papers whose tables and figures show it; null: all. An experiment for none of `report.papers` is "
-        "not run.",
+        description="Papers whose tables and figures show it; null: all. It runs only if one of them is in "
+        "`report.papers`.",
     )
 
     dataset: str = Field(description="Key of `datasets`.")
     candidates: str = Field(
-        "bm25", description="First stage that is re-ranked: bm25, ql, or a key of `first_stages`."
+        "bm25", description="First stage to re-rank: bm25, ql, or a key of `first_stages`."
     )
     first_stages: list[str] = Field(
         default_factory=list,
-        description="Keys of `first_stages` that are evaluated beside the candidates, bm25 and ql, which every "
-        "experiment has.",
+        description="Keys of `first_stages` to evaluate beside the candidates, bm25 and ql.",
     )
     models: list[str] = Field(
-        default_factory=list, description="Keys of `models`; without any, only first stages are compared."
+        default_factory=list, description="Keys of `models`; empty: only first stages are compared."
     )
     regimes: list[str] = Field(
         default_factory=list,
-        description="zero-shot, full, or few-shot-<n> for fine-tuning with n training queries "
-        "(`finetuning.few_shot_queries`); empty where there are no models.",
+        description="zero-shot, full, or few-shot-<n>: fine-tuning with n training queries "
+        "(`finetuning.few_shot_queries`). Empty without models.",
     )
     depths: list[Annotated[int, Field(ge=1)]] = Field(
         default_factory=list,
-        description="Depths at which recall of the candidates and every re-ranked run, cut to so many candidates, are "
-        "measured (DeepCT, Table 4). Such an experiment stands in tables of depths alone.",
+        description="Cut the candidates and every re-ranked run at these depths and measure recall (DeepCT, "
+        "Table 4). The experiment then appears only in tables of depths.",
         json_schema_extra={"unit": "documents"},
     )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
@@ -131,8 +127,8 @@ class EvaluationConfig(Section):
 
     test: Literal["paper", "t-test", "randomisation"] = Field(
         "paper",
-        description="Paired two-tailed t-test, or Fisher's randomisation test; paper: in each table the one that its "
-        "paper used, in the headline table the t-test.",
+        description="Paired two-tailed t-test, or Fisher's randomisation test. paper: each table uses its "
+        "paper's test, the headline table the t-test.",
     )
     permutations: int = Field(100_000, ge=100, description="Draws of the randomisation test.")
     correction: Literal["none", "holm"] = Field(
@@ -142,14 +138,14 @@ class EvaluationConfig(Section):
         None,
         gt=0,
         lt=1,
-        description="Significance level; null: in each table the paper's, in the headline table 0.05.",
+        description="Significance level; null: each table uses its paper's, the headline table 0.05.",
     )
     bootstrap: int = Field(2_000, ge=100, description="Resamples of the queries for confidence intervals.")
     confidence: float = Field(0.95, gt=0, lt=1, description="Confidence of intervals.")
     intervals: Literal["seeds", "queries and seeds"] = Field(
         "seeds",
-        description="What intervals are over where several seeds were run. seeds: Student's t over the means of the "
-        "seeds; queries and seeds: a bootstrap that draws both. One seed: always a bootstrap over queries.",
+        description="Intervals over several seeds. seeds: Student's t over the seeds' means. queries and "
+        "seeds: a bootstrap over both. With one seed: a bootstrap over queries.",
     )
 
 
@@ -160,8 +156,8 @@ class ReportConfig(Section):
     papers: list[Paper] = Field(
         ["prop"],
         min_length=1,
-        description="Papers whose tables and figures are made; each is also a target, `snakemake php`.",
+        description="Papers whose tables and figures are built; each is also a target (`snakemake php`).",
     )
     notes: list[str] = Field(
-        default_factory=list, description="Remarks shown at the top of the report and under each table."
+        default_factory=list, description="Remarks at the top of the report and under each table."
     )

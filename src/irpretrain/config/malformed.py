@@ -13,14 +13,15 @@ WORDS = {"refuse": 0.0, "skip": 1.0}
 
 
 class MalformedConfig(Section):
-    """How many records may be malformed; `skip` is short for {skip: 1}, `refuse` for {skip: 0}."""
+    """Limit of malformed records; `skip` is short for {skip: 1}, `refuse` for {skip: 0}."""
 
     skip: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="Share of the records that may be malformed: they are left out and counted; more stop the run. "
-        "With less than 1, a fault that loses an unknown number of records (a truncated archive) stops it too.",
+        description="Share of records that may be malformed: they are skipped and counted; more stop the run. "
+        "Below 1, a fault that loses an unknown number of records (a truncated archive) also "
+        "stops it.",
     )
 
     @model_validator(mode="before")

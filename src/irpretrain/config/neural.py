@@ -11,37 +11,33 @@ from irpretrain.text.stop_words import StopList
 
 Embeddings = Literal["trained", "frozen"]
 EMBEDDINGS_TEXT = "Whether training changes the word vectors."
-DISTRIBUTED_TEXT = (
-    "What the distributed model reads of a word: which character n-graphs it holds, or its vector."
-)
-MATCHES_TEXT = "What an exact match counts in the local model: 1, or the word's idf over the largest."
-COMBINATION_TEXT = (
-    "The two models' scores are added, or a network scores the sum of their last hidden layers."
-)
-PADDED_QUERY = "Longest query; shorter ones are padded."
-PADDED_DOCUMENT = "Longest document; shorter ones are padded."
+DISTRIBUTED_TEXT = "Input of the distributed model: a word's character n-graphs, or its vector."
+MATCHES_TEXT = "Value of an exact match in the local model: 1, or the word's idf over the largest idf."
+COMBINATION_TEXT = "Add the two models' scores, or score the sum of their last hidden layers by a network."
+PADDED_QUERY = "Maximum query length; shorter queries are padded."
+PADDED_DOCUMENT = "Maximum document length; shorter documents are padded."
 
 
 class WordInputConfig(Section):
     """What every ranker over words reads."""
 
     collection: str = Field(
-        description="Key of the collection whose words the ranker knows and whose word vectors (`word_vectors`) it "
-        "begins with; it holds the corpora that the ranker is trained and tested on."
+        description="Key of the collection that gives the vocabulary and the initial word vectors "
+        "(`word_vectors`). It must hold the corpora of training and test."
     )
     minimum_count: int = Field(
         1,
         ge=1,
-        description="Words with fewer occurrences in the collection are unknown: queries and documents are read "
-        "without them.",
+        description="Words with fewer occurrences in the collection are unknown and skipped in queries and "
+        "documents.",
         json_schema_extra={"unit": "words"},
     )
-    stop_list: StopList = Field("none", description="Words that are left out of queries and documents too.")
+    stop_list: StopList = Field("none", description="Words dropped from queries and documents.")
     query_words: int = Field(
-        20, ge=1, description="Longest query; the rest is cut off.", json_schema_extra={"unit": "words"}
+        20, ge=1, description="Maximum query length.", json_schema_extra={"unit": "words"}
     )
     document_words: int = Field(
-        256, ge=1, description="Longest document; the rest is cut off.", json_schema_extra={"unit": "words"}
+        256, ge=1, description="Maximum document length.", json_schema_extra={"unit": "words"}
     )
 
     @property
@@ -57,14 +53,14 @@ class KernelConfig(WordInputConfig):
     kernels: int = Field(
         11,
         ge=2,
-        description="One for exact matches, with mean 1, and the others with means in the middle of so many less one "
-        "equal intervals of [-1, 1].",
+        description="Number of kernels: one for exact matches with mean 1; the means of the others are the "
+        "middles of equal intervals of [-1, 1].",
     )
-    sigma: float = Field(0.1, gt=0, description="Deviation of the others.")
-    exact_sigma: float = Field(1e-3, gt=0, description="Deviation of the kernel of exact matches.")
+    sigma: float = Field(0.1, gt=0, description="Standard deviation of the other kernels.")
+    exact_sigma: float = Field(1e-3, gt=0, description="Standard deviation of the exact-match kernel.")
     log_scale: float = Field(0.01, gt=0, description="Factor of the logarithms (the released code's).")
     score: Literal["tanh", "linear"] = Field(
-        "tanh", description="tanh of the weighted features, as in the papers, or the weighted features."
+        "tanh", description="tanh of the weighted features (papers), or the weighted features."
     )
 
 
@@ -82,13 +78,11 @@ class ConvKnrmConfig(KernelConfig):
         3,
         ge=1,
         le=9,
-        description="Longest n-gram; all lengths from 1 on are matched.",
+        description="Longest n-gram; all lengths from 1 up are matched.",
         json_schema_extra={"unit": "words"},
     )
-    filters: int = Field(128, ge=1, description="Size of the vector of an n-gram.")
-    cross_match: bool = Field(
-        True, description="Match n-grams of all lengths with each other, or of equal lengths only."
-    )
+    filters: int = Field(128, ge=1, description="Size of an n-gram's vector.")
+    cross_match: bool = Field(True, description="Match n-grams of different lengths too.")
 
 
 class DrmmConfig(WordInputConfig):
@@ -102,17 +96,17 @@ class DrmmConfig(WordInputConfig):
         5000, ge=1, description="Longest document; the rest is cut off.", json_schema_extra={"unit": "words"}
     )
     bins: int = Field(
-        30, ge=2, description="Of the histogram of similarities; the last one counts equal words alone."
+        30, ge=2, description="Bins of the similarity histogram; the last bin counts equal words only."
     )
     histogram: Literal["log-count", "count", "normalised"] = Field(
         "log-count",
-        description="ln(1 + count), the count, or the count divided by the number of the document's words.",
+        description="ln(1 + count), the count, or the count divided by the document's length.",
     )
     hidden: list[Annotated[int, Field(ge=1)]] = Field(
-        [5], description="Sizes of the hidden layers of the matching network."
+        [5], description="Sizes of the matching network's hidden layers."
     )
     gate: Literal["idf", "vector"] = Field(
-        "idf", description="What weighs a query's words: their idf, or their vectors."
+        "idf", description="Weight of a query word: from its idf, or from its vector."
     )
 
 
@@ -121,9 +115,7 @@ class DuetOptions(WordInputConfig):
 
     distributed: Literal["ngraphs", "words"] = Field("ngraphs", description=DISTRIBUTED_TEXT)
     embeddings: Embeddings = Field("trained", description=f"{EMBEDDINGS_TEXT} Of `distributed: words` only.")
-    ngraphs: int = Field(
-        2000, ge=1, description="The most frequent character n-graphs, which are told apart."
-    )
+    ngraphs: int = Field(2000, ge=1, description="Vocabulary of character n-graphs: the most frequent ones.")
     ngraph_length: int = Field(
         5, ge=1, le=9, description="Longest n-graph.", json_schema_extra={"unit": "characters"}
     )
@@ -134,13 +126,13 @@ class DuetOptions(WordInputConfig):
     window: int = Field(
         3,
         ge=1,
-        description="Words that the distributed model's convolutions see.",
+        description="Width of the distributed model's convolutions.",
         json_schema_extra={"unit": "words"},
     )
     pooling: int = Field(
         100,
         ge=1,
-        description="Neighbouring windows of the document of which each maximum is taken.",
+        description="Max-pooling size over neighbouring windows of the document.",
         json_schema_extra={"unit": "windows"},
     )
     dropout: float = Field(0.2, ge=0, lt=1, description="In training.")

@@ -14,35 +14,37 @@ from irpretrain.config.corpora import check_measures
 class ShownRankingConfig(Section):
     """One of the two rankings of a page."""
 
-    model: str = Field(description="Key of `models`, or a first stage: bm25, ql or a key of `first_stages`.")
+    model: str = Field(description="Key of `models`, or a first stage (bm25, ql, a key of `first_stages`).")
     regime: str | None = Field(
         None,
         pattern=r"^(zero-shot|full|few-shot-[1-9][0-9]*)$",
-        description="Regime of a model; null: zero-shot. First stages have none.",
+        description="Regime of a model; null: zero-shot. First stages have no regime.",
     )
     seed: int = Field(1, ge=0, description="Seed of a model.")
 
 
 class ChosenQueriesConfig(Section):
-    """How many queries a page chooses by each rule. A query is counted by the first of them that chooses it."""
+    """Number of queries per rule. The first rule that chooses a query counts it."""
 
     gains: int = Field(
         10,
         ge=0,
-        description="Queries on which the right ranking is better than the left one, by most; of equal ones the first "
-        "by id.",
+        description="Queries with the largest gain of the right ranking over the left one; ties by id.",
         json_schema_extra={"unit": "queries"},
     )
     losses: int = Field(
-        10, ge=0, description="Those on which it is worse, by most.", json_schema_extra={"unit": "queries"}
+        10, ge=0, description="Queries with the largest loss.", json_schema_extra={"unit": "queries"}
     )
     ties: int = Field(
-        5, ge=0, description="Equal ones, drawn by `seed`.", json_schema_extra={"unit": "queries"}
+        5,
+        ge=0,
+        description="Queries with equal scores, drawn by `seed`.",
+        json_schema_extra={"unit": "queries"},
     )
     random: int = Field(
         5,
         ge=0,
-        description="Others, drawn by `seed`: a sample of what the rules leave.",
+        description="Sample of the remaining queries, drawn by `seed`.",
         json_schema_extra={"unit": "queries"},
     )
 
@@ -54,8 +56,7 @@ class ChosenQueriesConfig(Section):
 
 
 class PairAttributionsConfig(Section):
-    """Pairs of query and document that a page has attributions of; docs/methods/attributions.md says how they are
-    computed."""
+    """Pairs of query and document with attributions (docs/methods/attributions.md)."""
 
     queries: int = Field(
         3, ge=1, description="The page's first queries.", json_schema_extra={"unit": "queries"}
@@ -63,8 +64,8 @@ class PairAttributionsConfig(Section):
     documents: int = Field(
         3,
         ge=1,
-        description="The highest documents of each ranking, for each of these queries; relevant ones that are shown "
-        "are always among them.",
+        description="Highest documents of each ranking, for each of these queries. Relevant documents on the "
+        "page are always included.",
         json_schema_extra={"unit": "documents"},
     )
     baseline: BaselinePiece = Field("pad", description="As `attributions.<name>.baseline`.")
@@ -72,23 +73,23 @@ class PairAttributionsConfig(Section):
 
 
 class QueryPageConfig(Section):
-    """A page for `snakemake query_pages`; docs/methods/query-pages.md says what it shows."""
+    """A page of `snakemake query_pages` (docs/methods/query-pages.md)."""
 
     dataset: str = Field(description="Key of `datasets`; its corpus holds the documents.")
     candidates: str = Field(
-        "bm25", description="First stage that models re-rank: bm25, ql, or a key of `first_stages`."
+        "bm25", description="First stage to re-rank: bm25, ql, or a key of `first_stages`."
     )
-    left: ShownRankingConfig = Field(description="What the other ranking is compared with.")
-    right: ShownRankingConfig = Field(description="The other ranking.")
+    left: ShownRankingConfig = Field(description="The baseline ranking.")
+    right: ShownRankingConfig = Field(description="The ranking that is compared with it.")
     measure: str | None = Field(
         None,
-        description="Measure of each query, in ir_measures' notation; null: the data set's first.",
+        description="Measure for each query, in ir_measures' notation; null: the data set's first.",
     )
     queries: list[Annotated[str, Field(min_length=1)]] = Field(
-        default_factory=list, description="Ids of queries, in the order of the page; empty: `choose` says."
+        default_factory=list, description="Query ids in the order of the page; empty: `choose` decides."
     )
     choose: ChosenQueriesConfig = Field(
-        default_factory=ChosenQueriesConfig, description="Which queries, where none is named."
+        default_factory=ChosenQueriesConfig, description="Which queries to choose if none is listed."
     )
     depth: int = Field(
         20, ge=1, description="Documents shown of each ranking.", json_schema_extra={"unit": "documents"}
@@ -98,10 +99,11 @@ class QueryPageConfig(Section):
     )
     attributions: PairAttributionsConfig | None = Field(
         None,
-        description="Pairs whose scores the page takes apart at a click; null: none, as the models must be run for it.",
+        description="Pairs whose scores the page can explain at a click; null: none (explaining runs the "
+        "models).",
     )
     megabytes: float = Field(
-        5, gt=0, description="Largest size; a larger page is refused.", json_schema_extra={"unit": "MB"}
+        5, gt=0, description="Maximum size; a larger page is an error.", json_schema_extra={"unit": "MB"}
     )
 
     @field_validator("queries", mode="before")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -28,15 +29,18 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (type and unit; default): meaning. Default *preset*: see [Presets](#presets). A section has a
-heading of its own below.
+An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it. Default
+*preset*: see [Presets](#presets). A section has its own heading below.
 """
+
+LONG_LINE = 15
+"""Words from which on a description is not repeated on the page."""
 
 
 def config_reference() -> str:
     """Return the reference page as Markdown."""
     parts = [HEADER]
-    places: dict[tuple[type[BaseModel], str, str], str] = {}
+    places: dict[tuple[type[BaseModel] | None, str], str] = {}
     for title, model in _sections():
         parts.append(f"\n## {title}\n")
         if " of format " not in title:
@@ -56,11 +60,12 @@ def config_reference() -> str:
 
 
 def _entries(
-    title: str, model: type[BaseModel], places: dict[tuple[type[BaseModel], str, str], str]
+    title: str, model: type[BaseModel], places: dict[tuple[type[BaseModel] | None, str], str]
 ) -> Iterator[str]:
-    """The keys of a section as lines. A key that a section above has from the same base class is only named.
+    """The keys of a section as lines. A key is only named if a section above describes it in the same words, and both
+    have it from the same base class, or the words are many.
 
-    `places` says under which title each key with its text was described; it is filled here.
+    `places` holds the title under which each key was described; it is filled here.
     """
     sections: list[str] = []
     above: dict[str, list[str]] = {}
@@ -68,24 +73,29 @@ def _entries(
     for name, field in model.model_fields.items():
         if name == "type" and " of type " in title:
             continue  # the title says it
+        if _is_filled_in(field):
+            continue
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             sections.append(f"`{name}`" + (" (required)" if field.is_required() else ""))
             continue
         line = _line(title, name, field)
-        place = places.setdefault((_declaring(model, name), name, line), title)
+        is_long = len(line.split()) >= LONG_LINE
+        place = places.setdefault((None if is_long else _declaring(model, name), line), title)
         if place == title:
             lines.append(line)
         else:
             above.setdefault(place, []).append(f"`{name}`")
     yield from lines
-    yield from (f"- As in [{place}](#{_anchor(place)}): {', '.join(names)}." for place, names in above.items())
+    yield from (
+        f"- As in [{place}](#{_anchor(place)}): {', '.join(names)}." for place, names in above.items()
+    )
     if sections:
         yield f"- Sections: {', '.join(sections)}."
 
 
 def _declaring(model: type[BaseModel], name: str) -> type[BaseModel]:
     """The class, among a model and its bases, that declares a field."""
-    return next(base for base in model.__mro__ if name in base.__dict__.get("__annotations__", {}))
+    return next(base for base in model.__mro__ if name in inspect.get_annotations(base))
 
 
 def _anchor(title: str) -> str:
@@ -134,10 +144,15 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
 
 def _children(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     for name, field in model.model_fields.items():
-        for part in _flatten(field.annotation):
+        for part in () if _is_filled_in(field) else _flatten(field.annotation):
             if isinstance(part, type) and issubclass(part, BaseModel) and part.model_fields:
                 many = get_origin(field.annotation) in (dict, list)
                 yield f"{prefix}{name}" + (".<name>" if many else "") + _of_type(part), part
+
+
+def _is_filled_in(field: FieldInfo) -> bool:
+    """Whether the program sets a key that no file may give."""
+    return (field.description or "").startswith("Filled in by the program")
 
 
 def _of_type(model: type[BaseModel]) -> str:
@@ -155,8 +170,24 @@ def _flatten(annotation: Any) -> Iterator[Any]:
 
 def _line(title: str, name: str, field: FieldInfo) -> str:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    kind = ", ".join(filter(None, (_type(field.annotation), str(extra.get("unit", "")))))
-    return f"- `{name}` ({kind}; {_default(title, name, field)}): {field.description or ''}".rstrip(": ")
+    unit, default = str(extra.get("unit", "")), _default(title, name, field)
+    if unit in name.split("_"):
+        unit = ""  # the name says it
+    if type(field.default) in (bool, int, float, str) and default == _shown(field.default) != "empty":
+        # The default shows the type, unless only some texts are allowed.
+        choices = "" if _plain(field.annotation) else f"{_type(field.annotation)}; "
+        facts = f"{choices}{default} {unit}".rstrip()
+    else:
+        kind = _type(field.annotation)
+        if field.default is None:
+            kind = kind.removesuffix(" or null")
+        facts = f"{kind}{', ' * bool(unit)}{unit}; {default}"
+    return f"- `{name}` ({facts}): {field.description or ''}".rstrip(": ")
+
+
+def _plain(annotation: Any) -> bool:
+    """Whether any text, any number, or either truth value is allowed."""
+    return _type(annotation) in ("text", "integer", "number", "true/false")
 
 
 def _type(annotation: Any) -> str:
@@ -169,7 +200,8 @@ def _type(annotation: Any) -> str:
         return "null"
     if origin in (dict, list, tuple):
         inner = _type(arguments[-1]) if arguments else "any"
-        return f"{'map' if origin is dict else 'list'} of {inner}"
+        kind = "map" if origin is dict else "list"
+        return kind if inner in ("any", "section") else f"{kind} of {inner}"
     if origin is Annotated:
         return _type(arguments[0])
     if arguments and origin is not None and not isinstance(annotation, type):

@@ -32,16 +32,16 @@ class JelinekMercerConfig(Section):
 
 
 class IndriConfig(Section):
-    """First stages of model `indri`: analysis of documents and queries, and smoothing.
+    """First stages of model `indri`: analysis and smoothing.
 
-    The defaults are read as the standard stemming and stop words of Indri that DeepCT speaks of (section 6): Indri's
-    documentation has μ = 2500 as its default and Krovetz in its quick start, and INQUERY's list comes with Indri.
+    DeepCT (section 6) speaks of Indri's standard stemming and stop words. The defaults are from Indri's documentation:
+    μ = 2500, Krovetz (quick start) and INQUERY's list.
     """
 
     stemmer: Literal["krovetz", "porter", "none"] = Field("krovetz", description="Stemmer.")
     stop_list: Literal["inquery", "lucene", "none"] = Field(
         "inquery",
-        description="Words that are no terms: the 418 of INQUERY, which come with Indri, or Lucene's 33.",
+        description="Stop words: the 418 of INQUERY, which come with Indri, or Lucene's 33.",
     )
     mu: float = Field(2500.0, gt=0, description="Dirichlet prior.", json_schema_extra={"unit": "words"})
 
@@ -60,10 +60,10 @@ Smoothing = Annotated[float, Field(gt=0, le=1)]
 
 
 class SweepConfig(Section):
-    """The grid in which a first stage's parameters are looked for."""
+    """The parameter grid for tuning a first stage."""
 
     measure: str = Field(
-        "RR@10", description="Measure whose best mean decides; of equal ones the first in the grid."
+        "RR@10", description="Measure whose best mean decides; on a tie the first in the grid wins."
     )
     k1: list[K1] = Field(
         [0.6, 0.9, 1.2, 2.0, 4.0, 7.0, 10.0, 14.0, 18.0], min_length=1, description="Of BM25."
@@ -72,12 +72,12 @@ class SweepConfig(Section):
     mu: list[Mu] = Field(
         [5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0],
         min_length=1,
-        description="Of query likelihood with Dirichlet smoothing.",
+        description="Of query likelihood (Dirichlet).",
     )
     smoothing: list[Smoothing] = Field(
         [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9],
         min_length=1,
-        description="Of query likelihood with Jelinek-Mercer smoothing.",
+        description="Of query likelihood (Jelinek-Mercer).",
     )
 
     @field_validator("measure")
@@ -101,14 +101,12 @@ TF_INDEX = "tf"
 
 
 class ParametersConfig(Section):
-    """Parameters of a first stage; null: those of `retrieval`, of indri `retrieval.indri`."""
+    """Parameters of a first stage; null: from `retrieval`, for indri from `retrieval.indri`."""
 
     k1: K1 | None = Field(None, description="Of BM25.")
     b: B | None = Field(None, description="Of BM25.")
-    mu: Mu | None = Field(None, description="Of query likelihood with Dirichlet smoothing, and of indri.")
-    smoothing: Smoothing | None = Field(
-        None, description="Of query likelihood with Jelinek-Mercer smoothing."
-    )
+    mu: Mu | None = Field(None, description="Of query likelihood (Dirichlet) and of indri.")
+    smoothing: Smoothing | None = Field(None, description="Of query likelihood (Jelinek-Mercer).")
 
     def given(self) -> dict[str, float]:
         """Return those that are not null."""
@@ -127,33 +125,37 @@ MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
 class DependenceConfig(Section):
     """Sequential dependence (Metzler and Croft, 2005): weights of the three parts of a query."""
 
-    terms: float = Field(0.8, ge=0, description="Of the terms, which may have weights of their own.")
-    ordered: float = Field(0.1, ge=0, description="Of neighbouring terms as a phrase, #od1.")
-    unordered: float = Field(0.1, ge=0, description="Of neighbouring terms in any order in a window, #uw.")
+    terms: float = Field(
+        0.8, ge=0, description="Weight of the single terms, which may have weights of their own."
+    )
+    ordered: float = Field(0.1, ge=0, description="Weight of neighbouring terms as a phrase, #od1.")
+    unordered: float = Field(
+        0.1, ge=0, description="Weight of neighbouring terms in any order within a window, #uw."
+    )
     window: int = Field(8, ge=2, description="Size of that window.", json_schema_extra={"unit": "words"})
 
 
 class RunConfig(FileConfig):
-    """What others retrieved for the queries of a data set: files of a run."""
+    """Run files of others for the queries of a data set."""
 
     kind: ClassVar[Kind] = "runs"
 
     format: str = Field(
-        "trec", description="How it is read: trec, tsv, or any format of runs in irpretrain.corpora.registry."
+        "trec", description="trec, tsv, or another format of runs in irpretrain.corpora.registry."
     )
     order_by: Literal["score", "rank"] = Field(
         "score",
-        description="score: the scores order the documents, and ranks that contradict them are refused; rank: "
-        "scores, such as distances, are passed over.",
+        description="score: order by score; ranks that contradict it are an error. rank: order by rank and "
+        "ignore scores (such as distances).",
     )
     depth: int | None = Field(
         None,
         ge=1,
-        description="Only so many of each query are taken; null: as many as `retrieval.depth`.",
+        description="Documents taken of each query; null: `retrieval.depth`.",
         json_schema_extra={"unit": "documents"},
     )
     unknown_documents: Literal["refuse", "drop"] = Field(
-        "refuse", description="Documents that the corpus lacks: an error, or left out and counted."
+        "refuse", description="Documents outside the corpus: an error, or dropped and counted."
     )
     missing_queries: Literal["refuse", "ignore"] = Field(
         "refuse", description="Queries of the data set without a document: an error, or counted."
@@ -162,25 +164,25 @@ class RunConfig(FileConfig):
 
 
 class FirstStageConfig(Section):
-    """A way to retrieve candidates: an index and a ranking model, or what others retrieved."""
+    """A way to retrieve candidates: an index with a ranking model, or run files of others."""
 
     label: str = Field(description="Name in tables.")
     index: str = Field(
         TF_INDEX,
-        description="tf for the index of term frequencies, or a key of `indexes` or `term_weights`.",
+        description="tf (the index of term frequencies), or a key of `indexes` or `term_weights`.",
     )
     model: StageModel = Field(
         "bm25",
-        description="bm25, or query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm), by Lucene; "
-        "indri: query likelihood as Indri computes it, over words with their positions, with the analysis of "
-        "`retrieval.indri`.",
+        description="By Lucene: bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing "
+        "(ql-jm). indri: query likelihood as Indri computes it, over positions, with the analysis "
+        "of `retrieval.indri`.",
     )
     query_weights: str | None = Field(
         None,
-        description="Of indri: key of the `term_weights` that weigh the terms of queries; null: how often each occurs.",
+        description="For indri: key of the `term_weights` for query terms; null: term counts.",
     )
     dependence: DependenceConfig | None = Field(
-        None, description="Of indri: sequential dependence; null: a bag of words."
+        None, description="For indri: sequential dependence; null: bag of words."
     )
     depth: int | None = Field(
         None,
@@ -189,23 +191,23 @@ class FirstStageConfig(Section):
         json_schema_extra={"unit": "documents"},
     )
     parameters: ParametersConfig = Field(
-        default_factory=ParametersConfig, description="Parameters of the model, where they are not tuned."
+        default_factory=ParametersConfig, description="Parameters of the model if they are not tuned."
     )
     tuned_on: str | None = Field(
         None,
-        description="Key of the data set whose queries choose the parameters, in `sweep`; none of them may be "
-        "tested. null: the parameters are given.",
+        description="Key of the data set whose queries choose the parameters in `sweep`; none of these "
+        "queries may be tested. null: the parameters are fixed.",
     )
-    sweep: SweepConfig | None = Field(None, description="Grid of its own; null: `retrieval.sweep`.")
+    sweep: SweepConfig | None = Field(None, description="Its own grid; null: `retrieval.sweep`.")
     runs: dict[str, RunConfig] = Field(
         default_factory=dict,
-        description="Runs of others in place of a search, by the key of the data set that they are for; then no other "
-        "key but `label` and `training_candidates` has a use.",
+        description="Run files of others instead of a search, by the key of their data set. Other keys with "
+        "an effect: `label`, `training_candidates`.",
     )
     training_candidates: str | None = Field(
         None,
-        description="Of runs of others: the first stage whose candidates fine-tune models, where the data set that "
-        "trains them has no run: bm25, ql, or a key of `first_stages`. null: it must have one.",
+        description="For runs of others: first stage whose candidates fine-tune models if the training data "
+        "set has no run (bm25, ql, or a key of `first_stages`). null: it must have one.",
     )
 
 
@@ -219,71 +221,70 @@ class TextRankConfig(Section):
     window: int = Field(
         4,
         ge=2,
-        description="Words that occur in a window of so many words are linked; 2: neighbours alone.",
+        description="Words within a window of this size are linked; 2: neighbours only.",
         json_schema_extra={"unit": "words"},
     )
-    damping: float = Field(0.85, ge=0, lt=1, description="Chance to follow a link.")
+    damping: float = Field(0.85, ge=0, lt=1, description="Probability of following a link.")
 
 
 class ExpansionConfig(Section):
-    """Documents with text added to them, such as the queries of Doc2Query (Nogueira et al., 2019)."""
+    """Documents plus text from a file, such as the queries of Doc2Query (Nogueira et al., 2019)."""
 
     type: Literal["expansion"] = Field(description="Which kind of index.")
     path: str = Field(
         min_length=1,
-        description="Text to add, by document: tab-separated lines `document_id, text`, or JSON lines with "
-        "`document_id` (or `id`) and `queries` (a list) or `text`; a document may have several lines. May be gzip. "
-        "Or a Parquet table of expansions (see contracts).",
+        description="Text to add by document: tab-separated lines `document_id, text`; JSON lines with "
+        "`document_id` (or `id`) and `queries` (a list) or `text`; or a Parquet table of "
+        "expansions (see contracts). A document may have several lines. Lines may be gzipped.",
     )
     times: int = Field(
-        1, ge=1, description="How often the added text counts; the document's own counts once."
+        1, ge=1, description="How often the added text counts; the document's text counts once."
     )
 
 
 class Doc2QueryConfig(Section):
-    """Documents with queries added to them that a sequence-to-sequence model writes (Doc2Query)."""
+    """Documents plus queries that a sequence-to-sequence model writes (Doc2Query)."""
 
     type: Literal["doc2query"] = Field(description="Which kind of index.")
     model: str = Field(
         min_length=1,
-        description="Hugging Face directory of a model that was trained to write queries, of any architecture that "
-        "AutoModelForSeq2SeqLM loads (T5, BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
+        description="Hugging Face directory of a model trained to write queries, of any architecture for "
+        "AutoModelForSeq2SeqLM (T5, BART), with model.safetensors and tokenizer.json; or "
+        "embedded:<asset>.",
     )
     prefix: str = Field(
-        "", description="What the model was trained to see before a document, with the space that follows it."
+        "", description="Prefix that the model expects before a document, with its final space."
     )
     max_length: int = Field(
         512,
         ge=8,
-        description="Longest input, special tokens included; the rest of a document is not read.",
+        description="Maximum input length with special tokens; the rest of a document is ignored.",
         json_schema_extra={"unit": "word pieces"},
     )
     queries: int = Field(
         10,
         ge=1,
-        description="Queries a document (docT5query: 40 and more).",
+        description="Queries per document (docT5query: 40 and more).",
         json_schema_extra={"unit": "queries"},
     )
     decoding: Literal["sampling", "beam"] = Field(
         "sampling",
-        description="sampling: each piece is drawn among the `top_k` likeliest in proportion to their probabilities; "
-        "beam: the best of a beam search as wide as `queries`.",
+        description="sampling: draw each piece among the `top_k` most probable ones. beam: a beam search of "
+        "width `queries`.",
     )
-    top_k: int = Field(10, ge=1, description="Of sampling: likeliest pieces that are drawn from.")
+    top_k: int = Field(10, ge=1, description="For sampling: number of most probable pieces to draw from.")
     query_length: int = Field(
-        64, ge=1, description="Longest query; it is cut there.", json_schema_extra={"unit": "word pieces"}
+        64, ge=1, description="Maximum query length.", json_schema_extra={"unit": "word pieces"}
     )
-    times: int = Field(
-        1, ge=1, description="How often the queries count; the document's own text counts once."
-    )
+    times: int = Field(1, ge=1, description="How often the queries count; the document's text counts once.")
     seed: Annotated[int, Field(ge=0)] = Field(1, description="Seed of the draws.")
     batch_queries: int = Field(
-        64, ge=1, description="Queries that are written at once.", json_schema_extra={"unit": "queries"}
+        64, ge=1, description="Queries written at once.", json_schema_extra={"unit": "queries"}
     )
     block: int = Field(
         512,
         ge=1,
-        description="Documents that are sorted by length together.",
+        description="Documents sorted by length together.",
         json_schema_extra={"unit": "documents"},
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
@@ -295,7 +296,9 @@ IndexConfig = Annotated[TextRankConfig | ExpansionConfig | Doc2QueryConfig, Fiel
 class RetrievalConfig(Section):
     """First-stage retrieval with Lucene through Anserini."""
 
-    depth: int = Field(200, ge=1, description="Candidates a query.", json_schema_extra={"unit": "documents"})
+    depth: int = Field(
+        200, ge=1, description="Candidates per query.", json_schema_extra={"unit": "documents"}
+    )
     bm25: Bm25Config = Field(default_factory=Bm25Config, description="BM25 parameters.")
     query_likelihood: QueryLikelihoodConfig = Field(
         default_factory=QueryLikelihoodConfig, description="QL parameters."
@@ -303,20 +306,18 @@ class RetrievalConfig(Section):
     jelinek_mercer: JelinekMercerConfig = Field(
         default_factory=JelinekMercerConfig, description="Parameters of QL with Jelinek-Mercer smoothing."
     )
-    sweep: SweepConfig = Field(
-        default_factory=SweepConfig, description="Where `tuned_on` looks for parameters."
-    )
+    sweep: SweepConfig = Field(default_factory=SweepConfig, description="Grid for `tuned_on`.")
     stemmer: Literal["porter", "krovetz", "none"] = Field(
         "porter", description="Stemmer of the Lucene analyser."
     )
     stop_list: Literal["lucene", "none"] = Field(
-        "lucene", description="Words that are in neither index nor queries: Lucene's 33, or none."
+        "lucene", description="Stop words of index and queries: Lucene's 33, or none."
     )
     indri: IndriConfig = Field(default_factory=IndriConfig, description="First stages of model indri.")
     threads: int = Field(
         2,
         ge=1,
-        description="Threads of indexing and search; results do not depend on them.",
+        description="Threads of indexing and search. Results do not depend on it.",
         json_schema_extra={"unit": "threads"},
     )
     memory_mb: int = Field(2048, ge=256, description="Java heap.", json_schema_extra={"unit": "MB"})
@@ -343,25 +344,22 @@ class RetrievalConfig(Section):
 
 
 class PassagesConfig(Section):
-    """Documents cut into passages, which are scored by themselves (Dai and Callan, SIGIR 2019)."""
+    """Documents cut into passages; each passage gets its own score (Dai and Callan, SIGIR 2019)."""
 
     words: int = Field(150, ge=1, description="Length of a passage.", json_schema_extra={"unit": "words"})
-    stride: int = Field(
-        75, ge=1, description="From one beginning to the next.", json_schema_extra={"unit": "words"}
-    )
+    stride: int = Field(75, ge=1, description="Distance between starts.", json_schema_extra={"unit": "words"})
     score: Literal["max", "first", "sum"] = Field(
         "max",
-        description="A document's score: that of its best passage, of its first one, or the sum of all.",
+        description="A document's score: of its best passage, of its first, or the sum.",
     )
     most: int | None = Field(
         30,
         ge=1,
-        description="Of a document with more passages, so many are scored, evenly spaced, the first and the last among "
-        "them; null for all.",
+        description="Maximum passages per document, evenly spaced with first and last; null: all.",
         json_schema_extra={"unit": "passages"},
     )
     most_in_training: int | None = Field(
-        8, ge=1, description="The same, in fine-tuning.", json_schema_extra={"unit": "passages"}
+        8, ge=1, description="The same in fine-tuning.", json_schema_extra={"unit": "passages"}
     )
 
     @model_validator(mode="after")
@@ -375,23 +373,23 @@ class PassagesConfig(Section):
 
 
 class RerankingConfig(SequenceConfig):
-    """Scoring of candidates by a cross-encoder. Fine-tuned ones read sequences as long as `finetuning` says."""
+    """Scoring of candidates by a cross-encoder. Fine-tuned models use the lengths of `finetuning`."""
 
     depth: int | None = Field(
         None,
         ge=1,
-        description="Re-rank only this many top candidates; null for all.",
+        description="Re-rank only this many candidates; null: all.",
         json_schema_extra={"unit": "documents"},
     )
     batch_tokens: int = Field(
         16384,
         ge=512,
-        description="Word pieces that are scored at once; padding counts where it is computed (`compute.packing`).",
+        description="Word pieces per batch; padding counts if it is computed (`compute.packing`).",
         json_schema_extra={"unit": "word pieces"},
     )
     passages: PassagesConfig | None = Field(
         None,
-        description="Cut documents into passages, in fine-tuning too; null: a document is one sequence, cut at its "
-        "end. Models may have `passages` of their own.",
+        description="Cut documents into passages, in fine-tuning too. null: a document is one sequence, cut "
+        "at its end. Models may have their own `passages`.",
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

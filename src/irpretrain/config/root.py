@@ -47,37 +47,36 @@ class Config(Section):
 
     preset: Literal["paper", "released"] = Field(
         "paper",
-        description="Fills choices in which papers and their released code differ; a key given here wins.",
+        description="Sets the choices in which papers and their released code differ. A key in your file "
+        "wins.",
     )
     seed: int = Field(
         1,
         ge=0,
-        description="Seed of sampling: pseudo-queries, query samples, folds. Models, and what "
-        "few-shot regimes draw, have the seeds of experiments.",
+        description="Seed of sampling: pseudo-queries, query samples, folds. Models and few-shot draws use "
+        "the seeds of experiments.",
     )
     text: TextConfig = Field(description="How documents become words and word pieces.")
     data_folder: str = Field(
         "data",
         min_length=1,
-        description="Where the files of the catalogue's data sets lie (docs/datasets.md). A relative path is "
-        "looked for in the working directory (`--directory`), then in the project's folder.",
+        description="Folder of the catalogue's data sets (docs/datasets.md), looked up in the working "
+        "directory (`--directory`), then in the project's folder.",
     )
     skip_absent: bool = Field(
         False,
         exclude=True,
-        description="What happens where files of the catalogue's data sets are missing. false: the run is refused. "
-        "true: a run leaves out what needs them, and says so; a dry run plans it as if they were there.",
+        description="If data sets of the catalogue are missing. false: refuse the run. true: leave out the "
+        "jobs that need them and say so; a dry run plans these jobs too.",
     )
     corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
-    collections: dict[str, list[str]] = Field(
-        description="Collections for pre-training: names of corpora that count as one."
-    )
+    collections: dict[str, list[str]] = Field(description="Collections for pre-training: lists of corpora.")
     graph: GraphConfig = Field(
-        default_factory=GraphConfig, description="Links between the documents of a collection."
+        default_factory=GraphConfig, description="Links between a collection's documents."
     )
     wikitext_audit: WikitextAuditConfig = Field(
         default_factory=WikitextAuditConfig,
-        description="The target `wikitext_audit`, which no result depends on.",
+        description="The target `wikitext_audit`.",
     )
     pseudo_queries: PseudoQueriesConfig = Field(
         default_factory=PseudoQueriesConfig, description="Pseudo-queries that ARES compares."
@@ -90,19 +89,19 @@ class Config(Section):
         default_factory=dict, description="Preference predictors of ARES by name."
     )
     term_weights: dict[str, TermWeightsConfig] = Field(
-        default_factory=dict, description="Weightings of words by name: DeepCT and what it is compared with."
+        default_factory=dict, description="Weightings of words by name: DeepCT and its baselines."
     )
-    encoder: EncoderConfig = Field(description="The encoder that everything starts from.")
+    encoder: EncoderConfig = Field(description="The encoder that all models start from.")
     objectives: dict[str, SerializeAsAny[Section]] = Field(
         default_factory=dict,
-        description="Pre-training objectives by name; `type` says which file in irpretrain/objectives.",
+        description="Pre-training objectives by name; `type` is the file in irpretrain/objectives.",
     )
     pretraining: PretrainingConfig = Field(description="Defaults of pre-training.")
     models: dict[str, ModelConfig] = Field(min_length=1, description="Models by name.")
     datasets: dict[str, DatasetConfig] = Field(default_factory=dict, description="Test collections by name.")
     retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig, description="First-stage retrieval.")
     indexes: dict[str, IndexConfig] = Field(
-        default_factory=dict, description="Weighted indexes that need no training, by name."
+        default_factory=dict, description="Weighted indexes without training, by name."
     )
     first_stages: dict[str, FirstStageConfig] = Field(
         default_factory=dict,
@@ -111,12 +110,10 @@ class Config(Section):
     )
     reranking: RerankingConfig = Field(default_factory=RerankingConfig, description="Re-ranking.")
     finetuning: FinetuningConfig = Field(default_factory=FinetuningConfig, description="Fine-tuning.")
-    experiments: dict[str, ExperimentConfig] = Field(
-        default_factory=dict, description="What is compared, by name."
-    )
+    experiments: dict[str, ExperimentConfig] = Field(default_factory=dict, description="Comparisons by name.")
     downstream_tasks: dict[str, DownstreamTaskConfig] = Field(
         default_factory=dict,
-        description="Tasks beside retrieval by name: extractive question answering, and GLUE's.",
+        description="Other tasks by name: extractive question answering and GLUE.",
     )
     question_answering: QuestionAnsweringConfig = Field(
         default_factory=QuestionAnsweringConfig, description="Fine-tuning for extractive question answering."
@@ -125,21 +122,21 @@ class Config(Section):
         default_factory=SentenceTasksConfig, description="Fine-tuning for GLUE's tasks."
     )
     downstream: dict[str, DownstreamConfig] = Field(
-        default_factory=dict, description="Which models are fine-tuned for which of these tasks, by name."
+        default_factory=dict, description="Models to fine-tune for these tasks, by name."
     )
     absent: dict[str, AbsenceConfig] = Field(
         default_factory=dict,
-        description="Experiments that are not run because files of the catalogue are not there; filled in, not given.",
+        description="Filled in by the program: experiments left out because data files are missing.",
     )
     absent_predictors: dict[str, str] = Field(
         default_factory=dict,
-        description="Predictors that are not made because files of the catalogue are not there, with the reason; "
-        "filled in, not given.",
+        description="Filled in by the program: predictors left out because data files are missing, with the "
+        "reason.",
     )
     absent_tasks: dict[str, str] = Field(
         default_factory=dict,
-        description="Tasks of `downstream_tasks` that are not run because files of the catalogue are not there, with "
-        "the reason; filled in, not given.",
+        description="Filled in by the program: `downstream_tasks` left out because data files are missing, "
+        "with the reason.",
     )
     diagnoses: dict[str, DiagnosisConfig] = Field(
         default_factory=dict, description="Axiom diagnoses of re-rankers by name."
@@ -149,21 +146,21 @@ class Config(Section):
     )
     attributions: dict[str, AttributionConfig] = Field(
         default_factory=dict,
-        description="Pages of the target `attributions`, by name: which words a document's scores come from.",
+        description="Pages of the target `attributions` by name: which words a score comes from.",
     )
     weight_distributions: dict[str, WeightDistributionConfig] = Field(
         default_factory=dict,
-        description="Collections of DeepCT's figure 1, by name: what share of a passage's weight its heaviest terms "
-        "have.",
+        description="Collections of DeepCT's figure 1 by name: the share of a passage's weight on its "
+        "heaviest terms.",
     )
     term_weight_pages: dict[str, TermWeightPageConfig] = Field(
         default_factory=dict,
-        description="Pages of the target `term_weight_pages`, by name: heat maps of the words of queries' passages.",
+        description="Pages of the target `term_weight_pages` by name: heat maps of passages.",
     )
     query_pages: dict[str, QueryPageConfig] = Field(
         default_factory=dict,
-        description="Pages of the target `query_pages`, by name: two rankings of single queries side by side. A page "
-        "of runs that experiments make anyway belongs to every run.",
+        description="Pages of the target `query_pages` by name: two rankings of single queries side by side. "
+        "A page whose runs the experiments make is part of every run.",
     )
     report: ReportConfig = Field(default_factory=ReportConfig, description="Tables, figures and the report.")
 

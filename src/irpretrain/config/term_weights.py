@@ -26,51 +26,47 @@ TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
 
 
 class TermLabelsConfig(Section):
-    """Targets: query-term recall of a passage's words, or term recall of a query's (DeepCT, equations 3 and 5)."""
+    """Targets: query-term recall for passages, term recall for queries (DeepCT, equations 3 and 5)."""
 
     rows: Literal["per-text", "per-pair"] = Field(
         "per-text",
-        description="per-text: one row a passage, whose targets are shares of all its relevant queries (paper); "
-        "per-pair: one row for each relevant (query, passage), whose targets are 0 or 1 (released code). For queries "
-        "likewise.",
+        description="per-text: one row per passage; a target is a share of its relevant queries (paper). "
+        "per-pair: one row per relevant (query, passage) with targets 0 or 1 (released code). The "
+        "same for queries.",
     )
-    stemming: Literal["none", "porter"] = Field(
-        "porter", description="What makes a query's and a passage's words the same."
-    )
-    stop_list: StopList = Field(
-        "none", description="Words whose target is 0 whatever they match; they stay in the loss."
-    )
+    stemming: Literal["none", "porter"] = Field("porter", description="Words with the same stem match.")
+    stop_list: StopList = Field("none", description="Words whose target is always 0; they stay in the loss.")
     fields: list[Literal["url", "title", "body"]] | None = Field(
         None,
         min_length=1,
-        description="Of queries: fields of a relevant document whose words count; null: those of `text.fields`.",
+        description="For queries: fields of a relevant document whose words count; null: `text.fields`.",
     )
 
 
 class WindowsConfig(Section):
-    """What is done with texts that are longer than `max_length`."""
+    """Texts longer than `max_length`."""
 
     overlap: int | None = Field(
         None,
         ge=0,
-        description="Read the text in windows that share so many word pieces; the last one ends with the text. null: "
-        "read its beginning alone; words after it have no weight (paper).",
+        description="Read long texts in windows that share this many word pieces; the last window ends with "
+        "the text. null: read only the beginning; later words have no weight (paper).",
         json_schema_extra={"unit": "word pieces"},
     )
     merge: Merge = Field(
         "farthest-from-edge",
-        description="The weight of a word that stands in several windows: that of the window in which it is farthest "
-        "from the nearest edge (the text's own ends are no edges), the largest, or the mean.",
+        description="Weight of a word in several windows: from the window in which it is farthest from an "
+        "edge (the text's own ends do not count), the largest, or the mean.",
     )
 
 
 class TermTrainingConfig(Section):
-    """How the token regression is trained."""
+    """Training of the token regression."""
 
     steps: int | None = Field(
         None,
         ge=1,
-        description="Optimiser steps; null: as many as `epochs` take.",
+        description="Optimiser steps; null: from `epochs`.",
         json_schema_extra={"unit": "steps"},
     )
     epochs: float | None = Field(
@@ -81,15 +77,15 @@ class TermTrainingConfig(Section):
         json_schema_extra={"unit": "epochs"},
     )
     batch_size: int = Field(
-        16, ge=1, description="Sequences a step.", json_schema_extra={"unit": "sequences"}
+        16, ge=1, description="Sequences per step.", json_schema_extra={"unit": "sequences"}
     )
     accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
     reduction: Literal["mean", "sum"] = Field(
         "mean",
-        description="The squared errors of a step's words: their mean (released code) or sum (paper, equation 2).",
+        description="Squared errors of a step: mean (released code) or sum (paper, equation 2).",
     )
     dropout: float | None = Field(
-        None, ge=0, lt=1, description="Dropout inside the encoder; null keeps the encoder's own."
+        None, ge=0, lt=1, description="Dropout inside the encoder; null: the encoder's own."
     )
     head_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout before the linear layer.")
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
@@ -99,7 +95,7 @@ class TermTrainingConfig(Section):
     log_every: int = Field(
         10,
         ge=1,
-        description="Steps between status lines; slow steps have one every ten seconds.",
+        description="Steps between status lines; slow steps: every ten seconds.",
         json_schema_extra={"unit": "steps"},
     )
 
@@ -119,81 +115,81 @@ class TermTrainingConfig(Section):
 
 
 class TermInferenceConfig(Section):
-    """How weights are predicted; threads and `batch_tokens` change their last digits, precision and device more."""
+    """Prediction of weights. Threads and `batch_tokens` change the last digits; precision and device change more."""
 
     batch_tokens: int = Field(
         2048,
         ge=64,
-        description="Word pieces of a batch; padding counts where it is computed, which on a CPU it always is with "
-        "`packing: auto`. There the last batch of each length in a block is filled up with empty rows; a GPU wants "
-        "much more.",
+        description="Word pieces per batch, padding included where it is computed (always on a CPU with "
+        "`packing: auto`, where the last batch of each length is filled with empty rows). A GPU "
+        "needs a much larger value.",
         json_schema_extra={"unit": "word pieces"},
     )
     block: int = Field(
         8192,
         ge=1,
-        description="Texts that are sorted by length together. Larger blocks have less padding.",
+        description="Texts sorted by length together; larger blocks have less padding.",
         json_schema_extra={"unit": "texts"},
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
 
 
 class TermWeightsConfig(Section):
-    """One weighting of passages' or queries' words. A weighting of passages is an index that `first_stages` can
-    name."""
+    """One weighting of words in passages or queries. `first_stages` can use a weighting of passages as an index."""
 
     label: str = Field(description="Name in tables.")
     kind: Literal["passages", "queries"] = Field(
         "passages",
-        description="What is weighted: the documents of any corpus that is searched, or the queries of any data set.",
+        description="Weight the documents of any searched corpus, or the queries of any data set.",
     )
     model: Model = Field(
         "regressor",
-        description="regressor: an encoder with a linear layer over each word (DeepCT); word-vectors: a linear "
-        "regression of a word's vector minus the mean of its text's (DeepCT_W, and DeepTR for queries); oracle: the "
-        "targets themselves; tf: how often a word occurs.",
+        description="regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a "
+        "linear regression on a word's vector minus its text's mean vector (DeepCT_W; DeepTR for "
+        "queries). oracle: the targets. tf: term counts.",
     )
     dataset: str | None = Field(
         None,
-        description="Key of the data set that gives the targets: its queries, judgements and corpus. Its own queries "
-        "are weighted by models of other folds, those of other data sets by a model of all its queries.",
+        description="Key of the data set whose queries, judgements and corpus give the targets. Its own "
+        "queries get weights from models of other folds; other data sets from a model of all its "
+        "queries.",
     )
-    collection: str | None = Field(None, description="Key of the collection that the word vectors are of.")
+    collection: str | None = Field(None, description="Key of the collection of the word vectors.")
     encoder: EncoderConfig | None = Field(
         None,
-        description="A Hugging Face encoder of any architecture with a token classifier and a fast tokenizer; null: "
-        "section `encoder`. DeepCT_E's ELMo is in no maintained library; another encoder stands in its place.",
+        description="Any Hugging Face encoder with a token classifier and a fast tokenizer; null: section "
+        "`encoder`. No maintained library has DeepCT_E's ELMo: use another encoder.",
     )
     labels: TermLabelsConfig = Field(default_factory=TermLabelsConfig, description="Targets.")
     max_length: int = Field(
         128,
         ge=8,
-        description="Longest sequence, special tokens included (paper: 128 for passages; 30, 50 and 100 for titles, "
-        "descriptions and narratives).",
+        description="Maximum sequence length with special tokens (paper: 128 for passages; 30, 50 and 100 for "
+        "titles, descriptions and narratives).",
         json_schema_extra={"unit": "word pieces"},
     )
-    windows: WindowsConfig = Field(default_factory=WindowsConfig, description="Texts longer than that.")
+    windows: WindowsConfig = Field(
+        default_factory=WindowsConfig, description="Texts longer than `max_length`."
+    )
     training: TermTrainingConfig = Field(
         default_factory=TermTrainingConfig, description="Training of the regressor."
     )
     ridge: float = Field(
-        1e-3, ge=0, description="Of word-vectors: L2 penalty of the regression, times the number of words."
+        1e-3, ge=0, description="For word-vectors: L2 penalty of the regression, times the number of words."
     )
     inference: TermInferenceConfig = Field(
         default_factory=TermInferenceConfig, description="Prediction of weights."
     )
     same_as: str | None = Field(
         None,
-        description="Name of another weighting of passages whose predicted weights are used, so that nothing is "
-        "trained; of this one's keys only scale and square_root count then.",
+        description="Name of another passage weighting whose predictions are used without training; only "
+        "scale and square_root count then.",
     )
     scale: float = Field(
-        100.0, gt=0, description="N: an integer weight is round(N·y) (equation 4). Not used by tf."
+        100.0, gt=0, description="N: an integer weight is round(N·y) (equation 4). Unused by tf."
     )
-    square_root: bool = Field(False, description="round(N·√y) instead, for weights above 0.")
-    seed: Annotated[int, Field(ge=0)] = Field(
-        1, description="Seed of the output layer, of dropout and of the order of the data."
-    )
+    square_root: bool = Field(False, description="Use round(N·√y) for weights above 0.")
+    seed: Annotated[int, Field(ge=0)] = Field(1, description="Seed of output layer, dropout and data order.")
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:

@@ -10,35 +10,35 @@ from irpretrain.config.base import Section
 
 
 class TextConfig(Section):
-    """Words of the language model, and the text that is made of a document's fields."""
+    """Words of the language model, and the text of a document."""
 
     words: Literal["alphanumeric", "letters"] = Field(
-        description="A word is a run of letters and digits, or of letters alone (digits separate); always lower-cased."
+        description="A word is a run of letters and digits, or of letters alone; always lower-cased."
     )
     fields: list[Literal["url", "title", "body"]] = Field(
-        ["title", "body"], min_length=1, description="Fields that make up a document's text, in this order."
+        ["title", "body"], min_length=1, description="Fields of a document's text, in this order."
     )
-    separator: str = Field(". ", description="What stands between two non-empty fields.")
+    separator: str = Field(". ", description="Text between two non-empty fields.")
     max_word_pieces: int | None = Field(
         None,
         ge=1,
-        description="Keep at most this many word pieces of a document in the token store; null for all.",
+        description="Maximum word pieces of a document in the token store; null: all.",
         json_schema_extra={"unit": "word pieces"},
     )
 
 
 class EncoderConfig(Section):
-    """The pre-trained encoder that everything starts from."""
+    """The pre-trained encoder."""
 
     path: str = Field(
         min_length=1,
-        description="Hugging Face directory of a BERT-architecture encoder, or embedded:<asset>.",
+        description="Hugging Face directory of a BERT encoder, or embedded:<asset>.",
     )
     label: str = Field(description="Name in tables.")
-    layers: int | None = Field(None, ge=1, description="Keep only the first so many layers; null for all.")
+    layers: int | None = Field(None, ge=1, description="Keep only the first layers; null: all.")
     vocabulary_size: int | None = Field(
         None,
         ge=1,
-        description="Expected size of the vocabulary; checked when given.",
+        description="Expected vocabulary size; checked if set.",
         json_schema_extra={"unit": "word pieces"},
     )

@@ -14,13 +14,12 @@ Loss = Literal["hinge", "pair-softmax", "listwise"]
 Packing = Literal["auto", "on", "off"]
 Prefetch = Literal["auto", "on", "off"]
 LOSS_TEXT = (
-    "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences; pair-softmax: the released "
-    "PROP's softmax over the scores, then a margin of 1, i.e. 2(1 - p+); listwise: cross-entropy of the first "
-    "sequence (LCE)."
+    "hinge: max(0, margin - s+ + s-) on raw scores, averaged over the other sequences. pair-softmax: softmax over "
+    "the scores, then a margin of 1, i.e. 2(1 - p+), as in PROP's code. listwise: cross-entropy of the first sequence "
+    "(LCE)."
 )
 ACCUMULATION_TEXT = (
-    "Micro-batches one optimiser step is split into. Processes that share a step share these; each of them has one at "
-    "least, whatever is given."
+    "Micro-batches per optimiser step. Processes that share a step share these; each has at least one."
 )
 
 
@@ -28,31 +27,31 @@ class OptimiserConfig(Section):
     """AdamW with linear warm-up, and decay."""
 
     learning_rate: float = Field(2e-5, gt=0, description="Peak learning rate.")
-    warmup: float = Field(
-        0.1, ge=0, le=1, description="Share of the steps over which the rate rises linearly."
-    )
+    warmup: float = Field(0.1, ge=0, le=1, description="Share of the steps with a linearly rising rate.")
     decay: Literal["linear", "none", "step"] = Field(
         "linear",
-        description="What the rate does after warm-up: falls to 0, stays, or stays and then is `later_rate`.",
+        description="After warm-up the rate falls to 0 (linear), stays (none), or stays and then becomes "
+        "`later_rate` (step).",
     )
     later_rate: float | None = Field(
-        None, gt=0, description="Rate from step `later_from` on (Wikiformer: 5e-6); for decay step."
+        None, gt=0, description="For decay step: rate from step `later_from` on (Wikiformer: 5e-6)."
     )
     later_from: int | None = Field(
         None,
         ge=1,
-        description="So many first steps have the peak rate, warm-up included (Wikiformer: 50000); for decay step.",
+        description="For decay step: number of first steps at the peak rate, warm-up included (Wikiformer: "
+        "50000).",
         json_schema_extra={"unit": "steps"},
     )
     weight_decay: float = Field(
-        0.01, ge=0, description="Decoupled weight decay; not applied to biases and LayerNorm."
+        0.01, ge=0, description="Decoupled weight decay; not for biases and LayerNorm."
     )
     betas: tuple[float, float] = Field((0.9, 0.999), description="Adam's decay rates.")
     epsilon: float = Field(1e-8, gt=0, description="Adam's epsilon.")
     bias_correction: bool = Field(True, description="Adam's bias correction; BERT's own optimiser has none.")
-    clip: float | None = Field(1.0, gt=0, description="Largest gradient norm; null for no clipping.")
+    clip: float | None = Field(1.0, gt=0, description="Maximum gradient norm; null: no clipping.")
     clip_by: Literal["all", "tensor"] = Field(
-        "all", description="Norm of all gradients together, or of each tensor by itself (released PROP)."
+        "all", description="Norm of all gradients together, or of each tensor alone (released PROP)."
     )
 
     @model_validator(mode="after")
@@ -71,17 +70,15 @@ class MaskingConfig(Section):
     """Masked language modelling. Special tokens and padding are never masked."""
 
     scope: Literal["document", "sequence"] = Field(
-        "document", description="What can be chosen: the document's units alone, or the query's too."
+        "document", description="Mask the document's units alone, or the query's too."
     )
-    ratio: float = Field(
-        0.15, ge=0, lt=1, description="Share of the units (tokens or whole words) that are chosen."
-    )
+    ratio: float = Field(0.15, ge=0, lt=1, description="Share of units (tokens or whole words) to mask.")
     anchor_ratio: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="Share of the units of the anchor in the query that links the document (PHP: 0.5), counted by "
-        "themselves; needs scope sequence. null: they are units as any other.",
+        description="Share of the units of the query's anchor to the document, counted apart (PHP: 0.5); "
+        "needs scope sequence. null: treated as other units.",
     )
     unit: Literal["token", "word"] = Field(
         "token", description="Choose word pieces, or whole words with all their pieces."
@@ -89,12 +86,12 @@ class MaskingConfig(Section):
     most: int | None = Field(
         None,
         ge=1,
-        description="At most this many predictions a sequence; null for no cap.",
+        description="Maximum predictions per sequence; null: no cap.",
         json_schema_extra={"unit": "word pieces"},
     )
-    replace_by_mask: float = Field(0.8, ge=0, le=1, description="Share of the chosen that become [MASK].")
+    replace_by_mask: float = Field(0.8, ge=0, le=1, description="Share of chosen pieces that become [MASK].")
     replace_by_random: float = Field(
-        0.1, ge=0, le=1, description="Share that become a random word piece; the rest stay."
+        0.1, ge=0, le=1, description="Share that become a random piece; the rest stay."
     )
 
     @model_validator(mode="after")
@@ -114,12 +111,12 @@ COMPUTE_WITHOUT_EFFECT = {"gpus": True, "processes": True, "prefetch": True, "ch
 
 
 class ComputeConfig(Section):
-    """How a training or inference job computes. Part of the job's hash: float sums depend on it."""
+    """Computing of a job. Part of the job's hash, because float sums depend on it."""
 
     threads: int = Field(
         1,
         ge=1,
-        description="Compute threads of a job, or of each of its processes, whatever --cores is.",
+        description="Compute threads of a job, or of each of its processes, independent of --cores.",
         json_schema_extra={"unit": "threads"},
     )
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
@@ -133,27 +130,26 @@ class ComputeConfig(Section):
     gpus: int = Field(
         0,
         ge=0,
-        description="GPUs that a job asks Snakemake for (resource `gpu`): 0 or 1. A job that asks for one computes "
-        "without only if `device` is cpu.",
+        description="GPUs that a job requests from Snakemake (resource `gpu`): 0 or 1. With 1, a job without "
+        "a GPU stops unless `device` is cpu.",
     )
     packing: Packing = Field(
         "auto",
-        description="Lay sequences end to end, so that no padding is computed (BERT only). auto: on a CPU, and on a "
-        "GPU with which torch's attention of variable length can be used: bf16 or fp16, Ampere or newer, no dropout of "
-        "attention in training. on: everywhere; without that kernel attention is a call a sequence, slow on a GPU. "
-        "off: pad. Results differ by rounding, and with dropout by other draws.",
+        description="Lay sequences end to end, so no padding is computed (BERT only). auto: on a CPU, and on "
+        "a GPU with torch's attention of variable length (bf16 or fp16, Ampere or newer, no "
+        "attention dropout in training). on: always; slow on a GPU without that kernel. off: pad. "
+        "Results differ by rounding and, with dropout, by other draws.",
     )
     compile: bool = Field(
         False,
-        description="Compile what of BERT's layers is no attention with torch.compile, which needs a C++ compiler, and "
-        "Triton on a GPU. Results differ by rounding, and with dropout by other draws.",
+        description="Compile BERT's layers except attention with torch.compile; needs a C++ compiler, and "
+        "Triton on a GPU. Results differ by rounding and, with dropout, by other draws.",
     )
     checkpoint_minutes: float = Field(
         10,
         ge=0,
-        description="Longest time between two savings of what a job has done, from which it goes on when it was broken "
-        "off. The first comes after five seconds, each later one when twice as much time has passed. 0 saves after "
-        "every step or batch. Changes no result.",
+        description="Maximum time between two checkpoints. The first comes after five seconds, each next one "
+        "after twice the time. 0: after every step or batch. Does not change results.",
         json_schema_extra={"unit": "minutes"},
     )
 
@@ -169,20 +165,20 @@ class ComputeConfig(Section):
 
 
 class TrainingComputeConfig(ComputeConfig):
-    """How a training computes."""
+    """Computing of a training job."""
 
     micro_batch_tokens: int | None = Field(
         None,
         ge=1,
-        description="Split a step into micro-batches that take ranking groups, or sequences, in their order as long as "
-        "they have no more word pieces than this, special tokens with them and padding left out; a group with more is "
-        "one by itself. In place of `accumulation`, which then must be 1.",
+        description="Split a step into micro-batches of at most this many word pieces (special tokens "
+        "included, padding not), in the order of ranking groups or sequences; a larger group is "
+        "one micro-batch. Replaces `accumulation`, which must then be 1.",
         json_schema_extra={"unit": "word pieces"},
     )
     prefetch: Prefetch = Field(
         "auto",
-        description="Read the batches of the next three steps in a thread of their own while a step is computed. auto: "
-        "where a GPU computes; on a processor the thread takes time of a core beside `threads`. Changes no result.",
+        description="Read the next three steps' batches in a separate thread. auto: only with a GPU, because "
+        "on a CPU it takes core time beside `threads`. Does not change results.",
     )
 
     def reads_ahead(self, device: str) -> bool:
@@ -200,20 +196,20 @@ class TrainingComputeConfig(ComputeConfig):
 
 
 class SharedComputeConfig(TrainingComputeConfig):
-    """How a training computes whose steps several processes can share."""
+    """Computing of a training job that several processes can share."""
 
     gpus: int = Field(
         0,
         ge=0,
-        description="GPUs that a job asks Snakemake for (resource `gpu`). A job that asks for any computes without "
-        "one only if `device` is cpu. With several, each has a process of its own, and they share the micro-batches "
+        description="GPUs that a job requests from Snakemake (resource `gpu`). With any, a job without a GPU "
+        "stops unless `device` is cpu. Several: one process each, which share the micro-batches "
         "of every step ([how](cluster.md#several-gpus-for-one-training)).",
     )
     processes: int = Field(
         1,
         ge=1,
-        description="Processes that share the micro-batches of every step, each with so many `threads`, on a processor "
-        "(`device` cpu, without `gpus`).",
+        description="CPU processes (`device` cpu, without `gpus`) that share the micro-batches of every step, "
+        "each with `threads` threads.",
     )
 
     @property
@@ -246,13 +242,13 @@ class SequenceConfig(Section):
     max_length: int = Field(
         512,
         ge=8,
-        description="Longest sequence: query and document with their three special tokens.",
+        description="Maximum length of query and document with their three special tokens.",
         json_schema_extra={"unit": "word pieces"},
     )
     query_length: int = Field(
         64,
         ge=1,
-        description="Longest query; the rest of max_length is the document's.",
+        description="Maximum query length; the document gets the rest of max_length.",
         json_schema_extra={"unit": "word pieces"},
     )
 
@@ -272,23 +268,24 @@ class TaskConfig(Section):
     objective: str = Field(description="Key of `objectives`.")
     weight: float = Field(1.0, ge=0, description="Weight of the ranking loss.")
     mlm_weight: float = Field(
-        1.0, ge=0, description="Weight of the masked-language-model loss on the same sequences."
+        1.0, ge=0, description="Weight of the masked-language-model loss on these sequences."
     )
     max_length: int | None = Field(
         None,
         ge=8,
-        description="This task's own `pretraining.max_length`; null for that.",
+        description="Replaces `pretraining.max_length` for this task; null: no change.",
         json_schema_extra={"unit": "word pieces"},
     )
     query_length: int | None = Field(
         None,
         ge=1,
-        description="This task's own `pretraining.query_length`; null for that (Wikiformer: 255 for LTM, else 30).",
+        description="Replaces `pretraining.query_length` for this task; null: no change (Wikiformer: 255 for "
+        "LTM, else 30).",
         json_schema_extra={"unit": "word pieces"},
     )
-    loss: Loss | None = Field(None, description="This task's own `pretraining.loss`; null for that.")
+    loss: Loss | None = Field(None, description="Replaces `pretraining.loss` for this task; null: no change.")
     masking: dict[str, Any] | None = Field(
-        None, description="Keys of `pretraining.masking` that differ for this task; null for none."
+        None, description="Changes to `pretraining.masking` for this task."
     )
 
 
@@ -298,56 +295,55 @@ class PretrainingConfig(SequenceConfig):
     steps: int | None = Field(
         None,
         ge=1,
-        description="Optimiser steps; null where `epochs` are given.",
+        description="Optimiser steps; null with `epochs`.",
         json_schema_extra={"unit": "steps"},
     )
     epochs: float | None = Field(
         None,
         gt=0,
-        description="Length in place of `steps`: the fewest in which every task goes through its ranking groups so "
-        "many times or more (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both of these.",
+        description="Length instead of `steps`: enough steps for every task to read its ranking groups this "
+        "many times (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both.",
         json_schema_extra={"unit": "epochs"},
     )
     epochs_of: str | None = Field(
         None,
-        description="Objective among the model's tasks whose groups `epochs` counts, whatever the others have; null: "
-        "every task's.",
+        description="The one objective whose groups `epochs` counts; null: every task's.",
     )
     batch_groups: int = Field(
         ge=1,
-        description="Ranking groups in one optimiser step, each with all its sequences: 64 pairs are PROP's batch of "
-        "128 sequences.",
+        description="Ranking groups per optimiser step, each with all its sequences: 64 pairs are PROP's "
+        "batch of 128 sequences.",
         json_schema_extra={"unit": "groups"},
     )
     accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
     mixing: Literal["sum", "alternate"] = Field(
         "sum",
-        description="With several tasks: sum their losses over one batch of each a step, or take one of them a step, "
-        "drawn with probability proportional to its weight.",
+        description="With several tasks. sum: add their losses over one batch of each. alternate: one task a "
+        "step, drawn in proportion to its weight.",
     )
     loss: Loss = Field(description=LOSS_TEXT)
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
     head: Literal["mlp", "pooled"] = Field(
-        description="Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer; pooled: the "
-        "encoder's own pooler, dropout, and a fresh linear layer. Both have BERT's sequence-classification shape."
+        description="Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer. pooled: the "
+        "encoder's pooler, dropout, and a fresh linear layer. Both have BERT's "
+        "sequence-classification shape."
     )
     mlm_head_steps: int = Field(
         0,
         ge=0,
-        description="In the first so many steps the MLM loss trains only the MLM head. For encoders that come "
-        "without one: the gradients of a fresh head otherwise swamp the ranking loss.",
+        description="First steps in which the MLM loss trains only the MLM head. For encoders without one: "
+        "the gradients of a fresh head swamp the ranking loss.",
         json_schema_extra={"unit": "steps"},
     )
     dropout: float | None = Field(
-        None, ge=0, lt=1, description="Dropout of all layers; null keeps the encoder's own."
+        None, ge=0, lt=1, description="Dropout of all layers; null: the encoder's own."
     )
     attention_dropout: float | None = Field(
         None,
         ge=0,
         lt=1,
-        description="Dropout of the shares of attention, kept with the model and so in fine-tuning too; null: as in "
-        "`dropout`. Torch's attention of variable length has none: only with 0 does a GPU train without padding "
-        "(`compute.packing`).",
+        description="Dropout of attention weights, saved with the model and so used in fine-tuning too; null: "
+        "as `dropout`. A GPU trains without padding only with 0 (`compute.packing`).",
     )
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
     masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
@@ -356,13 +352,13 @@ class PretrainingConfig(SequenceConfig):
     )
     snapshots: list[int] = Field(
         default_factory=list,
-        description="Steps whose weights are kept as models of their own (learning curves).",
+        description="Steps whose weights are kept as separate models (learning curves).",
         json_schema_extra={"unit": "steps"},
     )
     log_every: int = Field(
         10,
         ge=1,
-        description="Steps between status lines; slow steps have one every ten seconds.",
+        description="Steps between status lines; slow steps: every ten seconds.",
         json_schema_extra={"unit": "steps"},
     )
 
@@ -454,50 +450,50 @@ class FinetuningConfig(SequenceConfig):
 
     recipe: Literal["none", "prop", "ares", "wikiformer", "wikiformer-legal", "php"] = Field(
         "none",
-        description="Fills what a paper fine-tuned with ([Recipes](#recipes)), in `finetuning` and `reranking`; a key "
-        "given here wins, and null takes back one that an earlier file gave.",
+        description="Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)). A key in your "
+        "file wins; null takes back a recipe of an earlier file.",
     )
-    loss: Loss = Field("hinge", description=LOSS_TEXT)
+    loss: Loss = Field("hinge", description="As `pretraining.loss`.")
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
     negatives: int = Field(
         1,
         ge=1,
-        description="Documents without relevance, drawn from the candidates, beside each relevant one.",
+        description="Non-relevant candidates per relevant document.",
     )
     negative_depth: int | None = Field(
         None,
         ge=1,
-        description="Draw negatives from this many top candidates; null for all.",
+        description="Draw negatives from this many top candidates; null: all.",
         json_schema_extra={"unit": "documents"},
     )
     batch_sizes: list[Positive] = Field(
         [16, 32],
         min_length=1,
-        description="Ranking groups a step, each a relevant document with its `negatives`; chosen on the validation "
-        "fold.",
+        description="Ranking groups per step (a relevant document with its `negatives`); the validation fold "
+        "chooses.",
         json_schema_extra={"unit": "groups"},
     )
     learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
-        [1e-5, 2e-5], min_length=1, description="Peak rates; chosen on the validation fold."
+        [1e-5, 2e-5], min_length=1, description="Peak rates; the validation fold chooses."
     )
     few_shot_batch_sizes: list[Positive] = Field(
         [4, 8, 16],
         min_length=1,
-        description="The same, in few-shot regimes.",
+        description="The same in few-shot regimes.",
         json_schema_extra={"unit": "groups"},
     )
     few_shot_queries: Literal["drawn", "first"] = Field(
         "drawn",
-        description="Training queries of few-shot-<n>: drawn by the seed, or the data set's first (PROP).",
+        description="Training queries of few-shot-<n>: drawn by the seed, or the first ones (PROP).",
     )
-    epochs: int = Field(10, ge=1, description="Most passes over the training queries.")
+    epochs: int = Field(10, ge=1, description="Maximum passes over the training queries.")
     patience: int = Field(
         2,
         ge=1,
-        description="Stop after so many epochs without a better validation score.",
+        description="Stop after this many epochs without a better validation score.",
         json_schema_extra={"unit": "epochs"},
     )
-    keep_models: bool = Field(False, description="Keep each fold's fine-tuned model, not only its run.")
+    keep_models: bool = Field(False, description="Keep each fold's fine-tuned model beside its run.")
     optimiser: OptimiserConfig = Field(
         default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
     )

@@ -14,26 +14,26 @@ WEIGHTINGS = "tf, or keys of `term_weights` of kind passages or of `indexes`"
 
 
 class WeightDistributionConfig(Section):
-    """Some weightings of the passages of a collection; how much of a passage's weight its heaviest terms have."""
+    """Weightings of a collection's passages, for the share of weight on the heaviest terms."""
 
     label: str = Field(description="The collection's name in the figure.")
-    corpora: list[str] = Field(min_length=1, description="Keys of `corpora`, which count as one collection.")
+    corpora: list[str] = Field(min_length=1, description="Keys of `corpora`, taken as one collection.")
     weightings: list[str] = Field(min_length=1, description=f"{WEIGHTINGS}, in the order of the figure.")
 
 
 class WeightCaseConfig(Section):
-    """A query and the passages that are shown under it."""
+    """A query and its passages."""
 
     query: str | None = Field(None, coerce_numbers_to_str=True, description="Id of a query of the data set.")
     text: str | None = Field(
         None,
         min_length=1,
-        description="A query of one's own in place of one of the data set; needs `documents`.",
+        description="A query text of your own instead of one of the data set; needs `documents`.",
     )
     documents: list[DocumentId] = Field(
         default_factory=list,
-        description="Ids of documents; empty: the relevant one that the page's first first stage ranks highest, and "
-        "the highest one that is not judged relevant.",
+        description="Document ids. Empty: the relevant document that the page's first first stage ranks "
+        "highest, and the highest non-relevant one.",
     )
 
     @model_validator(mode="after")
@@ -46,15 +46,15 @@ class WeightCaseConfig(Section):
 
 
 class TermWeightPageConfig(Section):
-    """A page for `snakemake term_weight_pages`; docs/methods/term-weight-pages.md says what it shows."""
+    """A page of `snakemake term_weight_pages` (docs/methods/term-weight-pages.md)."""
 
     dataset: str = Field(description="Key of `datasets`; its corpus holds the documents.")
     weightings: list[str] = Field(min_length=1, description=f"{WEIGHTINGS}, in the order of the page.")
     first_stages: list[str] = Field(
         ["bm25"],
         min_length=1,
-        description="bm25, ql or keys of `first_stages`, in whose runs documents have the ranks that are shown; the "
-        "first also chooses documents that are left out.",
+        description="bm25, ql or keys of `first_stages`: their runs give the documents' ranks. The first one "
+        "also chooses documents if none is listed.",
     )
     cases: list[WeightCaseConfig] = Field(
         default_factory=list,
@@ -64,13 +64,13 @@ class TermWeightPageConfig(Section):
         0.5,
         gt=0,
         le=1,
-        description="Share of a passage's weight from which a word has the deepest shade (paper: a half). Less shows "
-        "differences within long passages.",
+        description="Share of a passage's weight that gives the deepest shade (paper: a half). Lower values "
+        "show differences within long passages.",
     )
     queries: int = Field(
         3,
         ge=1,
-        description="Cases of a page that names none: those whose relevant document lies furthest apart in the runs of "
-        "the first stages.",
+        description="Number of cases that the page chooses: those whose relevant document's rank differs most "
+        "between the first stages.",
         json_schema_extra={"unit": "queries"},
     )

@@ -33,8 +33,8 @@ class Options(Section):
 
     text: Literal["abstract", "full"] = Field(
         "abstract",
-        description="full: the parsed full text too, of PMC's XML where there is one, else of the PDF; its files are "
-        "looked for beside metadata.csv, where the release's archives unpack them.",
+        description="full: with the parsed full text (PMC's XML if present, else the PDF), searched beside "
+        "metadata.csv where the release unpacks it.",
     )
 
 

@@ -26,8 +26,8 @@ class DocumentFields(Section):
     id_field: str | None = Field(
         None, description=f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
     )
-    title_field: str | None = Field(None, description="Title; null takes title, where there is one.")
-    url_field: str | None = Field(None, description="Address; null takes url, where there is one.")
+    title_field: str | None = Field(None, description="Title; null: title, if present.")
+    url_field: str | None = Field(None, description="Address; null: url, if present.")
     body_fields: list[str] | None = Field(
         None,
         min_length=1,

@@ -27,9 +27,9 @@ class Options(Section):
     """Options of the format smart."""
 
     encoding: Encoding = Field("utf-8", description="Of the files.")
-    title_field: str = Field("T", pattern="^[A-Z]$", description="Letter of the field that is the title.")
+    title_field: str = Field("T", pattern="^[A-Z]$", description="Letter of the title field.")
     body_fields: list[str] = Field(
-        ["W"], min_length=1, description="Letters of the fields that make up the body, in this order."
+        ["W"], min_length=1, description="Letters of the body's fields, in this order."
     )
 
 

@@ -30,8 +30,8 @@ class ArticleOptions(Section):
 
     articles: tuple[int, int] | None = Field(
         None,
-        description="Read only the articles from the first number up to the second, without it, counted from 0: for "
-        "training on some articles and tuning on others; null: all.",
+        description="Read the articles from the first number up to, not including, the second, counted from "
+        "0; null: all. To train on some articles and tune on others.",
         json_schema_extra={"unit": "articles"},
     )
 
@@ -51,7 +51,7 @@ class Options(ArticleOptions):
     """Options of the format squad."""
 
     unit: Unit = Field(
-        "paragraph", description="What a document is: a paragraph, or an article with all its paragraphs."
+        "paragraph", description="A document is a paragraph, or an article with all its paragraphs."
     )
 
 

@@ -49,14 +49,12 @@ class Options(Section):
     """Options of the format trectext."""
 
     encoding: Encoding = Field("utf-8", description="Of the files; disks 4 and 5 are latin-1.")
-    title_tags: list[str] = Field(
-        list(TITLES), description="Tags whose text is the title: the first of them that has any."
-    )
+    title_tags: list[str] = Field(list(TITLES), description="Title tags; the first that has text is used.")
     body_tags: list[str] = Field(
         list(BODIES),
         min_length=1,
-        description="Tags whose texts, in their order in the document, are the body. Of a document without such a tag "
-        "the body is the text directly under <DOC>.",
+        description="Tags of the body, in document order. Without any of them, the body is the text directly "
+        "under <DOC>.",
     )
 
 

@@ -36,7 +36,7 @@ class Options(Section):
     longest_page: int = Field(
         1_000_000,
         ge=1,
-        description="Only so much of a page is read.",
+        description="Maximum size read of a page.",
         json_schema_extra={"unit": "bytes"},
     )
 

@@ -21,14 +21,13 @@ class Options(DocumentFields):
     columns: list[str] | None = Field(
         None,
         min_length=1,
-        description="Names of the columns, in order, where the files have no header; null: the first line is the "
-        "header.",
+        description="Column names in order, for files without a header; null: the first line is the header.",
     )
 
     quotes: bool = Field(
         False,
-        description='Whether a cell in quotation marks is taken without them, and "" in it as "; line ends and tabs '
-        "end a cell all the same.",
+        description='Remove quotation marks around a cell, and read "" as ". Line ends and tabs still end a '
+        "cell.",
     )
 
     @field_validator("columns")

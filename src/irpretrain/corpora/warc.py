@@ -19,23 +19,24 @@ SUFFIXES = (".warc",)
 class Options(Section):
     """Options of the format warc."""
 
-    id_header: str = Field("WARC-TREC-ID", min_length=1, description="Header that holds the identifier.")
+    id_header: str = Field("WARC-TREC-ID", min_length=1, description="Header of the identifier.")
     longest_page: int = Field(
         1_000_000,
         ge=1,
-        description="Only so much of a page is read.",
+        description="Maximum size read of a page.",
         json_schema_extra={"unit": "bytes"},
     )
     spam: str | None = Field(
         None,
         min_length=1,
-        description="File of spam rankings, lines `percentile document`, as Waterloo's for ClueWeb09; null: no filter.",
+        description="File of spam rankings, lines `percentile document` (Waterloo's for ClueWeb09); null: no "
+        "filter.",
     )
     spam_percentile: int = Field(
         60,
         ge=0,
         le=99,
-        description="Pages with a lower percentile are left out and counted; 99 is the least spam.",
+        description="Pages with a lower percentile are dropped and counted; 99 is the least spam.",
     )
 
 

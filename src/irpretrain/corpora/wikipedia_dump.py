@@ -52,51 +52,52 @@ class Options(Section):
     wiki: str | None = Field(
         None,
         pattern="[a-z0-9_]+",
-        description="Database name of the wiki, such as enwiki, where the dump does not say it; a dump that says "
-        "another one is refused. Where neither tells, it is taken from the dump's address, else from its file's "
-        "name, else from its language.",
+        description="Database name of the wiki, such as enwiki, for a dump that does not name it. A dump that "
+        "names another one is an error. null: from the dump, else its address, its file name, or "
+        "its language.",
     )
     id_prefix: str | None = Field(
         None,
-        description="Documents are called <prefix>/<page id>; null takes the wiki's database name, such as enwiki.",
+        description="Document ids are <prefix>/<page id>; null: the wiki's database name, such as enwiki.",
     )
     longest_page: int = Field(
         1_000_000,
         ge=1,
-        description="Longer pages are skipped and counted; no article of Wikipedia is so long.",
+        description="Longer pages are skipped and counted; no Wikipedia article is so long.",
         json_schema_extra={"unit": "characters"},
     )
     page_seconds: float = Field(
         60.0,
         gt=0,
-        description="Processor time for parsing one page; a page that takes more is skipped, counted and named.",
+        description="Limit of processor time for parsing a page; a page over the limit is skipped, counted "
+        "and named.",
         json_schema_extra={"unit": "s"},
     )
     page_memory_mb: int = Field(
         1000,
         ge=16,
-        description="Memory for parsing one page; a page that takes more is skipped, counted and named.",
+        description="Limit of memory for parsing a page; a page over the limit is skipped, counted and named.",
         json_schema_extra={"unit": "MB"},
     )
     leave_out: list[str] = Field(
         default_factory=list,
-        description="Pages that are skipped and counted, each as <file name>:<record>. For a page that a dump holds "
-        "twice: the check of the collection refuses it and names its places.",
+        description="Pages to skip and count, as <file name>:<record>. For a page that occurs twice in a "
+        "dump: the check of the collection names both places.",
     )
     keep: list[Part] = Field(
         default_factory=list,
-        description="What is shown beside prose: captions (of files in the text), tables (a row a line) and galleries "
-        "(captions in them). Whatever is left out is counted in the sidecar.",
+        description="Text to keep beside prose: captions (of files in the text), tables (one line per row), "
+        "galleries (their captions). The sidecar counts what is dropped.",
     )
     formula_word: str = Field(
         "",
         pattern=r"^[^\x00-\x1f]*$",
-        description="Word that stands for a formula that cannot be written in a line, such as formula; empty: nothing.",
+        description="Word in place of a formula that does not fit in a line; empty: nothing.",
     )
     names: Names = Field(
         default_factory=Names,
-        description="Names of the wiki that are added to those known of its language and to the namespaces that the "
-        "dump lists; see docs/methods/wikipedia.md.",
+        description="Names added to those of the wiki's language and to the dump's namespaces; see "
+        "docs/methods/wikipedia.md.",
     )
 
 

@@ -24,13 +24,13 @@ NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
 class Options(AnchorOptions):
-    """Which pairs of anchors are used, and what stands against the second one's document."""
+    """HARP's ACM: the anchor of one linked document prefers the other document of the sentence to random ones."""
 
     type: Literal["acm"] = Field(description="This objective.")
     negatives: int = Field(
         1,
         ge=1,
-        description="Random documents that the co-occurring one is preferred to.",
+        description="Random documents as negatives.",
         json_schema_extra={"unit": "documents"},
     )
 

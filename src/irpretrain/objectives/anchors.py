@@ -34,16 +34,20 @@ class AnchorOptions(Section):
     words_mean: float = Field(
         3.0,
         gt=0,
-        description="Poisson mean of the number of words drawn for a query beside the anchor; zeros are drawn again.",
+        description="Poisson mean of the words drawn beside the anchor; zeros are drawn again.",
         json_schema_extra={"unit": "words"},
     )
     words_most: int = Field(
-        20, ge=1, le=1000, description="Larger numbers are drawn again.", json_schema_extra={"unit": "words"}
+        20,
+        ge=1,
+        le=1000,
+        description="Maximum; larger draws are repeated.",
+        json_schema_extra={"unit": "words"},
     )
     weights: Literal["idf", "uniform"] = Field(
         "idf",
-        description="Words are drawn in proportion to their occurrences times ln(documents / documents with the word), "
-        "or to their occurrences alone. (HARP takes a BERT model's attention.)",
+        description="idf: draw words in proportion to count × ln(documents / documents with the word). "
+        "uniform: to the count. (HARP uses a BERT model's attention.)",
     )
     stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
         "inquery", description="Words that are never drawn; they stay in anchors and sentences."
@@ -51,7 +55,7 @@ class AnchorOptions(Section):
     groups_per_document: int | None = Field(
         4,
         ge=1,
-        description="Groups made of an article at most, drawn at random; null for all.",
+        description="Maximum groups per article, drawn at random; null: all.",
         json_schema_extra={"unit": "groups"},
     )
 

@@ -30,44 +30,45 @@ STAGE = "ares"
 
 
 class Options(Section):
-    """Which pairs of pseudo-queries are learnt from, and which of the two is preferred."""
+    """ARES's pairs of pseudo-queries of one document; axioms or a predictor choose the preferred one."""
 
     type: Literal["ares"] = Field(description="This objective.")
     preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective alone; null takes the global one."
+        None, description="Preset of this objective; null: the global one."
     )
     agreement: Literal["predictor", "strict"] = Field(
         "predictor",
-        description="predictor: the query that a preference predictor prefers; strict: the one that axioms prefer, in "
-        "pairs on which those that have a preference agree.",
+        description="predictor: prefer the query that a preference predictor prefers. strict: keep pairs on "
+        "which all axioms with a preference agree, and prefer their choice.",
     )
     predictor: str | None = Field(None, description="Key of `predictors`; null with agreement strict.")
     axioms: list[Axiom] | None = Field(
         None,
         min_length=1,
-        description="Axioms that must agree with agreement strict; null: all nine. A predictor has its own.",
+        description="With agreement strict: the axioms that must agree; null: all nine. A predictor has its "
+        "own list.",
     )
     strict_ties: Literal["allowed", "refused"] = Field(
         "allowed",
-        description="With agreement strict: whether axioms may be indifferent as long as one has a preference, or each "
-        "must have one.",
+        description="With agreement strict: allow indifferent axioms if at least one has a preference, or "
+        "refuse them.",
     )
     pairs_per_document: int = Field(
-        2, ge=1, description="Pairs used of each document.", json_schema_extra={"unit": "pairs"}
+        2, ge=1, description="Pairs per document.", json_schema_extra={"unit": "pairs"}
     )
     draw: Literal["until-accepted", "first"] = Field(
-        description="Pairs are looked at in random order until enough are accepted, or only so many as are wanted."
+        description="Draw pairs until enough are accepted, or only the number wanted."
     )
     label: Literal["class", "probability"] = Field(
         "class",
-        description="class: every pair with a preferred query is used; probability: only those whose preferred query "
-        "has a probability of `threshold` at least.",
+        description="class: use every pair with a preferred query. probability: only pairs whose preferred "
+        "query reaches `threshold`.",
     )
     threshold: float | None = Field(
-        None, ge=0.5, le=1, description="For label probability: least probability of the preferred query."
+        None, ge=0.5, le=1, description="For label probability: minimum probability of the preferred query."
     )
     ties: Literal["drop", "keep"] = Field(
-        description="Pairs with probability 0.5: not used, or used with the query that was drawn first preferred."
+        description="Pairs with probability 0.5: drop, or prefer the query drawn first."
     )
 
     @model_validator(mode="after")

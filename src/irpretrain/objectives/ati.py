@@ -24,19 +24,19 @@ NEEDS = frozenset({"positions"})
 
 
 class Options(Section):
-    """Which sections the abstract is preferred to."""
+    """Wikiformer's ATI: the abstract is preferred to sections for the article's title."""
 
     type: Literal["ati"] = Field(description="This objective.")
     minimum_words: int = Field(
         1,
         ge=1,
-        description="Sections with fewer words of their own are not used, the abstract neither.",
+        description="Sections (and abstracts) with fewer words are not used.",
         json_schema_extra={"unit": "words"},
     )
     most_negatives: int | None = Field(
         None,
         ge=1,
-        description="Sections that the abstract is preferred to at most, drawn at random; null for all.",
+        description="Maximum negatives per group, drawn at random; null: all.",
         json_schema_extra={"unit": "sections"},
     )
     boilerplate: Boilerplate = "drop"

@@ -24,7 +24,7 @@ NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 
 
 class Options(PassageOptions):
-    """Which sentences of the first section go with which passages."""
+    """Body first selection: a sentence of the first section finds a passage of its article."""
 
     type: Literal["bfs"] = Field(description="This objective.")
 

@@ -9,7 +9,7 @@ from pydantic import Field
 Boilerplate = Annotated[
     Literal["drop", "keep"],
     Field(
-        description="Whether See Also and boilerplate sections (references, links, notes), by the headings of the "
-        "wiki's language, are left out of the tree, with the sections below them."
+        description="Drop or keep See Also and boilerplate sections (references, links, notes) with their subsections, "
+        "known by the headings of the wiki's language."
     ),
 ]

@@ -44,48 +44,49 @@ STAGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 class Options(Section):
-    """Which segments become queries, and which linked documents stand against each other."""
+    """PHP's stages: queries are segments, documents are compared by their links."""
 
     queries_are_segments: ClassVar[bool] = True
     """The whole segment must be read: its anchors say which documents are preferred."""
 
     type: Literal["hp", "shp", "mrds"] = Field(
-        description="Stage. hp: documents linked from the segment before those linked from others; shp: those that "
-        "link back before those that do not; mrds: those that link back from their first segment before the others."
+        description="Stage; the positives are, before the others: documents linked from the segment (hp), "
+        "documents that link back (shp), documents that link back from their first segment "
+        "(mrds)."
     )
     negatives: int = Field(
         24,
         ge=1,
-        description="Documents that one is preferred to; repeated where the segment has fewer.",
+        description="Negatives per group; repeated if too few.",
         json_schema_extra={"unit": "documents"},
     )
     minimum_words: int = Field(
         100,
         ge=1,
-        description="Articles with fewer words are neither queries nor documents.",
+        description="Shorter articles are not used.",
         json_schema_extra={"unit": "words"},
     )
     fifth_group: Literal["unused", "negative"] = Field(
         "unused",
-        description="hp: what becomes of documents that link back but are linked from other segments only (D5), which "
+        description="hp: use of documents that link back but are linked only from other segments (D5), which "
         "the paper's four groups leave out.",
     )
     unlinked_anchor: Literal["none", "preferred"] = Field(
         "none",
-        description="hp: what counts as the anchor (`masking.anchor_ratio`) beside a document that the segment does "
-        "not link: nothing (the paper), or the preferred document's anchor, so that the masks of a group's queries "
-        "do not tell which is preferred.",
+        description="hp: anchor (`masking.anchor_ratio`) beside a document that the segment does not link: "
+        "none (paper), or the preferred document's anchor, so that the masks do not show which "
+        "document is preferred.",
     )
     segments_per_document: int | None = Field(
         None,
         ge=1,
-        description="Segments of an article that become queries at most, drawn at random; null for all.",
+        description="Maximum query segments per article, drawn at random; null: all.",
         json_schema_extra={"unit": "segments"},
     )
     positives_per_segment: int | None = Field(
         None,
         ge=1,
-        description="Groups made of a segment at most, each with another preferred document, drawn at random; null for "
+        description="Maximum groups per segment, each with another preferred document, drawn at random; null: "
         "all (equation 3 sums over them).",
         json_schema_extra={"unit": "groups"},
     )

@@ -30,28 +30,29 @@ class PassageOptions(Section):
     passage_words: int = Field(
         128,
         ge=1,
-        description="Longest passage: whole sentences of one section; a longer sentence is a passage of its own.",
+        description="Maximum passage length: whole sentences of one section; a longer sentence is a passage "
+        "alone.",
         json_schema_extra={"unit": "words"},
     )
     minimum_query_words: int = Field(
-        3, ge=1, description="Shorter sentences are no queries.", json_schema_extra={"unit": "words"}
+        3, ge=1, description="Minimum length of a query sentence.", json_schema_extra={"unit": "words"}
     )
     negatives: int = Field(
         4,
         ge=1,
-        description="Passages of random other documents of the collection that the article's own is preferred to.",
+        description="Passages of other random documents, as negatives.",
         json_schema_extra={"unit": "passages"},
     )
     groups_per_document: int | None = Field(
         1,
         ge=1,
-        description="Groups made of a document at most, drawn at random; null for all.",
+        description="Maximum groups per document, drawn at random; null: all.",
         json_schema_extra={"unit": "groups"},
     )
 
 
 class Options(PassageOptions):
-    """Which sentences are taken out of which passages."""
+    """Inverse cloze task: a sentence finds its passage."""
 
     type: Literal["ict"] = Field(description="This objective.")
     keep_sentence: float = Field(

@@ -36,35 +36,36 @@ UNUSED = (
 
 
 class Options(Section):
-    """Which links count, and what stands against the linked article."""
+    """Wikiformer's LTM: a linked article is preferred to random ones."""
 
     type: Literal["ltm"] = Field(description="This objective.")
     links: Literal["see-also", "symmetric"] = Field(
         "see-also",
-        description="Articles that belong together: those in the See Also section, or (where these are too few to "
-        "train on; not the paper's) those that link each other anywhere.",
+        description="Related articles: those in See Also, or those that link each other anywhere (not the "
+        "paper's; for too few See Also links).",
     )
     negatives: int = Field(
         4,
         ge=1,
-        description="Random documents of the collection that a linked one is preferred to.",
+        description="Random documents of the collection, as negatives.",
         json_schema_extra={"unit": "documents"},
     )
     positives_per_document: int | None = Field(
         None,
         ge=1,
-        description="Groups made of an article at most, each with another linked one, drawn at random; null for all.",
+        description="Maximum groups per article, each with another linked article, drawn at random; null: "
+        "all.",
         json_schema_extra={"unit": "groups"},
     )
     minimum_words: int = Field(
         1,
         ge=1,
-        description="Shorter articles are neither queries nor documents.",
+        description="Shorter articles are not used.",
         json_schema_extra={"unit": "words"},
     )
     query_ends_at_see_also: bool = Field(
         True,
-        description="Whether the query ends before the first See Also section, whose list names what is preferred.",
+        description="End the query before the first See Also section, whose list names the positives.",
     )
 
 

@@ -26,14 +26,13 @@ NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
 
 
 class Options(AnchorOptions):
-    """What stands against the document that an ambiguous anchor leads to."""
+    """HARP's QDM: for an ambiguous anchor, the document linked here is preferred to others linked by the same words."""
 
     type: Literal["qdm"] = Field(description="This objective.")
     negatives: int = Field(
         1,
         ge=1,
-        description="Other documents linked by the same words, that the one linked here is preferred to; repeated "
-        "where there are fewer.",
+        description="Negatives: other documents linked by the same words; repeated if too few.",
         json_schema_extra={"unit": "documents"},
     )
 

@@ -24,7 +24,7 @@ NEEDS = frozenset({"statistics", "positions", "graph"})
 
 
 class Options(AnchorOptions):
-    """Which pairs of anchors are compared."""
+    """HARP's RDP: of two linked documents, the sentence prefers the one whose anchor carries more of its meaning."""
 
     type: Literal["rdp"] = Field(description="This objective.")
 

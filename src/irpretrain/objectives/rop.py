@@ -27,92 +27,95 @@ DOCUMENTS_PER_BATCH = 1024
 
 
 class Options(Section):
-    """How word sets are drawn and scored. Keys that PROP's paper and its code set differently come from the preset."""
+    """PROP's pairs of word sets from one document; the likelier set is preferred."""
 
     type: Literal["rop"] = Field(description="This objective.")
     preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective alone; null takes the global one."
+        None, description="Preset of this objective; null: the global one."
     )
     sampling: Literal["document-language-model", "random"] = Field(
         "document-language-model",
-        description="random draws every word of the vocabulary with equal probability, without sub-sampling "
-        "(PROP, Table 5); sets are scored by the document's language model either way.",
+        description="random: draw every vocabulary word with equal probability, without sub-sampling (PROP, "
+        "Table 5). Both score sets by the document's language model.",
     )
     pairs_per_document: int = Field(
-        ge=1, description="Pairs used of each document.", json_schema_extra={"unit": "pairs"}
+        ge=1, description="Pairs used per document.", json_schema_extra={"unit": "pairs"}
     )
     generated_pairs: int | None = Field(
         None,
         ge=1,
-        description="Pairs drawn for each document, of which `pairs_per_document` are kept at random; null for as many "
-        "as are kept.",
+        description="Pairs drawn per document; `pairs_per_document` of them are kept at random. null: draw as "
+        "many as are kept.",
         json_schema_extra={"unit": "pairs"},
     )
     set_size_mean: float = Field(
         3.0,
         gt=0,
-        description="Poisson mean of the size of a word set; sizes of zero are drawn again.",
+        description="Poisson mean of the set size; zeros are drawn again.",
         json_schema_extra={"unit": "words"},
     )
     set_size_most: int = Field(
-        20, ge=1, le=1000, description="Larger sizes are drawn again.", json_schema_extra={"unit": "words"}
+        20,
+        ge=1,
+        le=1000,
+        description="Maximum set size; larger draws are repeated.",
+        json_schema_extra={"unit": "words"},
     )
     stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
-        description="Words that are never drawn and not counted in document length."
+        description="Words that are never drawn and do not count in document length."
     )
     stemming: Literal["none", "porter"] = Field(
         "none",
-        description="porter: the model is over Porter stems; a drawn stem becomes one of its surface forms with "
+        description="porter: the model is over Porter stems; a drawn stem becomes a surface form with "
         "probability ∝ log(count + 1).",
     )
     background: Literal["word-counts", "document-frequencies"] = Field(
-        description="What the collection model P(w|C) is estimated from."
+        description="Source of the collection model P(w|C)."
     )
     mu: float | Literal["mean-document-length"] = Field(
         "mean-document-length",
-        description="Dirichlet prior; by default the mean document length after the removal of stop words.",
+        description="Dirichlet prior; the mean document length is taken without stop words.",
         json_schema_extra={"unit": "words"},
     )
     minimum_count: int = Field(
         ge=1,
-        description="Words with fewer occurrences in the collection are not in the vocabulary.",
+        description="The vocabulary drops words with fewer occurrences in the collection.",
         json_schema_extra={"unit": "words"},
     )
     rare_words: Literal["excluded", "counted"] = Field(
-        description="Whether words under `minimum_count` count in document length, in its mean, and in the totals that "
-        "frequencies are divided by."
+        description="Whether words under `minimum_count` count in document length, in its mean, and in the "
+        "totals of frequencies."
     )
-    subsampling_threshold: float = Field(
-        ge=0, description="Threshold t of word2vec's sub-sampling of frequent words; 0 for none."
-    )
+    subsampling_threshold: float = Field(ge=0, description="Threshold t of word2vec's sub-sampling; 0: none.")
     subsampling_minimum_count: int = Field(
         ge=0, description="Words with fewer occurrences are always kept.", json_schema_extra={"unit": "words"}
     )
     subsampling_keep: Literal["word2vec-paper", "word2vec-code"] = Field(
-        description="Probability that a drawn word is kept: √(t/f), or √(t/f) + t/f as in word2vec's code; at most 1."
+        description="Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f as in word2vec's code; at "
+        "most 1."
     )
     support: Literal["vocabulary", "document-and-sample"] = Field(
-        description="Words that can be drawn: the whole vocabulary, or the document's own words and others drawn by "
+        description="Words that can be drawn: the vocabulary, or the document's words and others drawn by "
         "document frequency."
     )
     support_size: int = Field(
         500,
         ge=1,
-        description="document-and-sample: with n < support_size words of its own, a document gets support_size - n "
-        "draws of others, else n + 100; what is drawn twice counts once.",
+        description="For document-and-sample: a document with n < support_size words gets support_size - n "
+        "draws of other words, else n + 100; duplicates count once.",
         json_schema_extra={"unit": "words"},
     )
     score_smoothing: Literal["normalised", "unnormalised"] = Field(
-        description="document-and-sample: score sets by P(w|D) divided by its sum over the support, or by P(w|D) as "
-        "equation 3 gives it. The order of two sets of one size is the same."
+        description="For document-and-sample: score sets by P(w|D) normalised over the support, or by P(w|D) "
+        "of equation 3. The order of two sets of one size is the same."
     )
     ties: Literal["second", "drop"] = Field(
         "second",
-        description="Equal likelihoods: the second set is preferred (Algorithm 1, line 16), or the pair is dropped.",
+        description="Equal likelihoods: prefer the second set (Algorithm 1, line 16), or drop the pair.",
     )
     short_document_pieces: int = Field(
         ge=0,
-        description="Documents with fewer word pieces are skipped with probability `short_document_skip`.",
+        description="Shorter documents are skipped with probability `short_document_skip`.",
         json_schema_extra={"unit": "word pieces"},
     )
     short_document_skip: float = Field(ge=0, le=1, description="Probability of skipping a short document.")

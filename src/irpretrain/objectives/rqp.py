@@ -23,7 +23,7 @@ NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
 
 class Options(AnchorOptions):
-    """How the two queries are drawn."""
+    """HARP's RQP: a linked document prefers the query of its anchor and words around it to words of its own."""
 
     type: Literal["rqp"] = Field(description="This objective.")
 

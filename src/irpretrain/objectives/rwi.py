@@ -30,24 +30,24 @@ TRIES = 50
 
 
 class Options(Section):
-    """Which sections, and how many queries a section's own is preferred to."""
+    """Wikiformer's RWI: a section's own path of titles is preferred to other titles."""
 
     type: Literal["rwi"] = Field(description="This objective.")
     negatives: int = Field(
         1,
         ge=1,
-        description="Queries that the path's titles are preferred to; fewer where an article has no more.",
+        description="Maximum negatives: other queries of the article.",
     )
     groups_per_document: int | None = Field(
         1,
         ge=1,
-        description="Sections used of an article at most, drawn at random; null for all.",
+        description="Maximum sections per article, drawn at random; null: all.",
         json_schema_extra={"unit": "sections"},
     )
     minimum_words: int = Field(
         1,
         ge=1,
-        description="Sections with fewer words of their own are not used; their titles are.",
+        description="Sections with fewer words are not used; their titles are.",
         json_schema_extra={"unit": "words"},
     )
     boilerplate: Boilerplate = "drop"

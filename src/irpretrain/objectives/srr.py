@@ -28,18 +28,17 @@ NEEDS = frozenset({"positions"})
 
 
 class Options(Section):
-    """Which sections compete, and which one is preferred."""
+    """Wikiformer's SRR: one section is preferred to others for its path of titles."""
 
     type: Literal["srr"] = Field(description="This objective.")
     preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective alone; null takes the global one."
+        None, description="Preset of this objective; null: the global one."
     )
     candidates: Literal["siblings", "article"] = Field(
-        description="Sections that compete: the children of one node, or all sections of the article."
+        description="Sections that compete: the children of one node, or all of the article."
     )
     positive: Literal["random", "deepest-first"] = Field(
-        description="The preferred section: any of them at random, or the first whose level is the article's deepest "
-        "or one above it."
+        description="Preferred section: at random, or the first at the article's deepest level or one above."
     )
     minimum_words: int = Field(
         ge=1,
@@ -47,23 +46,23 @@ class Options(Section):
         json_schema_extra={"unit": "words"},
     )
     minimum_candidates: int = Field(
-        ge=2, description="Fewest sections that compete.", json_schema_extra={"unit": "sections"}
+        ge=2, description="Minimum competing sections.", json_schema_extra={"unit": "sections"}
     )
     minimum_sections: int = Field(
         ge=0,
-        description="Articles with fewer sections (empty ones count, the lead does not) are skipped.",
+        description="Articles with fewer sections are skipped (empty sections count, the lead does not).",
         json_schema_extra={"unit": "sections"},
     )
     groups_per_document: int | None = Field(
         None,
         ge=1,
-        description="Groups made of an article at most, drawn at random; null for all.",
+        description="Maximum groups per article, drawn at random; null: all.",
         json_schema_extra={"unit": "groups"},
     )
     most_negatives: int | None = Field(
         None,
         ge=1,
-        description="Sections that one is preferred to at most, drawn at random; null for all.",
+        description="Maximum negatives per group, drawn at random; null: all.",
         json_schema_extra={"unit": "sections"},
     )
     boilerplate: Boilerplate = "drop"

@@ -23,27 +23,27 @@ NEEDS = frozenset({"positions", "graph"})
 
 
 class Options(Section):
-    """Which sentences go with which linked documents."""
+    """Wiki link prediction: a sentence of the first section finds a linked document."""
 
     type: Literal["wlp"] = Field(description="This objective.")
     sentence: Literal["random", "first"] = Field(
         "random",
-        description="Sentence of the first section: any (Chang et al., and PHP's section 4.2, of its baseline), or its "
-        "first (PHP's section 2.2).",
+        description="Sentence of the first section: any (Chang et al.; PHP's section 4.2 for its baseline), "
+        "or the first (PHP's section 2.2).",
     )
     minimum_query_words: int = Field(
-        3, ge=1, description="Shorter sentences are no queries.", json_schema_extra={"unit": "words"}
+        3, ge=1, description="Minimum length of a query sentence.", json_schema_extra={"unit": "words"}
     )
     negatives: int = Field(
         4,
         ge=1,
-        description="Random documents, not linked by the article, that a linked one is preferred to.",
+        description="Random documents that the article does not link, as negatives.",
         json_schema_extra={"unit": "documents"},
     )
     groups_per_document: int | None = Field(
         1,
         ge=1,
-        description="Groups made of an article at most, each with another linked document, drawn at random; null for "
+        description="Maximum groups per article, each with another linked document, drawn at random; null: "
         "all.",
         json_schema_extra={"unit": "groups"},
     )

@@ -16,36 +16,36 @@ class Names(Section):
     """Names of one language edition, or names a user adds; letter case does not matter, an underscore is a space."""
 
     see_also: list[str] = Field(
-        [], description="Headings of sections that list related articles; a colon at the end does not matter."
+        [], description="Headings of sections that list related articles; a final colon is ignored."
     )
     boilerplate: list[str] = Field(
-        [], description="Headings of sections that are no prose: references, links, notes."
+        [], description="Headings of sections without prose: references, links, notes."
     )
     disambiguation: list[str] = Field(
-        [], description="Templates of disambiguation pages; * at the end: all names that begin so."
+        [], description="Templates of disambiguation pages; a final * matches any ending."
     )
     redirect: list[str] = Field(
         [],
-        description="Words of redirects, without #; only dumps before 2010, which do not mark redirects, need them.",
+        description="Words of redirects without #; only for dumps before 2010, which do not mark redirects.",
     )
-    file: list[str] = Field([], description="Names of the namespace of files, whose links are not shown.")
-    category: list[str] = Field([], description="Names of the namespace of categories.")
-    namespaces: list[str] = Field([], description="Names of other namespaces that hold no articles.")
+    file: list[str] = Field([], description="Names of the file namespace, whose links are dropped.")
+    category: list[str] = Field([], description="Names of the category namespace.")
+    namespaces: list[str] = Field([], description="Names of other namespaces without articles.")
     wikis: list[str] = Field([], description="Prefixes of links to other wikis.")
     languages: list[str] = Field([], description="Prefixes of links to other language editions.")
     link_trail: str | None = Field(
-        None, description="Letters that belong to the anchor when they follow a link, such as a-zäöü."
+        None, description="Letters after a link that belong to its anchor, such as a-zäöü."
     )
     image_options: list[str] = Field(
         [],
-        description="Options in links to files, in their letter case, with $1 for a value: left, $1px, alt=$1.",
+        description="Options in links to files, case-sensitive, with $1 for a value: left, $1px, alt=$1.",
     )
     image_frames: list[str] = Field(
-        [], description="Those of them that show the caption: thumb, frame, thumb=$1."
+        [], description="The options that show the caption: thumb, frame, thumb=$1."
     )
     templates: dict[str, str] = Field(
         default_factory=dict,
-        description="Templates that are shown: name to pattern, as in resources/wikipedia/templates.yaml.",
+        description="Templates to show: name to pattern, as in resources/wikipedia/templates.yaml.",
     )
 
     @field_validator("see_also", "boilerplate")

@@ -15,7 +15,7 @@ from irpretrain.corpora.squad_questions import Question, read_questions
 class Options(ArticleOptions):
     """Options of the format squad."""
 
-    unit: Unit = Field("paragraph", description="What a document is; must be the corpus's own choice.")
+    unit: Unit = Field("paragraph", description="As in the corpus.")
 
 
 def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:

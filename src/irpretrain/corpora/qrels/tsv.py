@@ -26,8 +26,8 @@ class Options(Section):
     columns: list[str] | None = Field(
         None,
         min_length=3,
-        description="Names of the columns, in order, where there is no header (query_id, document_id and "
-        "relevance must be among them); null: the first line is the header.",
+        description="Column names in order, for files without a header (query_id, document_id and relevance "
+        "are required); null: the first line is the header.",
     )
 
     @field_validator("columns")

@@ -19,7 +19,7 @@ class Options(Section):
     """Options of the format letor."""
 
     feature: int = Field(
-        25, ge=1, description="Feature that is the score; of LETOR 4.0, 25 is BM25 of the whole document."
+        25, ge=1, description="Feature used as score; in LETOR 4.0, 25 is BM25 of the whole document."
     )
 
 

@@ -20,10 +20,9 @@ class Options(Section):
 
     columns: list[str] = Field(
         ["query_id", "document_id", "rank"],
-        description="Names of the columns, in order; query_id, document_id and one of rank and score are needed, "
-        "others are passed over.",
+        description="Column names in order: query_id, document_id, and rank or score; others are ignored.",
     )
-    header: bool = Field(False, description="Whether the first line is a header, which is passed over.")
+    header: bool = Field(False, description="Skip the first line.")
 
     @field_validator("columns")
     @classmethod

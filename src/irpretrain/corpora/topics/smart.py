@@ -21,11 +21,11 @@ class Options(Section):
     encoding: Encoding = Field("utf-8", description="Of the file.")
     identifiers: Literal["written", "counted"] = Field(
         "written",
-        description="written: as `.I` has them; counted: 1, 2, 3, … in the order of the file, as the judgements of "
-        "Cranfield name its queries.",
+        description="written: as in `.I`. counted: 1, 2, 3, … in file order, as the judgements of Cranfield "
+        "count its queries.",
     )
     fields: list[str] = Field(
-        ["W"], min_length=1, description="Letters of the fields that make up the query, in this order."
+        ["W"], min_length=1, description="Letters of the query's fields, in this order."
     )
 
 

@@ -48,7 +48,7 @@ class Options(Section):
     """Options of the format trec."""
 
     fields: list[Part] = Field(
-        ["title"], min_length=1, description="Parts of a topic that make up its query, in this order."
+        ["title"], min_length=1, description="Parts of a topic that make its query, in this order."
     )
 
 

@@ -16,7 +16,7 @@ from irpretrain.corpora.topics.query import query
 class Options(Section):
     """Options of the format tsv."""
 
-    header: bool = Field(False, description="Whether the first line is a header, which is passed over.")
+    header: bool = Field(False, description="Skip the first line.")
 
 
 def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:
