@@ -15,33 +15,32 @@ from irpretrain.generated_pages import write_or_check
 
 HEADER = """# Data sets
 
-Generated from `resources/datasets` by `make docs`; do not edit. One file there is one data set: where it comes from, on
-which terms, which files it has, how they are read, and what is measured on it.
+Generated from `resources/datasets` by `make docs`; do not edit. Each file there describes one data set.
 [A new data set](tutorials/new-dataset.md) is one more file.
 
-None of these comes with the project, and nothing is downloaded. What you may use, you put under `data/`
-(`data_folder` of the configuration, or a link there) by the names below. A data set is looked for in `data/` of the
-working directory (`--directory`), then in `data/` of the project. Then
+The project contains none of these data sets and downloads nothing. Put the files under `data/` (`data_folder` of the
+configuration, or a link there) by the names below. `data/` of the working directory (`--directory`) is searched first,
+then `data/` of the project. This command prints what is there and what is missing:
 
 ```sh
 snakemake --cores 1 datasets
 ```
 
-prints what is there and what the rest needs, and writes it to `results/datasets.md` and, file by file, to
-`results/datasets.csv`:
+It writes `results/datasets.md` and, file by file, `results/datasets.csv`.
 
-| state | means |
+| state | meaning |
 |---|---|
-| verified | every file is the published one, by its checksum or the number of its records |
-| present | everything is there; of some files neither is known |
-| incomplete | files are missing, which are listed |
-| broken | a file is not the published one (size, checksum, number of records or of files), or cannot be read |
-| missing | nothing is there |
+| verified | every file is the published one, by checksum or number of records |
+| present | every file is there; for some, neither checksum nor number is known |
+| incomplete | files are missing; they are listed |
+| broken | a file is not the published one (size, checksum, number of records or files), or is unreadable |
+| missing | no file is there |
 
-A file is verified once, and again when its size or time has changed. Optional files, such as runs of others, change no
+Below, each file has its checks: checksum, size, number of records, or only reading. A file is verified once, and again
+after its size or time changes. Optional files (runs of others) do not change the
 state.
 
-**Using one** takes its name, and nothing else:
+To use a data set, write its name:
 
 ```yaml
 experiments:
@@ -49,15 +48,15 @@ experiments:
   official: {dataset: trec-dl-2019, candidates: official, models: [untrained], regimes: [zero-shot]}
 ```
 
-Corpus, queries, judgements, folds and runs are filled in from here, also where a collection
-(`collections: {pretraining: [msmarco]}`), `train_on`, `select_on` or `tuned_on` names one. Keys given in the
-configuration are laid over them (`corpora: {robust04: {shards: 16}}`); an entry that describes itself, a corpus with
-`path` or a data set with `corpus`, is left alone.
+Corpus, queries, judgements, folds and runs are filled in from here. The name works in collections
+(`collections: {pretraining: [msmarco]}`), `train_on`, `select_on` and `tuned_on` too. Your keys win
+(`corpora: {robust04: {shards: 16}}`). A corpus with its own `path` and a data set with its own `corpus` are not
+changed.
 
-- **What is missing stops nothing else.** An experiment whose files are not there is left out, and its cells read
-  "not run: ...".
-- **What is wrong stops** before it is read, with the file and the reason; so does a corpus that turns out to have
-  another number of records.
+- **Missing files stop nothing else.** With `skip_absent`, an experiment without its files is left out, and its cells
+  read "not run: ...".
+- **Wrong files stop the run** before they are read, with the file and the reason. So does a corpus with another number
+  of records.
 """
 COUNTED = {"documents": "documents", "topics": "queries", "judgements": "judgements", "runs": "lines"}
 
@@ -65,43 +64,61 @@ COUNTED = {"documents": "documents", "topics": "queries", "judgements": "judgeme
 def page(catalogue: Catalogue) -> str:
     """Return the page as Markdown."""
     parts = [HEADER, "## All of them\n", *_overview(catalogue), ""]
+    places: dict[tuple[str, str], str] = {}
     for name, entry in catalogue.items():
-        parts += [f"## {name}\n", *_section(name, entry), ""]
+        parts += [f"## {name}\n", *_section(name, entry, places), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _overview(catalogue: Catalogue) -> Iterator[str]:
-    yield "| name | data set | data sets and tasks of the configuration | measures of the papers |\n|---|---|---|---|"
+    yield (
+        "`dataset` or task: its name in the configuration, where it differs.\n\n"
+        "| name | data set | `dataset` or task | measures of the papers |\n|---|---|---|---|"
+    )
     for name, entry in catalogue.items():
-        used = ", ".join(f"`{key}`" for key in (*entry.datasets, *entry.downstream_tasks)) or "–"
-        papers = (
-            "; ".join(f"{paper}: {', '.join(measures)}" for paper, measures in entry.papers.items()) or "–"
-        )
+        keys = [*entry.datasets, *entry.downstream_tasks]
+        used = ", ".join(f"`{key}`" for key in keys if keys != [name])
+        papers = "; ".join(f"{paper}: {', '.join(measures)}" for paper, measures in entry.papers.items())
         yield f"| [{name}](#{name}) | {entry.label} | {used} | {papers} |"
 
 
-def _section(name: str, entry: Entry) -> Iterator[str]:
+def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Iterator[str]:
+    """The facts of an entry. A fact that an entry above has in the same words is only named.
+
+    `places` says in which entry each fact was told; it is filled here.
+    """
     yield entry.what + "\n"
-    yield f"- **Terms**: {entry.licence.terms} {_link(entry.licence.page)}"
-    yield f"- **Source**: {_link(entry.source)}"
-    yield f"- **How to get it**: {entry.get}"
-    if entry.needs:
-        yield f"- **Needs**: {', '.join(f'[{other}](#{other})' for other in entry.needs)}"
-    if entry.fields:
-        yield f"- **Fields**: {entry.fields}"
-    if entry.counts:
-        yield f"- **Counts**: {entry.counts}"
-    for section, what in (("corpora", "Corpora"), ("first_stages", "Runs of others")):
-        if keys := getattr(entry, section):
-            yield f"- **{what}**: {', '.join(f'`{key}`' for key in keys)}"
-    yield from (f"- {remark}" for remark in entry.remarks)
-    yield "\n| file | holds | checked by |\n|---|---|---|"
+    above: dict[str, list[str]] = {}
+    for title, text in _facts(entry):
+        place = places.setdefault((title, text), name)
+        if place == name:
+            yield f"- {title}: {text}" if title else f"- {text}"
+        elif (known := title or "remarks").lower() not in above.setdefault(place, []):
+            above[place].append(known.lower())
+    yield from (f"- As for [{place}](#{place}): {', '.join(titles)}." for place, titles in above.items())
     counts = _counts(entry)
     whole = {path for reading in readings(entry) if reading.kind != "documents" for path in reading.paths}
     for path, file in entry.files.items():
         optional = " (optional)" if file.optional else ""
-        checks = _checks(file, counts.get(path, "")) or ("reading it" if path in whole else "its beginning")
-        yield f"| `{path}` | {file.holds}{optional} | {checks} |"
+        checks = _checks(file, counts.get(path, "")) or ("read whole" if path in whole else "read in part")
+        yield f"- `{path}`: {file.holds}{optional}; {checks}"
+
+
+def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Title and text of each fact but the files; remarks have no title."""
+    yield "Terms", f"{entry.licence.terms} {_link(entry.licence.page)}"
+    yield "Source", _link(entry.source)
+    yield "Get", entry.get
+    if entry.needs:
+        yield "Needs", ", ".join(f"[{other}](#{other})" for other in entry.needs)
+    if entry.fields:
+        yield "Fields", entry.fields
+    if entry.counts:
+        yield "Counts", entry.counts
+    for section, what in (("corpora", "Corpora"), ("first_stages", "Runs of others")):
+        if keys := getattr(entry, section):
+            yield what, ", ".join(f"`{key}`" for key in keys)
+    yield from (("", remark) for remark in entry.remarks)
 
 
 def _link(address: str) -> str:
