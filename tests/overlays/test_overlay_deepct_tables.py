@@ -15,10 +15,9 @@ from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.depths import at_depth
 from irpretrain.report.cells import Cell
-from irpretrain.report.depth_table import build_depth_tables
-from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
 from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.tables import build_table
 
 PAPER = load_published(ROOT / "resources/published/deepct.yaml")
 ELSEWHERE = {
@@ -97,7 +96,7 @@ def depth_scores(config: Config) -> Scores:
 
 def holes(config: Config) -> list[list[str]]:
     """Of each panel of the table of depths, the columns in which a depth has no number."""
-    [table] = build_depth_tables(PAPER, config, depth_scores(config)).values()
+    table = build_table(PAPER, "table4", config, depths=depth_scores(config))
     return [
         sorted(
             {

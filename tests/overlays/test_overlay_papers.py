@@ -22,11 +22,11 @@ from irpretrain.report.drawing import short_label
 from irpretrain.report.few_shot import compared_curves, query_curves
 from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.paired_bars import SUFFIXES, paired_bars
-from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import Published, PublishedRow, load_published
 from irpretrain.report.recipes import differences
 from irpretrain.report.scores import Scores
 from irpretrain.report.series import series_figure, series_points
+from irpretrain.report.tables import build_table
 
 PAPERS = {
     paper: load_published(ROOT / f"resources/published/{paper}.yaml")

@@ -9,10 +9,11 @@ from small_run import PHP_YAML, ROOT
 
 from irpretrain.config import Config, load_config
 from irpretrain.contracts import PER_QUERY
-from irpretrain.report.answer_table import NOTHING_RUN, build_answer_tables
+from irpretrain.report.answer_table import NOTHING_RUN
 from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Table
 from irpretrain.report.published import Published, load_published
 from irpretrain.report.scores import Scores
+from irpretrain.report.tables import build_table
 
 QUESTIONS = 40
 
@@ -39,7 +40,7 @@ def made(tmp_path: Path, published: Published, config: Config, levels: dict[tupl
         for n in range(QUESTIONS)
     ]  # fmt: skip
     PER_QUERY.write(tmp_path / "answers.parquet", rows)
-    return build_answer_tables(published, config, Scores.read([tmp_path / "answers.parquet"]))["table4"]
+    return build_table(published, "table4", config, answers=Scores.read([tmp_path / "answers.parquet"]))
 
 
 def test_the_printed_numbers_fit_together(published) -> None:
@@ -53,7 +54,7 @@ def test_the_printed_numbers_fit_together(published) -> None:
 
 
 def test_without_a_run_every_cell_says_why(tmp_path, published, config) -> None:
-    table = build_answer_tables(published, config, Scores({}))["table4"]
+    table = build_table(published, "table4", config, answers=Scores({}))
     [panel] = table.panels
     assert [column.group for column in panel.columns] == [*published.answers.tasks.values(), "Avg."]
     assert {cell.not_run for row in panel.rows for cell in row.cells} == {NOTHING_RUN}
@@ -64,7 +65,7 @@ def test_without_a_run_every_cell_says_why(tmp_path, published, config) -> None:
 
 def test_a_set_that_is_missing_names_its_file(published, config) -> None:
     absent = config.model_copy(update={"absent_tasks": {"mrqa-newsqa": "x is missing"}})
-    [panel] = build_answer_tables(published, absent, Scores({}))["table4"].panels
+    [panel] = build_table(published, "table4", absent, answers=Scores({})).panels
     reasons = {cell.dataset: cell.not_run for cell in panel.rows[0].cells}
     assert reasons["mrqa-newsqa"] == "x is missing"
 

@@ -22,16 +22,17 @@ from irpretrain.config import Config
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
-from irpretrain.report.axiom_tables import build_axiom_tables
 from irpretrain.report.cells import NOT_RUN, NOTHING_PUBLISHED, OFF, REPRODUCED, Table
 from irpretrain.report.latex import latex
 from irpretrain.report.markdown import markdown
 from irpretrain.report.published import load_published
-from irpretrain.report.tables import make_tables
+from irpretrain.report.tables import build_table, make_tables
 
 
 def tables(config: Config, files: AxiomFiles) -> dict[str, Table]:
-    return build_axiom_tables(load_published(ARES_YAML), config, AxiomResults.read(files))
+    paper, results = load_published(ARES_YAML), AxiomResults.read(files)
+    names = [name for name in paper.table_names() if name not in paper.tables]
+    return {name: build_table(paper, name, config, axioms=results) for name in names}
 
 
 def outcomes(table: Table, column: int, panel: int = 0) -> list[str]:

@@ -14,16 +14,14 @@ from irpretrain.config.experiments import ExperimentConfig
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.significance import Outcomes
 from irpretrain.report.cells import Cell, Table, Tally
-from irpretrain.report.depth_table import build_depth_tables
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.introduction import this_run
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
-from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.report.tables import ResultFiles, build_tables
+from irpretrain.report.tables import ResultFiles, build_table, build_tables
 
 DATASET = "squad-first-stages"
 QUERIES = tuple(f"q{number}" for number in range(8))
@@ -137,7 +135,7 @@ def depth_scores() -> Scores:
 
 
 def test_depths_by_hand(config) -> None:
-    [table] = build_depth_tables(load_published(DEEPCT_YAML), config, depth_scores()).values()
+    table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=depth_scores())
     assert table.name == "deepct_table4"
     theirs, here = table.panels
     assert [r.key for r in theirs.rows] == ["10", "20", "50", "100", "200", "500", "1000"]
@@ -164,7 +162,7 @@ def test_depths_by_hand(config) -> None:
 
 
 def test_what_the_paper_says_of_depths_is_tested(config) -> None:
-    [table] = build_depth_tables(load_published(DEEPCT_YAML), config, depth_scores()).values()
+    table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=depth_scores())
     outcomes = {r.key: [cell.verdicts[0].outcome for cell in r.cells] for r in table.panels[1].rows}
     nothing = "no published value"
     assert outcomes["1"] == [nothing, "reproduced", "not run", "not run", nothing, "reproduced"]
@@ -172,7 +170,7 @@ def test_what_the_paper_says_of_depths_is_tested(config) -> None:
 
 
 def test_without_depths_the_paper_stands_alone(config) -> None:
-    [table] = build_depth_tables(load_published(DEEPCT_YAML), config, Scores({})).values()
+    table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=Scores({}))
     assert len(table.panels) == 1
     assert "↑" in " ".join(table.notes)
 

@@ -25,12 +25,11 @@ from irpretrain.report.comparisons import TableTest
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
-from irpretrain.report.paper_table import build_table
 from irpretrain.report.published import load_published
 from irpretrain.report.recipes import differences
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.table_views import _chips, table_view
-from irpretrain.report.tables import make_tables
+from irpretrain.report.tables import build_table, make_tables
 
 LEVELS = {
     "untrained": 0.1,

@@ -5,7 +5,8 @@ import yaml
 from small_run import PROP_YAML
 
 from irpretrain.errors import InputError
-from irpretrain.report.published import PublishedValue, load_published
+from irpretrain.report.published import load_published
+from irpretrain.report.published_base import PublishedValue
 
 
 def test_prop_numbers_as_printed() -> None:

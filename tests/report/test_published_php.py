@@ -3,7 +3,8 @@
 import pytest
 from small_run import PHP_YAML, WIKIFORMER_YAML
 
-from irpretrain.report.published import PublishedValue, load_published
+from irpretrain.report.published import load_published
+from irpretrain.report.published_base import PublishedValue
 
 
 @pytest.fixture(scope="module")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
+from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import encoder_label, model_label
-from irpretrain.report.plans import Baseline, Plan, Statistics
-from irpretrain.report.published import Published, PublishedValue
+from irpretrain.report.plans import Baseline, Claim, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.published import Published
 from irpretrain.report.published_answers import PublishedAnswerRow, PublishedAnswers, as_share
+from irpretrain.report.published_base import PublishedValue
 from irpretrain.report.remarks import test_text
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
 
 REGIME, CANDIDATES = "full", ""
 """As in irpretrain.downstream.evaluate: fine-tuned on all examples; nothing is re-ranked."""
@@ -27,12 +26,11 @@ NOTHING_RUN = (
 )
 
 
-def build_answer_tables(published: Published, config: Config, scores: Scores) -> dict[str, Table]:
-    """Return the table of question answering of a paper that has one, called as in `Published.table_names`."""
-    if published.answers is None:
-        return {}
-    table = _AnswerTable(published, published.answers, config, scores).build()
-    return {f"table{published.answers.number}": table}
+def plan_answers(
+    published: Published, printed: PublishedAnswers, config: Config, scores: Scores
+) -> TablePlan:
+    """Return the plan of the table of question answering; `scores` are those of tasks beside retrieval."""
+    return _AnswerTable(published, printed, config, scores).plan()
 
 
 class _AnswerTable:
@@ -40,65 +38,92 @@ class _AnswerTable:
         self, published: Published, printed: PublishedAnswers, config: Config, scores: Scores
     ) -> None:
         self.published, self.printed, self.config, self.scores = published, printed, config, scores
-        self.names = set(scores.names())
-        self.statistics = Statistics(config, scores, TableTest.of(config.evaluation))
 
-    def build(self) -> Table:
-        tested = list(dict.fromkeys(name.dataset for name in self.scores.names()))
+    def plan(self) -> TablePlan:
+        tested = dict.fromkeys(name.dataset for name in self.scores.names())
         here = [task for task in tested if task not in self.printed.tasks]
-        theirs = {
-            row.key: self._plans(row, self.printed.tasks, [self.printed.measure]) for row in self.printed.rows
-        }
-        ours = {
-            task: {row.key: self._plans(row, [task], self._measures(task)) for row in self.printed.rows}
-            for task in here
-        }
-        for plans in (theirs, *ours.values()):
-            for plan in (plan for found in plans.values() for plan in found):
-                self.statistics.note(plan)
-        self.statistics.test()
-        panels = [self._paper_panel(theirs), *(self._panel_here(task, plans) for task, plans in ours.items())]
-        return Table(
-            f"{self.published.paper}_table{self.printed.number}",
-            self.published.paper,
-            f"Table {self.printed.number}: {self.printed.title}",
-            tuple(panels),
-            tuple(self._notes(here)),
-            f"{self.published.citation} {self.published.place(self.printed.page, self.printed.section)}.",
-            self.published.name,
-        )
+        panels = [self._paper_panel(), *map(self._panel_here, here)]
+        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
 
     def _measures(self, task: str) -> list[str]:
         known = self.scores.measures(task)
         return [measure for measure in MEASURES if measure in known]
 
-    # What is measured
+    # Panels
+
+    def _paper_panel(self) -> PlannedPanel:
+        labels = [*self.printed.tasks.values(), self.printed.average]
+        columns = tuple(Column(label, self.printed.measure) for label in labels)
+        rows = (self._row(row, self._their_cells(row), not row.values) for row in self.printed.rows)
+        return PlannedPanel("Data sets of the paper", columns, tuple(rows))
+
+    def _their_cells(self, row: PublishedAnswerRow) -> Iterable[Plan]:
+        """A cell for each task, and their mean, where all of them were run."""
+        values = [PublishedValue.parse(as_share(text)) for text in row.values] or [None] * (
+            len(self.printed.tasks) + 1
+        )
+        tasks = zip(self.printed.tasks, values, strict=False)
+        plans = [self._plan(row, task, self.printed.measure, printed=value) for task, value in tasks]
+        mean = Plan(
+            row.key,
+            AVERAGE,
+            CANDIDATES,
+            self.printed.measure,
+            REGIME,
+            mean_of=tuple(plans),
+            printed=values[-1],
+            alone="the paper has no such row",
+        )
+        return [*plans, mean]
+
+    def _panel_here(self, task: str) -> PlannedPanel:
+        label, measures = self._task_label(task), self._measures(task)
+        rows = [
+            self._row(row, [self._plan(row, task, measure) for measure in measures])
+            for row in self.printed.rows
+            if row.values or self._model(row) is not None
+        ]
+        columns = tuple(Column(label, measure) for measure in measures)
+        return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
+
+    def _row(self, row: PublishedAnswerRow, plans: Iterable[Plan], is_optional: bool = False) -> PlannedRow:
+        return PlannedRow(row.key, row.label, self._filled_by(row), tuple(plans), is_optional)
+
+    def _task_label(self, task: str) -> str:
+        task_config = self.config.downstream_tasks.get(task)
+        return task if task_config is None else task_config.label
+
+    # Cells
 
     def _model(self, row: PublishedAnswerRow) -> str | None:
         return next((name for name in row.models if name in self.config.models), None)
 
-    def _plans(
-        self, row: PublishedAnswerRow, tasks: Sequence[str] | dict[str, str], measures: Sequence[str]
-    ) -> list[Plan]:
-        return [self._plan(row, task, measure) for task in tasks for measure in measures]
-
-    def _plan(self, row: PublishedAnswerRow, task: str, measure: str) -> Plan:
-        model = self._model(row)
-        run = RunName(task, CANDIDATES, model or "", REGIME)
+    def _plan(self, row: PublishedAnswerRow, task: str, measure: str, **printed: Any) -> Plan:
+        run = RunName(task, CANDIDATES, self._model(row) or "", REGIME)
         reason = self._reason(row, run, measure)
-        found = None if reason else run
-        baselines = tuple(self._baselines(row, task))
-        return Plan(row.key, task, CANDIDATES, measure, REGIME, found, reason, baselines)
-
-    def _baselines(self, row: PublishedAnswerRow, task: str) -> list[Baseline]:
-        if row.key != self.printed.marked:
-            return []
-        others = [other for other in self.printed.rows if other.key != row.key]
-        return [
-            Baseline(self.printed.mark, self._name(other), RunName(task, CANDIDATES, model, REGIME))
-            for other in others
-            if (model := self._model(other)) is not None
+        others = [other for other in self.printed.rows if other.key != row.key and self._model(other)]
+        runs = [
+            (other, RunName(task, CANDIDATES, self._model(other) or "", REGIME))
+            for other in (others if row.key == self.printed.marked else ())
         ]
+        mark = self.printed.mark
+        return Plan(
+            row.key,
+            task,
+            CANDIDATES,
+            measure,
+            REGIME,
+            None if reason else run,
+            reason,
+            tuple(Baseline(mark, self._name(other), name) for other, name in runs),
+            counted="questions" if measure in MEASURES[:2] else "examples",
+            source=f"results/downstream/predictions/{task}/{run.model}/seed-{{seed}}.json",
+            claims=tuple(
+                Claim(mark, self._name(other), self._reason(other, name, measure))
+                for other, name in (runs if measure == self.printed.measure else ())
+            ),
+            **printed,
+        )
 
     def _reason(self, row: PublishedAnswerRow, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""
@@ -106,114 +131,12 @@ class _AnswerTable:
             return ""
         if run.dataset in self.config.absent_tasks:
             return self.config.absent_tasks[run.dataset]
-        if not self.names:
+        if not self.scores.names():
             return NOTHING_RUN
         if not run.model:
             return row.absent
         label = self.printed.tasks.get(run.dataset, run.dataset)
         return f"no entry of `downstream` fine-tunes {run.model} for {label} ({run.dataset})"
-
-    # Panels
-
-    def _paper_panel(self, plans: dict[str, list[Plan]]) -> Panel:
-        columns = [Column(label, self.printed.measure) for label in self.printed.tasks.values()]
-        columns.append(Column(self.printed.average, self.printed.measure))
-        rows = []
-        for row in self.printed.rows:
-            values: list[PublishedValue | None] = [
-                PublishedValue.parse(as_share(text)) for text in row.values
-            ]
-            values = values or [None] * len(columns)
-            cells = [
-                self._cell(row, plan, value) for plan, value in zip(plans[row.key], values[:-1], strict=True)
-            ]
-            cells.append(self._average(row, cells, values[-1]))
-            if row.values or any(cell.ours for cell in cells):
-                rows.append(self._row(row, cells))
-        return Panel("Data sets of the paper", tuple(columns), tuple(rows))
-
-    def _panel_here(self, task: str, plans: dict[str, list[Plan]]) -> Panel:
-        label = self._task_label(task)
-        columns = tuple(Column(label, measure) for measure in self._measures(task))
-        rows = [
-            self._row(row, [self._cell(row, plan, None) for plan in plans[row.key]])
-            for row in self.printed.rows
-            if row.values or self._model(row) is not None
-        ]
-        return Panel(f"This configuration: {label}", columns, tuple(rows))
-
-    def _row(self, row: PublishedAnswerRow, cells: Sequence[Cell]) -> Row:
-        return Row(row.key, row.label, self._filled_by(row), tuple(cells))
-
-    def _task_label(self, task: str) -> str:
-        found = self.config.downstream_tasks.get(task)
-        return task if found is None else found.label
-
-    # Cells
-
-    def _cell(self, row: PublishedAnswerRow, plan: Plan, value: PublishedValue | None) -> Cell:
-        ours = self.statistics.ours(plan)
-        if ours is not None:
-            seed = ours.seeds[0]
-            path = f"results/downstream/predictions/{plan.dataset}/{ours.run.model}/seed-{seed}.json"
-            ours = replace(
-                ours, source=path, counted="questions" if plan.measure in MEASURES[:2] else "examples"
-            )
-        verdict = self._verdict(row, plan, value, ours)
-        return Cell(plan.row, plan.dataset, plan.measure, plan.regime, value, ours, verdict)
-
-    def _verdict(
-        self, row: PublishedAnswerRow, plan: Plan, value: PublishedValue | None, ours: Ours | None
-    ) -> tuple[Verdict, ...]:
-        if ours is None:
-            return (not_run(plan.reason),)
-        if value is not None:
-            return (number_verdict(value, ours, self.published.verdict.tolerance),)
-        if not plan.baselines or plan.measure != self.printed.measure:
-            return (nothing_published("the paper has no such cell, and claims nothing of this row"),)
-        found = {comparison.over: comparison for comparison in ours.comparisons}
-        others = [other for other in self.printed.rows if other.key != row.key and self._model(other)]
-        return tuple(
-            claim_verdict(
-                self.printed.mark,
-                self._name(other),
-                found.get(self._name(other)),
-                self._reason(
-                    other, RunName(plan.dataset, CANDIDATES, self._model(other) or "", REGIME), plan.measure
-                ),
-            )
-            for other in others
-        )
-
-    def _average(self, row: PublishedAnswerRow, cells: Sequence[Cell], value: PublishedValue | None) -> Cell:
-        """The mean over the tasks, where all of them were run; it has no interval, being over different questions."""
-        found = [cell.ours for cell in cells if cell.ours is not None]
-        if len(found) < len(cells):
-            lacking = next(cell.not_run for cell in cells if cell.ours is None)
-            reason = f"the mean needs all {len(cells)} data sets" if found else lacking
-            return self._averaged(row, value, None, not_run(reason))
-        mean = sum(ours.mean for ours in found) / len(found)
-        first = found[0]
-        ours = replace(
-            first,
-            run=replace(first.run, dataset=AVERAGE),
-            mean=mean,
-            low=math.nan,
-            high=math.nan,
-            queries=sum(one.queries for one in found),
-            comparisons=(),
-        )
-        verdict = (
-            nothing_published("the paper has no such row")
-            if value is None
-            else number_verdict(value, ours, self.published.verdict.tolerance)
-        )
-        return self._averaged(row, value, ours, verdict)
-
-    def _averaged(
-        self, row: PublishedAnswerRow, value: PublishedValue | None, ours: Ours | None, verdict: Verdict
-    ) -> Cell:
-        return Cell(row.key, AVERAGE, self.printed.measure, REGIME, value, ours, (verdict,))
 
     # Names and notes
 

@@ -21,7 +21,8 @@ from irpretrain.evaluation.significance import (
     wins_ties_losses,
 )
 from irpretrain.report.cells import Comparison
-from irpretrain.report.published import Direction, PublishedTable
+from irpretrain.report.published import PublishedTable
+from irpretrain.report.published_base import Direction
 from irpretrain.report.scores import Results
 
 HEADLINE_LEVEL = 0.05

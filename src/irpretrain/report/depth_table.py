@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.evaluation.depths import at_depth, depth_of
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
+from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
     dataset_label,
@@ -16,12 +17,12 @@ from irpretrain.report.naming import (
     regime_label,
     shown_measures,
 )
-from irpretrain.report.plans import Baseline, Plan, Statistics
-from irpretrain.report.published import Published, PublishedValue
+from irpretrain.report.plans import Baseline, Claim, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.published import Published
+from irpretrain.report.published_base import PublishedValue
 from irpretrain.report.published_depths import PublishedDepth, PublishedDepths
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
-from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
 
 MARK = "↑"
 """Ours is significantly better over this index than over the first."""
@@ -30,13 +31,9 @@ RECALL, CANDIDATES = "recall", "candidates"
 NO_DEPTHS = "no experiment of this configuration has depths"
 
 
-def build_depth_tables(published: Published, config: Config, scores: Scores) -> dict[str, Table]:
-    """Return the table of depths of a paper that has one, called as in `Published.table_names`."""
-    if published.depths is None:
-        return {}
-    return {
-        f"table{published.depths.number}": _DepthTable(published, published.depths, config, scores).build()
-    }
+def plan_depths(published: Published, printed: PublishedDepths, config: Config, scores: Scores) -> TablePlan:
+    """Return the plan of the table of depths; `scores` are those of the experiments at several depths."""
+    return _DepthTable(published, printed, config, scores).plan()
 
 
 @dataclass(frozen=True)
@@ -67,29 +64,20 @@ class _DepthTable:
         self.published, self.printed, self.config, self.scores = published, printed, config, scores
         self.names = set(scores.names())
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
-        self.statistics = Statistics(config, scores, TableTest.of(config.evaluation))
 
-    def build(self) -> Table:
-        theirs = list(self._plans(self.printed.dataset, self._their_series(), self._their_depths()))
+    def plan(self) -> TablePlan:
+        theirs = {str(row.depth): row for row in self.printed.rows}
+        depths = [row.depth for row in self.printed.rows]
+        panel = ("Data sets of the paper", self.printed.dataset, depths, self._their_series(), theirs)
         here = [dataset for dataset in self.datasets if dataset not in self.published.datasets]
-        ours = {d: list(self._plans(d, self._series(d), self._depths(d))) for d in here}
-        for plan in (*theirs, *(plan for plans in ours.values() for plan in plans)):
-            self.statistics.note(plan)
-        self.statistics.test()
-        panels = [self._panel("Data sets of the paper", self.printed.dataset, theirs, self._their_series())]
+        panels = [self._panel(*panel)]
         panels += [
-            self._panel(f"This configuration: {dataset_label(self.config, d)}", d, ours[d], self._series(d))
+            self._panel(
+                f"This configuration: {dataset_label(self.config, d)}", d, self._depths(d), self._series(d)
+            )
             for d in here
         ]
-        return Table(
-            f"{self.published.paper}_table{self.printed.number}",
-            self.published.paper,
-            f"Table {self.printed.number}: {self.printed.title}",
-            tuple(panels),
-            tuple(self._notes(here)),
-            f"{self.published.citation} {self.published.place(self.printed.page, self.printed.section)}.",
-            self.published.name,
-        )
+        return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
 
     # What is in columns and rows
 
@@ -102,9 +90,6 @@ class _DepthTable:
             regime = next((regime for regime in reranker.regimes if regime in run), reranker.regimes[0])
             found[key] = _Series(reranker.label, model, regime, self.printed.measure)
         return found
-
-    def _their_depths(self) -> list[int]:
-        return [row.depth for row in self.printed.rows]
 
     def _series(self, dataset: str) -> dict[str, _Series]:
         """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
@@ -134,23 +119,62 @@ class _DepthTable:
     def _depths(self, dataset: str) -> list[int]:
         return sorted({depth_of(name.candidates) for name in self.names if name.dataset == dataset})
 
+    def _panel(
+        self,
+        title: str,
+        dataset: str,
+        depths: list[int],
+        series: dict[str, _Series],
+        printed: dict[str, PublishedDepth] | None = None,
+    ) -> PlannedPanel:
+        groups = [one.heading for one in series.values()]
+        columns = [Column(group, index.label) for group in groups for index in self.printed.indexes.values()]
+        rows = [
+            PlannedRow(
+                str(depth),
+                str(depth),
+                "",
+                tuple(self._cells(dataset, series, depth, (printed or {}).get(str(depth)))),
+            )
+            for depth in depths
+        ]
+        return PlannedPanel(title, tuple(columns), tuple(rows), "Depth")
+
     # Cells
 
-    def _plans(self, dataset: str, series: dict[str, _Series], depths: list[int]) -> Iterator[Plan]:
-        """Row by row."""
-        first = next(iter(self.printed.indexes.values()))
-        for depth in depths:
-            for one in series.values():
-                measure = one.measure or f"R@{depth}"
-                baseline = Baseline(MARK, first.label, one.run(dataset, first.first_stage, depth))
-                for index in self.printed.indexes.values():
-                    run = one.run(dataset, index.first_stage, depth)
-                    reason = self._reason(dataset, one, run, measure)
-                    baselines = () if index is first else (baseline,)
-                    known = None if reason else run
-                    yield Plan(
-                        str(depth), dataset, run.candidates, measure, one.regime, known, reason, baselines
-                    )
+    def _cells(
+        self, dataset: str, series: dict[str, _Series], depth: int, row: PublishedDepth | None
+    ) -> Iterator[Plan]:
+        first, *_ = self.printed.indexes.values()
+        for key, one in series.items():
+            measure = one.measure or f"R@{depth}"
+            baseline = Baseline(MARK, first.label, one.run(dataset, first.first_stage, depth))
+            for place, index in enumerate(self.printed.indexes.values()):
+                run = one.run(dataset, index.first_stage, depth)
+                reason = self._reason(dataset, one, run, measure)
+                yield Plan(
+                    str(depth),
+                    dataset,
+                    run.candidates,
+                    measure,
+                    one.regime,
+                    None if reason else run,
+                    reason,
+                    (baseline,) if place else (),
+                    printed=None if row is None else _printed(row, key, place),
+                    shown_candidates=run.candidates,
+                    **self._claimed(key, measure, baseline if place else None),
+                )
+
+    def _claimed(self, key: str, measure: str, baseline: Baseline | None) -> dict[str, Any]:
+        """What the paper claims of a series' value over an index, or why nothing."""
+        if key.startswith(f"{CANDIDATES} "):
+            return {"alone": "the paper does not show the candidates' own measure"}
+        if key != RECALL and measure != self.printed.measure:
+            return {"alone": f"the paper's table has no {measure}"}
+        if baseline is None:
+            return {"alone": "the paper has another data set; the other indexes are compared with this one"}
+        return {"claims": (Claim(MARK, baseline.over, "it was not measured at this depth"),)}
 
     def _reason(self, dataset: str, series: _Series, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""
@@ -167,48 +191,6 @@ class _DepthTable:
             if own and not series.model
             else f"no experiment measures it at this depth on {dataset}"
         )
-
-    def _panel(self, title: str, dataset: str, plans: list[Plan], series: dict[str, _Series]) -> Panel:
-        indexes = self.printed.indexes
-        groups = [one.heading for one in series.values()]
-        columns = tuple(Column(group, index.label) for group in groups for index in indexes.values())
-        keys = [(key, place) for key in series for place in range(len(indexes))]
-        printed = (
-            {str(row.depth): row for row in self.printed.rows} if dataset == self.printed.dataset else {}
-        )
-        rows = []
-        for start in range(0, len(plans), len(keys)):
-            made = zip(plans[start : start + len(keys)], keys, strict=True)
-            depth = plans[start].row
-            cells = tuple(self._cell(plan, key, place, printed.get(depth)) for plan, (key, place) in made)
-            rows.append(Row(depth, depth, "", cells))
-        return Panel(title, columns, tuple(rows), "Depth")
-
-    def _cell(self, plan: Plan, key: str, place: int, row: PublishedDepth | None) -> Cell:
-        ours = self.statistics.ours(plan)
-        value = None if row is None else _printed(row, key, place)
-        verdict = self._verdict(plan, key, place, value, ours)
-        return Cell(
-            plan.row, plan.dataset, plan.measure, plan.regime, value, ours, (verdict,), plan.candidates
-        )
-
-    def _verdict(
-        self, plan: Plan, key: str, place: int, value: PublishedValue | None, ours: Ours | None
-    ) -> Verdict:
-        if ours is None:
-            return not_run(plan.reason)
-        if value is not None:
-            return number_verdict(value, ours, self.published.verdict.tolerance)
-        if key.startswith(f"{CANDIDATES} "):
-            return nothing_published("the paper does not show the candidates' own measure")
-        if key != RECALL and plan.measure != self.printed.measure:
-            return nothing_published(f"the paper's table has no {plan.measure}")
-        if place == 0:
-            return nothing_published(
-                "the paper has another data set; the other indexes are compared with this one"
-            )
-        found = next(iter(ours.comparisons), None)
-        return claim_verdict(MARK, plan.baselines[0].over, found, "it was not measured at this depth")
 
     def _notes(self, datasets: list[str]) -> list[str]:
         level = TableTest.of(self.config.evaluation)

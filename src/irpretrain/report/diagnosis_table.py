@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from irpretrain.config import Config
 from irpretrain.report.axiom_results import Diagnosis
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
+from irpretrain.report.cells import Column, Ours
+from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import in_order
 from irpretrain.report.published import Published
 from irpretrain.report.published_axioms import PublishedAxioms
 from irpretrain.report.scores import RunName
-from irpretrain.report.verdicts import not_run, nothing_published
 
 TITLE = "Axiom diagnosis of re-rankers"
 NO_DIAGNOSES = "No re-ranker was diagnosed: this configuration has no diagnoses (section diagnoses)."
@@ -22,12 +22,13 @@ MISSING_TERMS = (
 )
 
 
-def build_diagnosis_table(
+def plan_diagnosis(
     published: Published, axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]
-) -> Table:
-    """Return one panel a diagnosis: models by axioms, shares with intervals."""
+) -> TablePlan:
+    """Return the plan of one panel a diagnosis: models by axioms, shares with intervals."""
     panels = tuple(_panel(axioms, config, diagnosis) for diagnosis in diagnoses)
-    return Table(f"{published.paper}_diagnosis", "", TITLE, panels, tuple(_notes(axioms, config, diagnoses)))
+    notes = tuple(_notes(axioms, config, diagnoses))
+    return TablePlan(f"{published.paper}_diagnosis", "", TITLE, panels, notes)
 
 
 def diagnosis_label(config: Config, diagnosis: Diagnosis) -> str:
@@ -46,38 +47,37 @@ def pairs_of(diagnosis: Diagnosis) -> dict[str, int]:
     return {row.axiom: row.pairs for row in diagnosis.agreements}
 
 
-def _panel(axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> Panel:
+def _panel(axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> PlannedPanel:
     names = diagnosed_axioms(axioms, diagnosis)
     columns = tuple(Column("agrees with", axiom) for axiom in names)
     rows = tuple(
-        Row(model, label, "", tuple(_cell(diagnosis, model, axiom) for axiom in names))
+        PlannedRow(model, label, "", tuple(_cell(diagnosis, model, axiom) for axiom in names))
         for model, label in diagnosis.models.items()
     )
-    return Panel(diagnosis_label(config, diagnosis), columns, rows)
+    return PlannedPanel(diagnosis_label(config, diagnosis), columns, rows)
 
 
-def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Cell:
-    found = diagnosis.get(model, axiom)
-    if found is None:
-        missing = not_run(f"{diagnosis.path} has no such row")
-        return Cell(model, diagnosis.name, axiom, "", None, None, (missing,))
-    if not found.pairs or math.isnan(found.share):
-        undecided = not_run("the axiom prefers neither query of any pair")
-        return Cell(model, diagnosis.name, axiom, "", None, None, (undecided,))
+def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Plan:
+    agreement = diagnosis.get(model, axiom)
+    if agreement is None:
+        return Plan(model, diagnosis.name, "", axiom, "", reason=f"{diagnosis.path} has no such row")
+    if not agreement.pairs or math.isnan(agreement.share):
+        undecided = "the axiom prefers neither query of any pair"
+        return Plan(model, diagnosis.name, "", axiom, "", reason=undecided)
     ours = Ours(
         RunName(diagnosis.name, "", model, ""),
         axiom,
-        found.share,
-        found.low,
-        found.high,
+        agreement.share,
+        agreement.low,
+        agreement.high,
         (),
-        found.pairs,
+        agreement.pairs,
         (),
         "pairs",
         diagnosis.path,
     )
-    alone = nothing_published("no paper prints such a number")
-    return Cell(model, diagnosis.name, axiom, "", None, ours, (alone,))
+    alone = "no paper prints such a number"
+    return Plan(model, diagnosis.name, "", axiom, "", measured=ours, alone=alone)
 
 
 def _notes(axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosis]) -> list[str]:

@@ -34,11 +34,11 @@ def filled_tables(published: Published, config: Config) -> list[str]:
     experiments = list(active_experiments(narrowed).values())
     empty = {name for name, table in published.tables.items() if not _is_filled(table, config, experiments)}
     if published.depths and not any(experiment.depths for experiment in experiments):
-        empty.add(f"table{published.depths.number}")
+        empty.add(published.depths.key)
     if published.answers and not narrowed.downstream:
-        empty.add(f"table{published.answers.number}")
+        empty.add(published.answers.key)
     if published.axioms and not shown_predictors(config):
-        empty.add(f"table{published.axioms.predictors.number}")
+        empty.add(published.axioms.predictors.key)
     if published.axioms and not active_diagnoses(narrowed):
         empty.add("diagnosis")
     return [name for name in names if name not in empty]

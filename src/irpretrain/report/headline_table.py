@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from irpretrain.config import Config
-from irpretrain.report.cells import AnyCell, Cell, Column, Contrast, Panel, Row, Table
-from irpretrain.report.comparisons import TableTest
+from irpretrain.report.cells import Column, Table
 from irpretrain.report.naming import (
     FIRST_STAGES,
     control_model,
@@ -15,10 +14,10 @@ from irpretrain.report.naming import (
     regime_label,
     shown_measures,
 )
-from irpretrain.report.plans import Baseline, Plan, Statistics
+from irpretrain.report.plans import Baseline, Compared, Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
-from irpretrain.report.verdicts import not_run, nothing_published
+from irpretrain.report.table_engine import build
 
 REGIMES = ("zero-shot", "full")
 CONTROL_MARK, BM25_MARK = "†", "*"
@@ -26,18 +25,10 @@ CONTROL_MARK, BM25_MARK = "†", "*"
 
 def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
     """Return the table of all runs but few-shot ones: first stages, control, all models."""
-    statistics = Statistics(config, scores, TableTest.of(config.evaluation))
     pairs = scores.pairs()
-    planned = {pair: _plans(config, scores, pair) for pair in pairs}
-    for rows in planned.values():
-        for plans in rows.values():
-            for plan in plans:
-                statistics.note(plan)
-    statistics.test()
-    panels = [_panel(config, scores, pair, planned[pair], statistics) for pair in pairs]
-    return Table(
-        name, "", _title(config, scores, pairs), tuple(panels), tuple(headline_notes(config, scores, pairs))
-    )
+    panels = tuple(_panel(config, scores, pair) for pair in pairs)
+    notes = tuple(headline_notes(config, scores, pairs))
+    return build(TablePlan(name, "", _title(config, scores, pairs), panels, notes), config, scores)
 
 
 def _title(config: Config, scores: Scores, pairs: list[tuple[str, str]]) -> str:
@@ -63,26 +54,6 @@ def _layout(config: Config, scores: Scores, pair: tuple[str, str]) -> tuple[list
     return [r for r in REGIMES if r in run] or [FIRST_STAGE], shown_measures(config, scores, pair[0])
 
 
-def _plans(config: Config, scores: Scores, pair: tuple[str, str]) -> dict[str, list[Plan]]:
-    models = _models(config, scores, pair)
-    regimes, measures = _layout(config, scores, pair)
-    control = control_model(config, models)
-    plans: dict[str, list[Plan]] = {}
-    for model in models:
-        plans[model] = []
-        for regime in regimes:
-            baselines = _baselines(config, scores, pair, regime, control)
-            first = scores.first_stage(pair[0], model) if model in first_stage_labels(config) else None
-            run = first or RunName(*pair, model, regime)
-            for measure in measures:
-                missing = scores.get(run, measure) is None
-                reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
-                plans[model].append(
-                    Plan(model, *pair, measure, regime, None if missing else run, reason, baselines)
-                )
-    return plans
-
-
 def _baselines(
     config: Config, scores: Scores, pair: tuple[str, str], regime: str, control: str | None
 ) -> tuple[Baseline, ...]:
@@ -96,39 +67,39 @@ def _baselines(
     return tuple(found)
 
 
-def _panel(
-    config: Config,
-    scores: Scores,
-    pair: tuple[str, str],
-    planned: dict[str, list[Plan]],
-    statistics: Statistics,
-) -> Panel:
+def _panel(config: Config, scores: Scores, pair: tuple[str, str]) -> PlannedPanel:
+    models = _models(config, scores, pair)
     regimes, measures = _layout(config, scores, pair)
-    contrasts = {BM25_MARK: "BM25"}
-    if control_model(config, planned) is not None:
-        contrasts = {CONTROL_MARK: "encoder", **contrasts}
+    control = control_model(config, models)
+    contrasts = {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "encoder", BM25_MARK: "BM25"}
     columns: list[Column] = []
     for regime in regimes:
         group = regime_label(regime)
         columns += [Column(group, measure) for measure in measures]
         columns += [Column(group, f"{measures[0]} against {name}") for name in contrasts.values()]
     rows = []
-    for model, plans in planned.items():
-        cells: list[AnyCell] = []
-        for start in range(0, len(plans), len(measures)):
-            cells += _cells(plans[start : start + len(measures)], list(contrasts), statistics)
-        rows.append(Row(model, model_label(config, model), "", tuple(cells)))
-    return Panel(dataset_label(config, *pair), tuple(columns), tuple(rows))
+    for model in models:
+        cells: list[Plan | Compared] = []
+        for regime in regimes:
+            baselines = _baselines(config, scores, pair, regime, control)
+            plans = [_plan(config, scores, pair, model, regime, measure, baselines) for measure in measures]
+            cells += [*plans, *(Compared(plans[0], mark) for mark in contrasts)]
+        rows.append(PlannedRow(model, model_label(config, model), "", tuple(cells)))
+    return PlannedPanel(dataset_label(config, *pair), tuple(columns), tuple(rows))
 
 
-def _cells(plans: list[Plan], marks: list[str], statistics: Statistics) -> list[AnyCell]:
-    cells: list[AnyCell] = []
-    for plan in plans:
-        ours = statistics.ours(plan)
-        verdict = not_run(plan.reason) if ours is None else nothing_published("this table is not the paper's")
-        cells.append(Cell(plan.row, plan.dataset, plan.measure, plan.regime, None, ours, (verdict,)))
-    leading = cells[0].ours if isinstance(cells[0], Cell) else None
-    for mark in marks:
-        made = leading.comparisons if leading else ()
-        cells.append(Contrast(next((c for c in made if c.mark == mark), None), leading))
-    return cells
+def _plan(
+    config: Config,
+    scores: Scores,
+    pair: tuple[str, str],
+    model: str,
+    regime: str,
+    measure: str,
+    baselines: tuple[Baseline, ...],
+) -> Plan:
+    first = scores.first_stage(pair[0], model) if model in first_stage_labels(config) else None
+    run = first or RunName(*pair, model, regime)
+    missing = scores.get(run, measure) is None
+    reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
+    alone = "this table is not the paper's"
+    return Plan(model, *pair, measure, regime, None if missing else run, reason, baselines, alone=alone)

@@ -20,9 +20,8 @@ from irpretrain.report.drawing import (
     training_remark,
 )
 from irpretrain.report.naming import dataset_label, regime_label
-from irpretrain.report.plans import identifier
 from irpretrain.report.published import Published, PublishedFigure
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.scores import RunName, Scores, identifier
 
 SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
 """The two bars of a model, and what is added to its name."""

@@ -6,12 +6,13 @@ configuration runs that data set), and the data sets of this configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.usage import reranked_depth
 from irpretrain.evaluation.measures import needs_no_order
-from irpretrain.report.cells import AnyCell, Cell, Column, Ours, Panel, Row, Table, Tally, Verdict
+from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
@@ -23,66 +24,45 @@ from irpretrain.report.naming import (
     regime_label,
     shown_measures,
 )
-from irpretrain.report.plans import Baseline, Plan, Statistics
-from irpretrain.report.published import (
-    ILLEGIBLE,
-    Published,
-    PublishedColumn,
-    PublishedMark,
-    PublishedRow,
-    PublishedTable,
-    PublishedValue,
-)
+from irpretrain.report.plans import Baseline, Claim, Compared, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.published import Published, PublishedColumn, PublishedMark, PublishedRow
+from irpretrain.report.published_base import ILLEGIBLE
 from irpretrain.report.recipes import differences
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
-from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict, other_recipe
 
 GAPS = {
     "NA": "the paper has this cell and gives no number in it",
     ILLEGIBLE: "the paper prints a number here; our text of it does not show it",
 }
 """Why a cell of the paper cannot be compared with ours."""
+Pair = tuple[str, str]
+"""Data set and candidates."""
 
 
-def build_table(published: Published, name: str, config: Config, scores: Scores) -> Table:
-    """Return one table of a paper: the printed values, ours, significance marks and verdicts."""
-    return _PaperTable(published, name, config, scores).build()
+def plan_table(published: Published, name: str, config: Config, scores: Scores) -> TablePlan:
+    """Return the plan of one table of a paper: printed values, what fills them here, marks and claims."""
+    return _PaperTable(published, name, config, scores).plan()
 
 
 class _PaperTable:
     def __init__(self, published: Published, name: str, config: Config, scores: Scores) -> None:
-        self.published, self.name, self.config, self.scores = published, name, config, scores
-        self.table: PublishedTable = published.tables[name]
-        self.statistics = Statistics(config, scores, TableTest.of(config.evaluation, self.table))
+        self.published, self.config, self.scores = published, config, scores
+        self.table = published.tables[name]
         self._known_runs, self._pairs = set(scores.names()), scores.pairs()
 
-    def build(self) -> Table:
+    def plan(self) -> TablePlan:
         here = [pair for pair in self._pairs if self._belongs_here(pair[0]) and self._measures(pair[0])]
-        plans_paper = {row.key: self._paper_plans(row) for row in self.table.rows}
-        plans_here = {
-            pair: {row.key: self._plans_here(row, *pair) for row in self.table.rows} for pair in here
-        }
-        for rows in (plans_paper, *plans_here.values()):
-            for plans in rows.values():
-                for plan in plans:
-                    self.statistics.note(plan)
-        self.statistics.test()
-        panels = [self._paper_panel(plans_paper)]
-        panels += [self._panel_here(pair, plans) for pair, plans in plans_here.items()]
-        if is_of_ones_own(self.published, self.config):
-            panels = [panel for panel in panels if panel.is_filled()] or panels[:1]
-        return Table(
-            f"{self.published.paper}_{self.name}",
-            self.published.paper,
-            f"Table {self.table.number}: {self.table.title}",
-            tuple(panels),
-            tuple(self._notes(here)),
-            f"{self.published.citation} {self.published.place(self.table.page, self.table.section)}.",
-            self.published.name,
+        return TablePlan.of_paper(
+            self.published,
+            self.table,
+            [self._paper_panel(), *map(self._panel_here, here)],
+            self._notes(here),
+            TableTest.of(self.config.evaluation, self.table),
+            is_of_ones_own(self.published, self.config),
         )
 
-    def _notes(self, here: list[tuple[str, str]]) -> list[str]:
+    def _notes(self, here: list[Pair]) -> list[str]:
         columns = self.table.columns
         datasets = [(c.dataset, c.candidates) for c in columns if (c.dataset, c.candidates) in self._pairs]
         measures = dict.fromkeys(c.measure for c in columns)
@@ -91,42 +71,62 @@ class _PaperTable:
             self.published, self.table, self.config, self.scores, [*datasets, *here], list(measures)
         )
 
-    # Panel of the paper's data sets
+    # Rows and columns
 
-    def _paper_plans(self, row: PublishedRow) -> list[Plan]:
-        return [
-            self._plan(row, c.dataset, c.candidates, c.measure, self.table.regime(row, c))
-            for c in self.table.columns
+    def _paper_panel(self) -> PlannedPanel:
+        shown = self.table.columns
+        columns = self._columns((self._group(c), c.measure) for c in shown)
+        rows = (
+            self._row(
+                row,
+                [
+                    self._plan(row, (c.dataset, c.candidates), c.measure, self.table.regime(row, c))
+                    for c in shown
+                ],
+                is_optional=not row.values,
+            )
+            for row in self.table.rows
+        )
+        return PlannedPanel("Data sets of the paper", columns, tuple(rows))
+
+    def _panel_here(self, pair: Pair) -> PlannedPanel:
+        label, cells = dataset_label(self.config, *pair), self._cells_here(pair)
+        columns = self._columns((f"{label}, {regime_label(regime)}", measure) for regime, measure in cells)
+        rows = [
+            self._row(row, [self._plan(row, pair, measure, regime) for regime, measure in cells])
+            for row in self.table.rows
+            if (row.values or self._model(row, pair[0]) is not None)
+            and (row.is_first_stage or self._regimes(*pair) != [FIRST_STAGE])
         ]
+        rows += [
+            PlannedRow(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
+            for name, stage in self.config.first_stages.items()
+            if self._stands_beside(name, pair[0])
+        ]
+        return PlannedPanel(f"This configuration: {label}", columns, tuple(rows))
 
-    def _paper_panel(self, plans: dict[str, list[Plan]]) -> Panel:
-        columns = self._columns((self._group(c), c.measure) for c in self.table.columns)
-        rows = []
-        for row in self.table.rows:
-            cells = [self._cell(row, plan) for plan in plans[row.key]]
-            if row.values or any(cell.ours for cell in cells):
-                rows.append(Row(row.key, self._label(row), self._filled_by(row), self._with_tallies(cells)))
-        return Panel("Data sets of the paper", columns, tuple(rows))
+    def _row(self, row: PublishedRow, plans: Sequence[Plan], is_optional: bool = False) -> PlannedRow:
+        return PlannedRow(
+            row.key, self._label(row), self._filled_by(row), self._with_tallies(plans), is_optional
+        )
 
     def _columns(self, given: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
         """(group, measure) of each column, and columns of wins, ties and losses beside their measure's."""
-        found = []
+        columns = []
         for group, measure in given:
-            found.append(Column(group, measure))
+            columns.append(Column(group, measure))
             if self.table.counts_outcomes(measure):
-                found.append(Column(group, f"{measure} W/T/L"))
-        return tuple(found)
+                columns.append(Column(group, f"{measure} W/T/L"))
+        return tuple(columns)
 
-    def _with_tallies(self, cells: Iterable[Cell]) -> tuple[AnyCell, ...]:
+    def _with_tallies(self, plans: Iterable[Plan]) -> tuple[Plan | Compared, ...]:
         """The cells as `_columns` has them."""
-        found: list[AnyCell] = []
-        for cell in cells:
-            found.append(cell)
-            if self.table.outcomes is not None and self.table.counts_outcomes(cell.measure):
-                compared = cell.ours.comparisons if cell.ours else ()
-                made = (c.outcomes for c in compared if c.mark == self.table.outcomes.mark)
-                found.append(Tally(cell.printed_outcomes, next(made, None)))
-        return tuple(found)
+        cells: list[Plan | Compared] = []
+        for plan in plans:
+            cells.append(plan)
+            if self.table.outcomes is not None and self.table.counts_outcomes(plan.measure):
+                cells.append(Compared(plan, self.table.outcomes.mark, as_outcomes=True))
+        return tuple(cells)
 
     def _group(self, column: PublishedColumn) -> str:
         """The data set, with the candidates where the table has several for it, and the regime where it is given."""
@@ -136,8 +136,6 @@ class _PaperTable:
         if column.regime is not None:
             parts.append(regime_label(column.regime))
         return ", ".join(parts)
-
-    # Panels of our data sets
 
     def _belongs_here(self, dataset: str) -> bool:
         """Whether a data set of ours has a panel: not where the paper reports it, but in other tables."""
@@ -170,37 +168,14 @@ class _PaperTable:
         wanted |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
         return [regime for regime in wanted if regime in run] or [FIRST_STAGE]
 
-    def _plans_here(self, row: PublishedRow, dataset: str, candidates: str) -> list[Plan]:
-        return [
-            self._plan(row, dataset, candidates, measure, regime)
-            for regime in self._regimes(dataset, candidates)
-            for measure in self._measures(dataset)
-        ]
+    def _cells_here(self, pair: Pair) -> list[tuple[str, str]]:
+        """(regime, measure) of each column of a data set of ours."""
+        return [(regime, m) for regime in self._regimes(*pair) for m in self._measures(pair[0])]
 
-    def _panel_here(self, pair: tuple[str, str], plans: dict[str, list[Plan]]) -> Panel:
-        label = dataset_label(self.config, *pair)
-        columns = self._columns(
-            (f"{label}, {regime_label(regime)}", measure)
-            for regime in self._regimes(*pair)
-            for measure in self._measures(pair[0])
-        )
-        rows = [
-            Row(
-                row.key,
-                self._label(row),
-                self._filled_by(row),
-                self._with_tallies(self._cell(row, plan) for plan in plans[row.key]),
-            )
-            for row in self.table.rows
-            if (row.values or self._model(row, pair[0]) is not None)
-            and (row.is_first_stage or self._regimes(*pair) != [FIRST_STAGE])
-        ]
-        rows += [
-            Row(name, stage.label, "", self._with_tallies(self._cells_beside(name, pair)))
-            for name, stage in self.config.first_stages.items()
-            if self._stands_beside(name, pair[0])
-        ]
-        return Panel(f"This configuration: {label}", columns, tuple(rows))
+    def _cells_beside(self, first_stage: str, pair: Pair) -> Iterable[Plan]:
+        run = self.scores.first_stage(pair[0], first_stage)
+        for regime, measure in self._cells_here(pair):
+            yield Plan(first_stage, *pair, measure, regime, run, alone="the paper has no such row")
 
     def _stands_beside(self, first_stage: str, dataset: str) -> bool:
         """Whether a first stage that fills no row of the paper has one of its own: in a table of first stages alone,
@@ -215,14 +190,6 @@ class _PaperTable:
             and self.scores.first_stage(dataset, first_stage) is not None
             and is_structured == any(stages[name].model == "indri" for name in filling if name in stages)
         )
-
-    def _cells_beside(self, first_stage: str, pair: tuple[str, str]) -> Iterable[Cell]:
-        run = self.scores.first_stage(pair[0], first_stage)
-        verdict = nothing_published("the paper has no such row")
-        for regime in self._regimes(*pair):
-            for measure in self._measures(pair[0]):
-                ours = self.statistics.ours(Plan(first_stage, *pair, measure, regime, run, "", ()))
-                yield Cell(first_stage, pair[0], measure, regime, None, ours, (verdict,))
 
     # Cells
 
@@ -251,17 +218,55 @@ class _PaperTable:
             return None if given and model != candidates else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
-    def _plan(self, row: PublishedRow, dataset: str, candidates: str, measure: str, regime: str) -> Plan:
-        run = self._run(row, dataset, candidates, regime)
-        reason = self._reason(row, dataset, candidates, run, measure)
+    def _plan(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Plan:
+        run = self._run(row, *pair, regime)
+        reason = self._reason(row, *pair, run, measure)
         baselines = []
         for mark in self.table.marks:
             other = self.table.row(mark.over)
-            name = self._run(other, dataset, candidates, regime)
+            name = self._run(other, *pair, regime)
             if name is not None and self.table.can_have(row.key, mark):
                 baselines.append(Baseline(mark.mark, self._name(other), name, mark.direction))
-        found = None if reason else run
-        return Plan(row.key, dataset, candidates, measure, regime, found, reason, tuple(baselines))
+        cell = (row.key, pair[0], measure, pair[1], regime)
+        return Plan(
+            row.key,
+            *pair,
+            measure,
+            regime,
+            None if reason else run,
+            reason,
+            tuple(baselines),
+            printed=self.table.value(*cell),
+            gap=self.table.gap(*cell),
+            printed_outcomes=self.table.printed_outcomes(row.key, pair[0], measure),
+            shown_candidates="" if pair[1] == USUAL_CANDIDATES else pair[1],
+            **({} if run is None or reason else self._compared(row, pair, measure, run, regime)),
+        )
+
+    def _compared(
+        self, row: PublishedRow, pair: Pair, measure: str, run: RunName, regime: str
+    ) -> dict[str, Any]:
+        """What a value of ours is held against: the paper's recipe beside a printed number, else the paper's claims."""
+        paper, cell = self.published.paper, (row.key, pair[0], measure, pair[1], regime)
+        if self.table.value(*cell) is not None:
+            differing = differences(self.config, paper, run.model, run.regime)
+            return {"other_recipe": (paper, *differing) if differing else ()}
+        if gap := self.table.gap(*cell):
+            return {"alone": GAPS[gap]}
+        if not self.table.reports(row, regime):
+            return {"alone": f"the paper has no {regime_label(regime)} numbers in this table"}
+        if not self._speaks_of(measure, pair[0]):
+            return {"alone": f"the paper's table has no {measure}"}
+        marks = self.table.claims(row.key, regime)
+        return {"claims": tuple(self._claim(mark, pair, measure, run, regime) for mark in marks)}
+
+    def _claim(self, mark: PublishedMark, pair: Pair, measure: str, ours: RunName, regime: str) -> Claim:
+        baseline = self.table.row(mark.over)
+        run = self._run(baseline, pair[0], ours.candidates, regime)
+        missing = self._reason(baseline, *pair, run, measure)
+        depth = reranked_depth(self.config, ours.candidates)
+        unordered = depth if needs_no_order(measure, depth) else 0
+        return Claim(mark.mark, self._name(baseline), missing or baseline.absent, mark.direction, unordered)
 
     def _reason(
         self, row: PublishedRow, dataset: str, candidates: str, run: RunName | None, measure: str
@@ -312,57 +317,6 @@ class _PaperTable:
         return (
             f"the paper re-ranks {theirs}, this configuration the candidates of {' and '.join(ours)}; {panel}"
         )
-
-    def _cell(self, row: PublishedRow, plan: Plan) -> Cell:
-        published = self.table.value(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
-        ours = self.statistics.ours(plan)
-        verdicts = tuple(self._verdicts(row, plan, published, ours))
-        candidates = "" if plan.candidates == USUAL_CANDIDATES else plan.candidates
-        gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
-        outcomes = self.table.printed_outcomes(row.key, plan.dataset, plan.measure)
-        return Cell(
-            plan.row,
-            plan.dataset,
-            plan.measure,
-            plan.regime,
-            published,
-            ours,
-            verdicts,
-            candidates,
-            gap,
-            outcomes,
-        )
-
-    def _verdicts(
-        self, row: PublishedRow, plan: Plan, published: PublishedValue | None, ours: Ours | None
-    ) -> Iterable[Verdict]:
-        if ours is None:
-            return [not_run(plan.reason)]
-        if published is not None:
-            paper = self.published.paper
-            if differing := differences(self.config, paper, ours.run.model, ours.run.regime):
-                return [other_recipe(paper, differing)]
-            return [number_verdict(published, ours, self.published.verdict.tolerance)]
-        gap = self.table.gap(row.key, plan.dataset, plan.measure, plan.candidates, plan.regime)
-        if gap:
-            return [nothing_published(GAPS[gap])]
-        if not self.table.reports(row, plan.regime):
-            return [nothing_published(f"the paper has no {regime_label(plan.regime)} numbers in this table")]
-        if not self._speaks_of(plan.measure, plan.dataset):
-            return [nothing_published(f"the paper's table has no {plan.measure}")]
-        claims = [self._claim(mark, plan, ours) for mark in self.table.claims(row.key, plan.regime)]
-        return claims or [nothing_published("the paper has no such cell, and claims nothing of this row")]
-
-    def _claim(self, mark: PublishedMark, plan: Plan, ours: Ours) -> Verdict:
-        baseline = self.table.row(mark.over)
-        name = self._name(baseline)
-        found = next((c for c in ours.comparisons if (c.mark, c.over) == (mark.mark, name)), None)
-        run = self._run(baseline, plan.dataset, ours.run.candidates, plan.regime)
-        missing = self._reason(baseline, plan.dataset, plan.candidates, run, plan.measure)
-        depth = reranked_depth(self.config, ours.run.candidates)
-        if found and found.difference == 0 and needs_no_order(plan.measure, depth):
-            return nothing_published(f"all {depth} candidates count, so no order of them is better")
-        return claim_verdict(mark.mark, name, found, missing or baseline.absent, mark.direction)
 
     def _name(self, row: PublishedRow) -> str:
         """The paper's label, and what fills the row here where that is another thing."""

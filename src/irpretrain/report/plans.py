@@ -1,17 +1,18 @@
-"""Cells before their statistics: what is measured and compared, and how plans become values of ours."""
+"""What a table is to hold, before anything is computed: its panels and rows, and for each cell what fills it, what the
+paper prints there, and what the paper claims. `table_engine.build` makes the table, `verdicts.decide` its verdicts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from irpretrain.config import Config
-from irpretrain.report.cells import Comparison, Ours
-from irpretrain.report.comparisons import Pairing, TableTest, compare, interval
-from irpretrain.report.published import Direction
-from irpretrain.report.scores import RunName, Scores
+from irpretrain.report.cells import Column, Ours
+from irpretrain.report.comparisons import TableTest
+from irpretrain.report.published import Published
+from irpretrain.report.published_base import Direction, PublishedPlace, PublishedValue
+from irpretrain.report.scores import RunName
 
-DIGITS = 12
-"""Decimals that are kept of means and bounds."""
+NO_CLAIM = "the paper has no such cell, and claims nothing of this row"
 
 
 @dataclass(frozen=True)
@@ -25,61 +26,144 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What the paper says of a value: better, or worse, than a baseline.
+
+    Attributes:
+        mark: the paper's mark.
+        against: label of the baseline.
+        absent: why the baseline was not run here.
+        direction: what the mark says.
+        unordered: number of candidates where the measure counts all of them, so that no order is better; else 0.
+    """
+
+    mark: str
+    against: str
+    absent: str
+    direction: Direction = "better"
+    unordered: int = 0
+
+
+@dataclass(frozen=True)
 class Plan:
-    """A cell before the statistics: what is measured, what it is compared with, and why it is empty if so."""
+    """A cell: what is measured and compared, and what the paper has to say of it.
+
+    Attributes:
+        row: key of the row.
+        run: what fills the cell; None where nothing does.
+        reason: why nothing fills it.
+        baselines: what it is compared with.
+        measured: our value, where it was read from a file and not from the scores of a run.
+        mean_of: cells whose mean it is, in place of a run.
+        counted: what the mean is over.
+        source: the file that our value stands in, where that is not told by the run.
+        printed: the paper's number.
+        gap: what stands in the paper's cell in place of a number.
+        printed_outcomes: the paper's wins, ties and losses.
+        other_recipe: keys of the configuration in which ours differs from the paper's recipe.
+        alone: why no number or claim of the paper is compared, where none is.
+        claims: what the paper claims where it prints no number.
+        shown_candidates: the candidates, where they are named.
+    """
 
     row: str
     dataset: str
     candidates: str
     measure: str
     regime: str
-    run: RunName | None
-    reason: str
-    baselines: tuple[Baseline, ...]
+    run: RunName | None = None
+    reason: str = ""
+    baselines: tuple[Baseline, ...] = ()
+    measured: Ours | None = None
+    mean_of: tuple[Plan, ...] = ()
+    counted: str = "queries"
+    source: str = ""
+    printed: PublishedValue | None = None
+    gap: str = ""
+    printed_outcomes: str = ""
+    other_recipe: tuple[str, ...] = ()
+    alone: str = NO_CLAIM
+    claims: tuple[Claim, ...] = ()
+    shown_candidates: str = ""
 
 
-class Statistics:
-    """Turns plans into `Ours`; p-values are corrected over the plans of one table."""
+@dataclass(frozen=True)
+class Compared:
+    """A cell that shows how another cell compares with one baseline: difference and p, or wins, ties and losses."""
 
-    def __init__(self, config: Config, scores: Scores, testing: TableTest) -> None:
-        self.config, self.scores, self.testing = config, scores, testing
-        self._pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
-        self._comparisons: dict[tuple[RunName, str, Baseline], Comparison] = {}
-
-    def note(self, plan: Plan) -> None:
-        """Remember the comparisons of a plan."""
-        if plan.run is None:
-            return
-        ours = self.scores.get(plan.run, plan.measure)
-        for baseline in plan.baselines:
-            other = self.scores.get(baseline.run, plan.measure)
-            if ours is not None and other is not None and baseline.run != plan.run:
-                name = (
-                    f"{identifier(plan.run, plan.measure)} against {identifier(baseline.run, plan.measure)}"
-                )
-                self._pairings[plan.run, plan.measure, baseline] = Pairing(
-                    ours, other, baseline.over, baseline.mark, name, baseline.direction
-                )
-
-    def test(self) -> None:
-        """Make all comparisons at once."""
-        made = compare(list(self._pairings.values()), self.testing, self.config.seed)
-        self._comparisons = dict(zip(self._pairings, made, strict=True))
-
-    def ours(self, plan: Plan) -> Ours | None:
-        """Return our value of a plan, or None where there is none."""
-        results = self.scores.get(plan.run, plan.measure) if plan.run else None
-        if plan.run is None or results is None:
-            return None
-        name = identifier(plan.run, plan.measure)
-        low, high = interval(results, self.config.evaluation, self.config.seed, name)
-        keys = [(plan.run, plan.measure, baseline) for baseline in plan.baselines]
-        made = tuple(self._comparisons[key] for key in keys if key in self._comparisons)
-        # What differs in the last bits only must not print differently.
-        mean, low, high = (round(value, DIGITS) for value in (results.mean, low, high))
-        return Ours(plan.run, plan.measure, mean, low, high, results.seeds, len(results.queries), made)
+    plan: Plan
+    mark: str
+    as_outcomes: bool = False
 
 
-def identifier(run: RunName, measure: str) -> str:
-    """Return the name of a value's streams of random draws."""
-    return "/".join((run.dataset, run.candidates, run.model, run.regime, measure))
+@dataclass(frozen=True)
+class PlannedRow:
+    """A row of cells; one that is optional is left out where no cell of it has a value."""
+
+    key: str
+    label: str
+    filled_by: str
+    cells: tuple[Plan | Compared, ...]
+    is_optional: bool = False
+
+
+@dataclass(frozen=True)
+class PlannedPanel:
+    """One grid of a table."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[PlannedRow, ...]
+    rows_are: str = "Model"
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """A table; p-values are corrected over all its cells.
+
+    Attributes:
+        tolerance: largest difference from a printed number that counts as reproduced.
+        testing: how differences are tested; None where the table compares no runs.
+        filled_only: whether panels without any value of ours are left out, but for the first.
+    """
+
+    name: str
+    paper: str
+    title: str
+    panels: tuple[PlannedPanel, ...]
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    paper_name: str = ""
+    tolerance: float = 0.0
+    testing: TableTest | None = None
+    filled_only: bool = False
+
+    @classmethod
+    def of_paper(
+        cls,
+        published: Published,
+        place: PublishedPlace,
+        panels: list[PlannedPanel],
+        notes: list[str],
+        testing: TableTest | None = None,
+        filled_only: bool = False,
+    ) -> TablePlan:
+        """Return the plan of a paper's table, called after its number, or after what it shows where it has none."""
+        return cls(
+            f"{published.paper}_{place.key}",
+            published.paper,
+            f"{place.heading}: {place.title}",
+            tuple(panels),
+            tuple(notes),
+            f"{published.citation} {published.place(place.page, place.section)}.",
+            published.name,
+            published.verdict.tolerance,
+            testing,
+            filled_only,
+        )
+
+    def plans(self) -> Iterator[Plan]:
+        """Every cell with a value, panel by panel, row by row."""
+        for panel in self.panels:
+            for row in panel.rows:
+                yield from (cell for cell in row.cells if isinstance(cell, Plan))

@@ -11,56 +11,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from irpretrain.errors import InputError
 from irpretrain.report.published_answers import PublishedAnswers
 from irpretrain.report.published_axioms import PublishedAxioms
+from irpretrain.report.published_base import NO_NUMBER, Direction, PublishedPlace, PublishedValue, Strict
 from irpretrain.report.published_depths import PublishedDepths
 from irpretrain.resources import parse_yaml
 
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
 """Wins, ties and losses as printed; of a row that is compared with nothing, dashes."""
-PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
 FIRST_STAGE = "first-stage"
 """As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read."""
-Direction = Literal["better", "worse"]
-"""What a mark says of its row against another."""
-ILLEGIBLE = "illegible"
-NO_NUMBER = {"-": "", "NA": "NA", "?": ILLEGIBLE}
-"""Cells without a number, and what a table shows in their place: none is printed; printed as not available; printed,
-but illegible in the text at hand."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PublishedValue(_Strict):
-    """One printed number: its value, its significance marks, and the text on the page."""
-
-    value: float
-    marks: str
-    printed: str
-
-    @property
-    def number(self) -> str:
-        """The number with as many decimals as printed and a zero before the point, without marks."""
-        found = PRINTED.fullmatch(self.printed)
-        return f"{self.value:.{len(found['decimals']) if found else 3}f}"
-
-    @classmethod
-    def parse(cls, printed: str) -> PublishedValue | None:
-        """Return the value of a printed cell, or None for one without a number."""
-        if printed in NO_NUMBER:
-            return None
-        match = PRINTED.fullmatch(printed)
-        if match is None:
-            raise ValueError(f"{printed!r} is not a number with marks, nor one of {', '.join(NO_NUMBER)}")
-        return cls(value=float(match["value"]), marks=match["marks"], printed=printed)
-
-
-class PrintedFacts(_Strict):
+class PrintedFacts(Strict):
     """A row of the paper's own table of data sets, as printed; `for` names the regimes in which it is tested."""
 
     genre: str
@@ -69,7 +35,7 @@ class PrintedFacts(_Strict):
     used: list[Literal["fine-tuned", "zero-shot"]] = Field(alias="for", min_length=1)
 
 
-class PublishedDataset(_Strict):
+class PublishedDataset(Strict):
     """A data set of the paper and why a configuration may lack it."""
 
     label: str
@@ -79,7 +45,7 @@ class PublishedDataset(_Strict):
     printed: PrintedFacts | None = None
 
 
-class PublishedColumn(_Strict):
+class PublishedColumn(Strict):
     """A column of a table: data set, measure (in ir_measures' notation), the candidates that are re-ranked, and the
     regime, which is named where one table reports several; else it is the rows' own."""
 
@@ -89,7 +55,7 @@ class PublishedColumn(_Strict):
     regime: str | None = None
 
 
-class PublishedMark(_Strict):
+class PublishedMark(Strict):
     """A significance mark: the row has one where it is significantly better (or worse) than the row `over`.
 
     A mark that speaks of several rows is given once for each of them. `rows` names the rows that can have it, where
@@ -102,14 +68,14 @@ class PublishedMark(_Strict):
     rows: list[str] = Field(default_factory=list)
 
 
-class PublishedOutcomes(_Strict):
+class PublishedOutcomes(Strict):
     """Wins, ties and losses beside every value of a measure, against the row that a mark speaks of."""
 
     measure: str
     mark: str
 
 
-class PublishedRow(_Strict):
+class PublishedRow(Strict):
     """A row: its label and values as printed, and the model of ours that fills it.
 
     `models` are keys of our configuration (or first stages), of which the first one present is taken; `by_dataset` has
@@ -138,17 +104,14 @@ class PublishedRow(_Strict):
         return self.regimes[0] == FIRST_STAGE
 
 
-class PublishedTable(_Strict):
+class PublishedTable(PublishedPlace):
     """A table of the paper.
 
-    `test` says how the paper tests, in words; `tested_by` and `level` are the same for our own tests. `page` is left
-    out where it is not known. `superscripts` explains marks that are no test's outcome.
+    `test` says how the paper tests, in words; `tested_by` and `level` are the same for our own tests. `superscripts`
+    explains marks that are no test's outcome.
     """
 
     number: int
-    title: str
-    page: int | None = None
-    section: str
     test: str
     tested_by: Literal["t-test", "randomisation"] = "t-test"
     level: float = Field(0.05, gt=0, lt=1)
@@ -276,7 +239,7 @@ class PublishedTable(_Strict):
                     yield value.marks
 
 
-class PublishedFigure(_Strict):
+class PublishedFigure(Strict):
     """A figure of the paper: what it shows, and which models of ours are drawn in its place.
 
     What the keys of `models` mean depends on how the figure is drawn (report/figures.py). `counts` says what the
@@ -303,13 +266,13 @@ class PublishedFigure(_Strict):
         return f" (the overlays {self.overlays} do)" if self.overlays else ""
 
 
-class Verdict(_Strict):
+class Verdict(Strict):
     """When a number counts as reproduced."""
 
     tolerance: float = Field(gt=0)
 
 
-class Published(_Strict):
+class Published(Strict):
     """All that is taken from one paper."""
 
     paper: str
@@ -345,11 +308,11 @@ class Published(_Strict):
         numbers = {name: table.number for name, table in self.tables.items()}
         for other in (self.depths, self.answers):
             if other is not None:
-                numbers[f"table{other.number}"] = other.number
+                numbers[other.key] = other.number
         names = sorted(numbers, key=lambda name: numbers[name])
         if self.axioms is None:
             return names
-        return [f"table{self.axioms.predictors.number}", "rank_intervals", *names, "diagnosis"]
+        return [self.axioms.predictors.key, self.axioms.rank_intervals.key, *names, "diagnosis"]
 
     def place(self, page: int | None, section: str) -> str:
         """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""

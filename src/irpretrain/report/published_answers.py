@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from irpretrain.report.published_base import PublishedPlace, Strict
 
 PERCENT = re.compile(r"(?P<value>[0-9]+\.[0-9]{2})(?P<mark>[^0-9.\s]?)")
 """A printed number: percent with two decimals, and a mark or none."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PublishedAnswerRow(_Strict):
+class PublishedAnswerRow(Strict):
     """A model; `models` of ours fill it, of which the first one present is taken, `absent` says why nothing does.
 
     `values` are in percent as printed, one a task and then their mean; a row without them stands for another.
@@ -28,7 +26,7 @@ class PublishedAnswerRow(_Strict):
     stands_for: str = ""
 
 
-class PublishedAnswers(_Strict):
+class PublishedAnswers(PublishedPlace):
     """The table of question answering.
 
     `tasks` are keys of `downstream_tasks` in the order of the columns, with the paper's names. The mark says that the
@@ -36,9 +34,6 @@ class PublishedAnswers(_Strict):
     """
 
     number: int
-    title: str
-    page: int | None = None
-    section: str
     test: str
     protocol: str
     measure: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from irpretrain.report.published_base import PublishedPlace, Strict
 
 Setting = Literal["I", "II", "III", "IV"]
 RankCount = Literal["1", "2", "3-5", "6-10", "11-50", ">50"]
@@ -12,11 +14,7 @@ RankCount = Literal["1", "2", "3-5", "6-10", "11-50", ">50"]
 RANK_COUNTS: tuple[RankCount, ...] = ("1", "2", "3-5", "6-10", "11-50", ">50")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PublishedSetting(_Strict):
+class PublishedSetting(Strict):
     """One setting: where negative queries are drawn from, and the printed AUC."""
 
     setting: Setting
@@ -24,7 +22,7 @@ class PublishedSetting(_Strict):
     auc: Annotated[str, Field(pattern=r"^0?\.[0-9]+$")]
 
 
-class PublishedPredictors(_Strict):
+class PublishedPredictors(PublishedPlace):
     """The table of settings.
 
     `label` names the paper's data set, `datasets` are the keys under which a configuration has it, and `absent` is the
@@ -32,9 +30,6 @@ class PublishedPredictors(_Strict):
     """
 
     number: int
-    title: str
-    page: int | None = None
-    section: str
     label: str
     datasets: list[str]
     absent: str
@@ -43,7 +38,7 @@ class PublishedPredictors(_Strict):
     remarks: list[str] = Field(default_factory=list)
 
 
-class PublishedInterval(_Strict):
+class PublishedInterval(Strict):
     """An interval of ranks as printed, the counts that it is read as, and the printed share in percent."""
 
     printed: str
@@ -57,16 +52,13 @@ class PublishedInterval(_Strict):
         return first if first == last else f"{first}-{last}"
 
 
-class PublishedRankIntervals(_Strict):
+class PublishedRankIntervals(PublishedPlace):
     """Shares of pseudo-queries by the rank that they give their document.
 
     `corpora` are the keys under which a configuration has the paper's documents. `other_reading` is what the printed
     intervals can mean too.
     """
 
-    title: str
-    page: int | None = None
-    section: str
     label: str
     corpora: list[str]
     absent: str
@@ -83,12 +75,17 @@ class PublishedRankIntervals(_Strict):
         return self
 
     @property
+    def key(self) -> str:
+        """What its files are called after the paper."""
+        return "rank_intervals"
+
+    @property
     def shares(self) -> dict[str, float]:
         """The printed share of each interval by its name, as fractions of one."""
         return {interval.name: round(float(interval.percent) / 100, 6) for interval in self.intervals}
 
 
-class PublishedAxioms(_Strict):
+class PublishedAxioms(Strict):
     """The axioms, each with its group, in the paper's order, and what is printed of them."""
 
     groups: dict[str, str] = Field(min_length=1)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from irpretrain.report.published_base import PublishedPlace, Strict
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PublishedIndex(_Strict):
+class PublishedIndex(Strict):
     """An index whose ranking is re-ranked; `first_stage` is its key under which a configuration has it."""
 
     label: str
     first_stage: str
 
 
-class PublishedReranker(_Strict):
+class PublishedReranker(Strict):
     """A re-ranker; `models` and `regimes` of ours fill it on the paper's data set, `absent` says why nothing does."""
 
     label: str
@@ -25,7 +23,7 @@ class PublishedReranker(_Strict):
     absent: str
 
 
-class PublishedDepth(_Strict):
+class PublishedDepth(Strict):
     """One row: recall of the candidates in percent, and each re-ranker's measure, for every index in their order."""
 
     depth: int = Field(ge=1)
@@ -33,7 +31,7 @@ class PublishedDepth(_Strict):
     rerankers: dict[str, list[str]]
 
 
-class PublishedDepths(_Strict):
+class PublishedDepths(PublishedPlace):
     """The table of depths.
 
     The first index is what the others are compared with. `claim` says in which sections of the paper a higher number
@@ -41,9 +39,6 @@ class PublishedDepths(_Strict):
     """
 
     number: int
-    title: str
-    page: int | None = None
-    section: str
     dataset: str
     measure: str
     protocol: str

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 
 from irpretrain.config import Config
-from irpretrain.report.axiom_results import CalibratedTemperature, RankIntervals
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, Verdict
-from irpretrain.report.published import Published, PublishedValue
+from irpretrain.report.axiom_results import AxiomResults, CalibratedTemperature, RankIntervals
+from irpretrain.report.cells import Column, Ours
+from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.published import Published
 from irpretrain.report.published_axioms import PublishedAxioms, PublishedInterval
+from irpretrain.report.published_base import PublishedValue
 from irpretrain.report.scores import RunName
-from irpretrain.report.verdicts import not_run, nothing_published, number_verdict
 
 MEASURE = "share"
 NO_COLLECTIONS = (
@@ -19,113 +20,80 @@ NO_COLLECTIONS = (
 )
 
 
-def build_rank_interval_table(
-    published: Published,
-    axioms: PublishedAxioms,
-    config: Config,
-    collections: Sequence[RankIntervals],
-    temperatures: Sequence[CalibratedTemperature] = (),
-) -> Table:
-    """Return the share of pseudo-queries in each interval, printed and ours, for both readings of the printed ones.
+def plan_rank_intervals(
+    published: Published, axioms: PublishedAxioms, config: Config, results: AxiomResults
+) -> TablePlan:
+    """Return the plan of the shares of pseudo-queries by interval, printed and ours, for both readings of the former.
 
     Printed shares are compared with ours on the paper's own documents alone. Where the temperature of a collection was
     calibrated, a note says how.
     """
-    return _RankIntervalTable(published, axioms, config, collections, temperatures).build()
+    return _RankIntervalTable(published, axioms, config, results).plan()
 
 
 class _RankIntervalTable:
     def __init__(
-        self,
-        published: Published,
-        axioms: PublishedAxioms,
-        config: Config,
-        found: Sequence[RankIntervals],
-        temperatures: Sequence[CalibratedTemperature],
+        self, published: Published, axioms: PublishedAxioms, config: Config, results: AxiomResults
     ) -> None:
-        self.published, self.config, self.found = published, config, found
+        self.published, self.config, self.collections = published, config, results.rank_intervals
         self.printed = axioms.rank_intervals
-        self.of_paper = next((one for one in found if self._is_the_papers(one)), None)
-        self.absent = self.printed.absent if found else NO_COLLECTIONS
-        self.temperatures = {one.name: one for one in temperatures}
+        self.of_paper = next((one for one in self.collections if self._is_the_papers(one)), None)
+        self.others = [one for one in self.collections if one is not self.of_paper]
+        self.temperatures = {one.name: one for one in results.temperatures}
 
-    def build(self) -> Table:
-        panels = [self._panel(self.printed.intervals)]
-        if self.printed.other_reading:
-            panels.append(self._panel(self.printed.other_reading))
-        return Table(
-            f"{self.published.paper}_rank_intervals",
-            self.published.paper,
-            f"Section {self.printed.section}: {self.printed.title}",
-            tuple(panels),
-            tuple(self._notes()),
-            f"{self.published.citation} {self.published.place(self.printed.page, self.printed.section)}.",
-            self.published.name,
+    def plan(self) -> TablePlan:
+        readings = [reading for reading in (self.printed.intervals, self.printed.other_reading) if reading]
+        return TablePlan.of_paper(
+            self.published, self.printed, list(map(self._panel, readings)), self._notes()
         )
 
-    def _corpora(self, found: RankIntervals) -> list[str]:
-        return self.config.collections.get(found.name, [])
+    def _corpora(self, collection: RankIntervals) -> list[str]:
+        return self.config.collections.get(collection.name, [])
 
-    def _is_the_papers(self, found: RankIntervals) -> bool:
-        corpora = self._corpora(found)
+    def _is_the_papers(self, collection: RankIntervals) -> bool:
+        corpora = self._corpora(collection)
         return bool(corpora) and set(corpora) <= set(self.printed.corpora)
 
-    def _panel(self, intervals: Sequence[PublishedInterval]) -> Panel:
-        others = [found for found in self.found if found is not self.of_paper]
+    def _panel(self, intervals: Sequence[PublishedInterval]) -> PlannedPanel:
         columns = [Column(f"{self.printed.label} (the paper's)", MEASURE)]
-        columns += [Column(found.name, MEASURE) for found in others]
+        columns += [Column(collection.name, MEASURE) for collection in self.others]
         rows = [
-            Row(
+            PlannedRow(
                 _ranks(interval),
                 f"{_ranks(interval)} (printed {interval.printed})",
                 "",
-                (self._theirs(interval), *(self._here(interval, found) for found in others)),
+                (
+                    self._cell(interval, self.of_paper, _share(interval.percent)),
+                    *(self._cell(interval, collection) for collection in self.others),
+                ),
             )
             for interval in intervals
         ]
         title = f"Printed intervals read as {', '.join(map(_ranks, intervals))}"
-        return Panel(title, tuple(columns), tuple(rows), "Rank")
-
-    def _theirs(self, interval: PublishedInterval) -> Cell:
-        value = _share(interval.percent)
-        if self.of_paper is None:
-            return self._cell(interval, self.printed.label, value, None, not_run(self.absent))
-        if not _is_known(interval, self.of_paper):
-            return self._cell(interval, self.of_paper.name, value, None, not_run(_unknown(self.of_paper)))
-        ours = self._ours(interval, self.of_paper)
-        verdict = number_verdict(value, ours, self.published.verdict.tolerance)
-        return self._cell(interval, self.of_paper.name, value, ours, verdict)
-
-    def _here(self, interval: PublishedInterval, found: RankIntervals) -> Cell:
-        if not _is_known(interval, found):
-            return self._cell(interval, found.name, None, None, not_run(_unknown(found)))
-        other = nothing_published("the paper has other documents")
-        return self._cell(interval, found.name, None, self._ours(interval, found), other)
-
-    def _ours(self, interval: PublishedInterval, found: RankIntervals) -> Ours:
-        counted = sum(found.intervals[rank] for rank in interval.ranks)
-        return Ours(
-            RunName(found.name, "", "BM25", ""),
-            MEASURE,
-            counted / found.queries,
-            math.nan,
-            math.nan,
-            (),
-            found.queries,
-            (),
-            "pseudo-queries",
-            found.path,
-        )
+        return PlannedPanel(title, tuple(columns), tuple(rows), "Rank")
 
     def _cell(
         self,
         interval: PublishedInterval,
-        collection: str,
-        value: PublishedValue | None,
-        ours: Ours | None,
-        verdict: Verdict,
-    ) -> Cell:
-        return Cell(_ranks(interval), collection, MEASURE, "", value, ours, (verdict,))
+        collection: RankIntervals | None,
+        printed: PublishedValue | None = None,
+    ) -> Plan:
+        name = collection.name if collection else self.printed.label
+        if collection is None:
+            reason = self.printed.absent if self.collections else NO_COLLECTIONS
+        else:
+            reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
+        return Plan(
+            _ranks(interval),
+            name,
+            "",
+            MEASURE,
+            "",
+            reason=reason,
+            measured=_ours(interval, collection) if collection else None,
+            printed=printed,
+            alone="the paper has other documents",
+        )
 
     def _notes(self) -> list[str]:
         return [
@@ -133,7 +101,7 @@ class _RankIntervalTable:
             "Ours: share of all pseudo-queries of the collection. All are counted, so there is no interval.",
             f"Verdicts: a printed share is compared with ours on the paper's documents alone, and reproduced within "
             f"{self.published.verdict.tolerance:g}.",
-            *(self._described(found) for found in self.found),
+            *(self._described(found) for found in self.collections),
             *self.printed.remarks,
             *self.config.report.notes,
         ]
@@ -158,12 +126,23 @@ class _RankIntervalTable:
         )
 
 
-def _is_known(interval: PublishedInterval, found: RankIntervals) -> bool:
-    return set(interval.ranks) <= set(found.intervals)
-
-
-def _unknown(found: RankIntervals) -> str:
-    return f"RANK is known up to {found.depth} alone (axioms.rank_depth)"
+def _ours(interval: PublishedInterval, collection: RankIntervals) -> Ours | None:
+    """Our share of an interval; None where ranks are not known so far."""
+    if not set(interval.ranks) <= set(collection.intervals):
+        return None
+    counted = sum(collection.intervals[rank] for rank in interval.ranks)
+    return Ours(
+        RunName(collection.name, "", "BM25", ""),
+        MEASURE,
+        counted / collection.queries,
+        math.nan,
+        math.nan,
+        (),
+        collection.queries,
+        (),
+        "pseudo-queries",
+        collection.path,
+    )
 
 
 def _ranks(interval: PublishedInterval) -> str:

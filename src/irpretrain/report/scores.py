@@ -62,6 +62,11 @@ class Results:
         return np.asarray(self.values.mean(axis=1))
 
 
+def identifier(run: RunName, measure: str) -> str:
+    """Return the name of a value's streams of random draws."""
+    return "/".join((run.dataset, run.candidates, run.model, run.regime, measure))
+
+
 class Scores:
     """All results of a workflow run, by run name and measure."""
 

@@ -8,32 +8,34 @@ from statistics import NormalDist
 
 from irpretrain.config import Config
 from irpretrain.report.axiom_results import PredictorScores
-from irpretrain.report.cells import Cell, Column, Comparison, Ours, Panel, Row, Table, Verdict
+from irpretrain.report.cells import Column, Comparison, Ours
 from irpretrain.report.comparisons import HEADLINE_LEVEL
+from irpretrain.report.plans import Claim, Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import PredictorGroup, axioms_text, predictor_groups
-from irpretrain.report.published import Direction, Published, PublishedValue
-from irpretrain.report.published_axioms import PublishedAxioms, PublishedSetting
+from irpretrain.report.published import Published
+from irpretrain.report.published_axioms import PublishedAxioms
+from irpretrain.report.published_base import Direction, PublishedValue
 from irpretrain.report.scores import RunName
-from irpretrain.report.verdicts import claim_verdict, not_run, nothing_published, number_verdict
 
 MEASURE = "AUC"
 NO_PREDICTORS = "this configuration has no preference predictors (section predictors)"
 MISSING = "no predictor of this configuration has that setting there"
+FIRST = "the paper has another data set; the settings after it are compared with it"
 MARKS: dict[Direction, str] = {"worse": "↓", "better": "↑"}
 """Marks of ours: below, or above, the setting before it."""
 DEVIATIONS = 2 * NormalDist().inv_cdf(0.975)
 """Standard errors that a 95 % interval is wide."""
 
 
-def build_settings_table(
+def plan_settings(
     published: Published, axioms: PublishedAxioms, config: Config, predictors: Sequence[PredictorScores]
-) -> Table:
-    """Return the AUC of each setting, printed and ours.
+) -> TablePlan:
+    """Return the plan of the AUC of each setting, printed and ours.
 
     A printed AUC is compared with ours on the paper's own data set alone. On any other, what is compared is the order
     of the settings: whether each is harder (or easier) than the one before it, as the printed AUCs are.
     """
-    return _SettingsTable(published, axioms, config, predictors).build()
+    return _SettingsTable(published, axioms, config, predictors).plan()
 
 
 class _SettingsTable:
@@ -50,71 +52,47 @@ class _SettingsTable:
         unmade = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
         self.absent = self.printed.absent if groups else unmade
 
-    def build(self) -> Table:
+    def plan(self) -> TablePlan:
         columns = [Column(f"{self.printed.label} (the paper's)", MEASURE)]
         columns += [Column(group.label, MEASURE) for group in self.groups[1:]]
-        rows = [self._row(place) for place in range(len(self.printed.settings))]
-        return Table(
-            f"{self.published.paper}_table{self.printed.number}",
-            self.published.paper,
-            f"Table {self.printed.number}: {self.printed.title}",
-            (Panel("Settings", tuple(columns), tuple(rows), "Setting"),),
-            tuple(self._notes()),
-            f"{self.published.citation} {self.published.place(self.printed.page, self.printed.section)}.",
-            self.published.name,
-        )
+        rows = [
+            PlannedRow(
+                setting.setting,
+                f"{setting.setting} (negatives: {setting.negatives})",
+                "",
+                tuple(self._cell(group, place) for group in self.groups),
+            )
+            for place, setting in enumerate(self.printed.settings)
+        ]
+        panel = PlannedPanel("Settings", tuple(columns), tuple(rows), "Setting")
+        return TablePlan.of_paper(self.published, self.printed, [panel], self._notes())
 
-    def _row(self, place: int) -> Row:
-        setting = self.printed.settings[place]
-        cells = (self._theirs(setting), *(self._here(group, place) for group in self.groups[1:]))
-        return Row(setting.setting, f"{setting.setting} (negatives: {setting.negatives})", "", cells)
-
-    def _theirs(self, setting: PublishedSetting) -> Cell:
-        """The cell of the paper's data set."""
-        value = PublishedValue.parse(setting.auc)
-        scores = self.of_paper.members.get(setting.setting)
-        if value is None or scores is None:
-            reason = MISSING if self.of_paper.members else self.absent
-            return self._cell(setting, self.of_paper, value, None, [not_run(reason)])
-        ours = self._ours(scores, self.of_paper)
-        verdict = number_verdict(value, ours, self.published.verdict.tolerance)
-        return self._cell(setting, self.of_paper, value, ours, [verdict])
-
-    def _here(self, group: PredictorGroup, place: int) -> Cell:
-        """The cell of a data set of ours: compared with the setting before it."""
+    def _cell(self, group: PredictorGroup, place: int) -> Plan:
+        """A cell: beside the printed AUC on the paper's data set, against the setting before it on others."""
         setting = self.printed.settings[place]
         scores = group.members.get(setting.setting)
-        if scores is None:
-            return self._cell(setting, group, None, None, [not_run(MISSING)])
-        if place == 0:
-            first = nothing_published(
-                "the paper has another data set; the settings after it are compared with it"
-            )
-            return self._cell(setting, group, None, self._ours(scores, group), [first])
-        before = self.printed.settings[place - 1]
-        direction: Direction = "worse" if float(setting.auc) < float(before.auc) else "better"
-        other = group.members.get(before.setting)
-        found = self._compare(scores, other, direction) if other else None
-        ours = self._ours(scores, group, (found,) if found else ())
-        against = f"setting {before.setting}"
-        claim = claim_verdict(MARKS[direction], against, found, MISSING, direction)
-        return self._cell(setting, group, None, ours, [claim])
-
-    def _ours(
-        self, scores: PredictorScores, group: PredictorGroup, comparisons: tuple[Comparison, ...] = ()
-    ) -> Ours:
-        return Ours(
-            RunName(group.label, "", f"{scores.label} (predictor {scores.name})", ""),
+        is_theirs = group is self.of_paper
+        comparison, claims = (None, ()) if is_theirs or not place else self._against(group, place)
+        return Plan(
+            setting.setting,
+            group.dataset or group.label,
+            "",
             MEASURE,
-            scores.auc,
-            scores.auc_low,
-            scores.auc_high,
-            (),
-            scores.test_pairs,
-            comparisons,
-            "test pairs",
-            scores.path,
+            scores.name if scores else "",
+            reason=self.absent if is_theirs and not group.members else MISSING,
+            measured=_ours(scores, group, (comparison,) if comparison else ()) if scores else None,
+            printed=PublishedValue.parse(setting.auc) if is_theirs else None,
+            alone=FIRST,
+            claims=claims,
         )
+
+    def _against(self, group: PredictorGroup, place: int) -> tuple[Comparison | None, tuple[Claim, ...]]:
+        """How a setting compares with the one before it, and what the printed AUCs say of the two."""
+        setting, before = self.printed.settings[place], self.printed.settings[place - 1]
+        direction: Direction = "worse" if float(setting.auc) < float(before.auc) else "better"
+        scores, other = group.members.get(setting.setting), group.members.get(before.setting)
+        comparison = self._compare(scores, other, direction) if scores and other else None
+        return comparison, (Claim(MARKS[direction], f"setting {before.setting}", MISSING, direction),)
 
     def _compare(self, scores: PredictorScores, other: PredictorScores, direction: Direction) -> Comparison:
         """Test the difference of two AUCs, taking their test parts as independent.
@@ -128,19 +106,6 @@ class _SettingsTable:
         p = 2 * NormalDist().cdf(-deviations)
         return Comparison(
             f"setting {other.setting}", MARKS[direction], difference, p, p <= self.level, direction
-        )
-
-    def _cell(
-        self,
-        setting: PublishedSetting,
-        group: PredictorGroup,
-        value: PublishedValue | None,
-        ours: Ours | None,
-        verdicts: list[Verdict],
-    ) -> Cell:
-        name = group.members[setting.setting].name if ours else ""
-        return Cell(
-            setting.setting, group.dataset or group.label, MEASURE, name, value, ours, tuple(verdicts)
         )
 
     def _notes(self) -> list[str]:
@@ -163,3 +128,18 @@ class _SettingsTable:
             f"{group.label}, setting {scores.setting}: {scores.label} (predictor {scores.name}), {scores.pairs:,} "
             f"pairs, of which {scores.test_pairs:,} are tested; {axioms_text(self.axioms, scores)}."
         )
+
+
+def _ours(scores: PredictorScores, group: PredictorGroup, comparisons: tuple[Comparison, ...]) -> Ours:
+    return Ours(
+        RunName(group.label, "", f"{scores.label} (predictor {scores.name})", ""),
+        MEASURE,
+        scores.auc,
+        scores.auc_low,
+        scores.auc_high,
+        (),
+        scores.test_pairs,
+        comparisons,
+        "test pairs",
+        scores.path,
+    )

@@ -9,16 +9,21 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.errors import ConfigError
-from irpretrain.report.answer_table import build_answer_tables
+from irpretrain.report.answer_table import plan_answers
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
-from irpretrain.report.axiom_tables import build_axiom_tables
 from irpretrain.report.cells import Table
-from irpretrain.report.depth_table import build_depth_tables
+from irpretrain.report.depth_table import plan_depths
+from irpretrain.report.diagnosis_table import plan_diagnosis
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.headline_table import build_headline
-from irpretrain.report.paper_table import build_table
+from irpretrain.report.paper_table import plan_table
 from irpretrain.report.published import Published, load_published
+from irpretrain.report.rank_interval_table import plan_rank_intervals
 from irpretrain.report.scores import Scores
+from irpretrain.report.settings_table import plan_settings
+from irpretrain.report.table_engine import build
+
+NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
 
 
 @dataclass(frozen=True)
@@ -61,13 +66,51 @@ def build_tables(published: Sequence[Published], config: Config, files: ResultFi
 
 
 def _paper_tables(paper: Published, config: Config, files: ResultFiles) -> list[Table]:
+    axioms, depths, answers = (
+        AxiomResults.read(files.axioms),
+        *map(Scores.read, (files.depths, files.answers)),
+    )
     scores = files.read()
-    others = build_axiom_tables(paper, config, AxiomResults.read(files.axioms))
-    others |= build_depth_tables(paper, config, Scores.read(files.depths))
-    others |= build_answer_tables(paper, config, Scores.read(files.answers))
     return [
-        others.get(name) or build_table(paper, name, config, scores) for name in filled_tables(paper, config)
+        build_table(paper, name, config, scores, axioms, depths, answers)
+        for name in filled_tables(paper, config)
     ]
+
+
+def build_table(
+    paper: Published,
+    name: str,
+    config: Config,
+    scores: Scores = NO_SCORES,
+    axioms: AxiomResults = NO_AXIOMS,
+    depths: Scores = NO_SCORES,
+    answers: Scores = NO_SCORES,
+) -> Table:
+    """Return one table of a paper: the printed values, ours, significance marks and verdicts.
+
+    Args:
+        paper: the paper.
+        name: one of `Published.table_names`.
+        config: the configuration.
+        scores: of all runs.
+        axioms: what was measured of axioms.
+        depths: scores of the experiments at several depths.
+        answers: scores of tasks beside retrieval.
+    """
+    if name in paper.tables:
+        return build(plan_table(paper, name, config, scores), config, scores)
+    if paper.depths and name == paper.depths.key:
+        return build(plan_depths(paper, paper.depths, config, depths), config, depths)
+    if paper.answers and name == paper.answers.key:
+        return build(plan_answers(paper, paper.answers, config, answers), config, answers)
+    assert paper.axioms is not None
+    if name == paper.axioms.predictors.key:
+        plan = plan_settings(paper, paper.axioms, config, axioms.predictors)
+    elif name == paper.axioms.rank_intervals.key:
+        plan = plan_rank_intervals(paper, paper.axioms, config, axioms)
+    else:
+        plan = plan_diagnosis(paper, paper.axioms, config, axioms.diagnoses)
+    return build(plan, config, NO_SCORES)
 
 
 def make_tables(

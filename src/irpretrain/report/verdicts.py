@@ -1,4 +1,4 @@
-"""Verdicts: does a number, or a claim, of the paper hold here?
+"""Verdicts: does a number, or a claim, of the paper hold here? `decide` alone says which verdict a cell has.
 
 A number is reproduced when the printed value lies in our confidence interval or differs from our mean by at most
 the tolerance of `resources/published/<paper>.yaml`. A claim ("significantly better than that baseline", or worse) is
@@ -23,7 +23,8 @@ from irpretrain.report.cells import (
     difference_text,
     p_text,
 )
-from irpretrain.report.published import Direction, PublishedValue
+from irpretrain.report.plans import Claim, Plan
+from irpretrain.report.published_base import PublishedValue
 
 ROUNDING = 1e-9
 """Slack of the comparison with the tolerance: 0.512 - 0.502 is not 0.010 in binary."""
@@ -43,57 +44,57 @@ MEANINGS = {
 """What the outcomes mean, for a reader of the report."""
 
 
+def decide(plan: Plan, ours: Ours | None, tolerance: float) -> tuple[Verdict, ...]:
+    """Return the verdicts of a cell.
+
+    Without a value of ours it was not run. A printed number decides alone, unless ours comes with another recipe. Where
+    the paper prints no number, each of its claims is decided; where it claims nothing, ours stands alone.
+
+    Args:
+        plan: the cell, with what the paper prints and claims.
+        ours: our value.
+        tolerance: largest difference from a printed number that counts as reproduced.
+    """
+    if ours is None:
+        return (Verdict(NOT_RUN, plan.reason),)
+    if plan.printed is not None:
+        if plan.other_recipe:
+            return (other_recipe(*plan.other_recipe),)
+        return (number_verdict(plan.printed, ours, tolerance),)
+    claims = tuple(claim_verdict(claim, ours.comparisons) for claim in plan.claims)
+    return claims or (Verdict(NOTHING_PUBLISHED, plan.alone),)
+
+
 def number_verdict(published: PublishedValue, ours: Ours, tolerance: float) -> Verdict:
     """Return whether our value agrees with the printed one."""
     difference = ours.mean - published.value
-    inside = ours.low <= published.value <= ours.high
-    if inside:
-        return Verdict(
-            REPRODUCED,
-            f"differs by {difference_text(difference)}; the published value is in our interval",
-            "number",
-        )
+    differs = f"differs by {difference_text(difference)}"
+    if ours.low <= published.value <= ours.high:
+        return Verdict(REPRODUCED, f"{differs}; the published value is in our interval", "number")
     if abs(difference) <= tolerance + ROUNDING:
-        return Verdict(
-            REPRODUCED, f"differs by {difference_text(difference)}, within {tolerance:g}", "number"
-        )
+        return Verdict(REPRODUCED, f"{differs}, within {tolerance:g}", "number")
     missed = (
         f"more than {tolerance:g}" if math.isnan(ours.low) else "the published value is outside our interval"
     )
-    return Verdict(OFF, f"differs by {difference_text(difference)}; {missed}", "number")
+    return Verdict(OFF, f"{differs}; {missed}", "number")
 
 
-def claim_verdict(
-    mark: str, against: str, found: Comparison | None, absent: str, direction: Direction = "better"
-) -> Verdict:
-    """Return whether ours is significantly better (or worse) than the baseline, as the paper's mark says.
-
-    Args:
-        mark: the paper's mark.
-        against: label of the baseline.
-        found: our comparison, or None where the baseline was not run here.
-        absent: why it was not run.
-        direction: what the mark says.
-    """
-    if found is None:
-        return Verdict(NOT_RUN, f"its baseline was not run: {absent}", "claim", against, mark, direction)
-    difference = difference_text(found.difference)
-    ours = "equal" if float(difference) == 0 else "better" if found.difference > 0 else "worse"
-    text = f"{ours}, {difference}, {p_text(found.p)}"
-    return Verdict(REPRODUCED if found.holds else OFF, text, "claim", against, mark, direction)
+def claim_verdict(claim: Claim, comparisons: Sequence[Comparison]) -> Verdict:
+    """Return whether ours is significantly better (or worse) than the baseline, as the paper's mark says."""
+    made = next((c for c in comparisons if (c.mark, c.over) == (claim.mark, claim.against)), None)
+    if made is not None and made.difference == 0 and claim.unordered:
+        return Verdict(
+            NOTHING_PUBLISHED, f"all {claim.unordered} candidates count, so no order of them is better"
+        )
+    where = ("claim", claim.against, claim.mark, claim.direction)
+    if made is None:
+        return Verdict(NOT_RUN, f"its baseline was not run: {claim.absent}", *where)
+    difference = difference_text(made.difference)
+    ours = "equal" if float(difference) == 0 else "better" if made.difference > 0 else "worse"
+    return Verdict(REPRODUCED if made.holds else OFF, f"{ours}, {difference}, {p_text(made.p)}", *where)
 
 
-def not_run(reason: str) -> Verdict:
-    """Return the verdict of a cell without a value of ours."""
-    return Verdict(NOT_RUN, reason)
-
-
-def nothing_published(reason: str) -> Verdict:
-    """Return the verdict of a value that the paper has no counterpart of."""
-    return Verdict(NOTHING_PUBLISHED, reason)
-
-
-def other_recipe(paper: str, differing: Sequence[str]) -> Verdict:
+def other_recipe(paper: str, *differing: str) -> Verdict:
     """Return the verdict of a number where options are not those of the paper's recipe.
 
     Args:

@@ -1,0 +1,65 @@
+"""What every file of published numbers is made of: strict sections, printed numbers, and places in a paper."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
+Direction = Literal["better", "worse"]
+"""What a mark says of its row against another."""
+ILLEGIBLE = "illegible"
+NO_NUMBER = {"-": "", "NA": "NA", "?": ILLEGIBLE}
+"""Cells without a number, and what a table shows in their place: none is printed; printed as not available; printed,
+but illegible in the text at hand."""
+
+
+class Strict(BaseModel):
+    """A section; an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PublishedValue(Strict):
+    """One printed number: its value, its significance marks, and the text on the page."""
+
+    value: float
+    marks: str
+    printed: str
+
+    @property
+    def number(self) -> str:
+        """The number with as many decimals as printed and a zero before the point, without marks."""
+        found = PRINTED.fullmatch(self.printed)
+        return f"{self.value:.{len(found['decimals']) if found else 3}f}"
+
+    @classmethod
+    def parse(cls, printed: str) -> PublishedValue | None:
+        """Return the value of a printed cell, or None for one without a number."""
+        if printed in NO_NUMBER:
+            return None
+        match = PRINTED.fullmatch(printed)
+        if match is None:
+            raise ValueError(f"{printed!r} is not a number with marks, nor one of {', '.join(NO_NUMBER)}")
+        return cls(value=float(match["value"]), marks=match["marks"], printed=printed)
+
+
+class PublishedPlace(Strict):
+    """Where something stands in the paper, and what it shows; `page` is left out where it is not known."""
+
+    number: int | None = None
+    title: str
+    page: int | None = None
+    section: str
+
+    @property
+    def heading(self) -> str:
+        """Return "Table 2", or the section where it is no table."""
+        return f"Section {self.section}" if self.number is None else f"Table {self.number}"
+
+    @property
+    def key(self) -> str:
+        """What its files are called after the paper."""
+        return f"table{self.number}"
