@@ -30,9 +30,9 @@ from irpretrain.axioms.calibration import calibrate_temperature
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
+from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.retrieval.build_postings import write_postings
 from irpretrain.retrieval.postings import Postings
-from irpretrain.text.pseudo_queries import PseudoQuerySampler
 from irpretrain.text.stop_words import load_stop_words
 from pseudo_query_ranks import PAPER
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.load import load_config
@@ -23,7 +23,8 @@ from irpretrain.corpora.testcollection import prepare
 from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.evaluation.runs import Run, read_run, top
 from irpretrain.objectives.merge import merge_groups
-from irpretrain.objectives.registry import load_objective
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.statistics import count_words, merge_counts
@@ -135,11 +136,11 @@ class Workshop:
         # A handful of documents, in a test, has no words that occur often.
         changes = {} if self.articles is None else {"minimum_count": 1}
         options = self.config.objectives["rop"].model_copy(update=changes)
-        build: Any = load_objective(options).build_groups
         paths = [folder / f"{corpus}.parquet" for corpus in corpora]
         for corpus, path in zip(corpora, paths, strict=True):
-            given = self.documents(corpus), str(counts), str(self.tokens(corpus)), None
-            build(*given, options, self.config.text, self.config.seed, path)
+            offers = {"tokens": self.tokens(corpus), "statistics": counts}
+            shard = Shard(self.documents(corpus), self.config.text, self.config.seed, **offers)
+            write_groups(shard, options, path)
         merge_groups([[path] for path in paths], whole)
         return whole
 

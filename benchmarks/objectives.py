@@ -30,7 +30,9 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.objectives.merge import merge_groups
-from irpretrain.objectives.registry import OBJECTIVES, load_objective, needs, read_options
+from irpretrain.objectives.registry import OBJECTIVES, needs, read_options
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.store_tokens import write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
@@ -187,23 +189,15 @@ class Collection:
         """Build the groups of an objective; return their number."""
         at = self._folder
         chosen = read_options(name, {"type": name, **PRESETS["paper"]["objectives"].get(name, {})})
-        wanted = needs(chosen)
-        extra: dict[str, Any] = {
-            "collection": [at / "documents"],
-            "collection_tokens": [at / "tokens"],
+        offers: dict[str, Any] = {
+            "statistics": at / "counts",
+            "graph": at / "graph",
+            "collection": (at / "documents",),
+            "collection_tokens": (at / "tokens",),
             "anchor_texts": at / "anchors",
         }
-        load_objective(chosen).build_groups(
-            at / "documents",
-            at / "counts" if "statistics" in wanted else None,
-            at / "tokens",
-            at / "graph" if "graph" in wanted else None,
-            chosen,
-            TEXT,
-            1,
-            at / name,
-            **{key: value for key, value in extra.items() if key in wanted},
-        )
+        needed = {key: offer for key, offer in offers.items() if key in needs(chosen)}
+        write_groups(Shard(at / "documents", TEXT, 1, tokens=at / "tokens", **needed), chosen, at / name)
         return GROUPS.count(at / name)
 
 

@@ -28,9 +28,9 @@ from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
+from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.report.published import load_published
 from irpretrain.retrieval.build_postings import write_postings
-from irpretrain.text.pseudo_queries import PseudoQuerySampler
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

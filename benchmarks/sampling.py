@@ -31,8 +31,10 @@ import pyarrow as pa
 from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
-from irpretrain.objectives.rop import Options, build_groups
-from irpretrain.text.pair_sampler import PairSampler
+from irpretrain.objectives.prop.pair_sampler import PairSampler
+from irpretrain.objectives.prop.rop import Options
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.statistics import count_words, merge_counts, read_totals
 
 MSMARCO_DOCUMENTS, PAIRS = 3_200_000, 5
@@ -101,8 +103,8 @@ def options_of(preset: str) -> Options:
 
 def build(folder: Path, preset: str) -> dict[str, Any]:
     """Run the library's whole stage."""
-    paths = folder / "documents.parquet", folder / f"{preset}.parquet"
-    return build_groups(*paths, None, None, options_of(preset), text_of(preset), 1, folder / "groups.parquet")
+    shard = Shard(folder / "documents.parquet", text_of(preset), 1, statistics=folder / f"{preset}.parquet")
+    return write_groups(shard, options_of(preset), folder / "groups.parquet")
 
 
 def enlarge(folder: Path, words: int) -> None:
@@ -221,7 +223,7 @@ def compare(folder: Path, preset: str, way: str, few: int, repeats: int) -> None
     baseline = getattr(PlainNumPy(folder, preset), way)
     theirs = rate(lambda: int(baseline(few)), repeats)
     size = build(folder, preset)["vocabulary"]
-    print(f"| {preset} | {size:,} | build_groups, whole | {ours:,.0f} | |")
+    print(f"| {preset} | {size:,} | write_groups, whole | {ours:,.0f} | |")
     print(
         f"| {preset} | {size:,} | NumPy, {way.replace('_', ' ')} | {theirs:,.0f} | {ours / theirs:,.1f}x |",
         flush=True,

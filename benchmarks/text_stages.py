@@ -19,6 +19,7 @@ from typing import Any
 
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
+from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.retrieval.build_postings import write_postings
 from irpretrain.retrieval.lucene import index
@@ -26,7 +27,6 @@ from irpretrain.retrieval.positions import build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.term_weights.known_weights import write_frequencies
-from irpretrain.text.pseudo_queries import sample_pseudo_queries
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
 from objectives import TEXT, Collection

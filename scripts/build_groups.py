@@ -4,33 +4,26 @@ from pathlib import Path
 
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.registry import load_objective, read_options
+from irpretrain.objectives.registry import read_options
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
-    options = read_options(snakemake.wildcards.objective, snakemake.params.options)
-    extra = {}
-    if snakemake.input.collection:
-        extra["collection"] = snakemake.input.collection
-    if snakemake.input.collection_tokens:
-        extra["collection_tokens"] = list(snakemake.input.collection_tokens)
-    if snakemake.input.anchor_texts:
-        extra["anchor_texts"] = snakemake.input.anchor_texts
-    if snakemake.input.axiom_values:
-        extra["axiom_values"] = snakemake.input.axiom_values
-        predictor = snakemake.input.predictor
-        extra["predictor"] = Path(predictor).parent if predictor else None
-        extra["axioms"] = AxiomsConfig(**snakemake.params.axioms)
-    done(
-        load_objective(options).build_groups(
-            snakemake.input.documents,
-            str(snakemake.input.statistics) or None,
-            snakemake.input.tokens,
-            str(snakemake.input.graph) or None,
-            options,
-            TextConfig(**snakemake.params.text),
-            snakemake.params.seed,
-            snakemake.output.groups,
-            **extra,
-        )
+    given, params = snakemake.input, snakemake.params
+    shard = Shard(
+        given.documents,
+        TextConfig(**params.text),
+        params.seed,
+        tokens=given.tokens,
+        statistics=str(given.statistics),
+        graph=str(given.graph),
+        collection=tuple(given.collection),
+        collection_tokens=tuple(given.collection_tokens),
+        anchor_texts=str(given.anchor_texts),
+        axiom_values=str(given.axiom_values),
+        predictor=Path(given.predictor).parent if given.predictor else "",
+        axioms=AxiomsConfig(**params.axioms),
     )
+    options = read_options(snakemake.wildcards.objective, params.options)
+    done(write_groups(shard, options, snakemake.output.groups))

@@ -1,8 +1,8 @@
 """Draw the pseudo-queries of one corpus shard."""
 
 from irpretrain.config.axioms import PseudoQueriesConfig
+from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.stage import stage
-from irpretrain.text.pseudo_queries import sample_pseudo_queries
 
 with stage(snakemake) as done:
     done(

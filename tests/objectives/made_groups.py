@@ -14,7 +14,9 @@ from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.objectives.merge import merge_groups
-from irpretrain.objectives.registry import load_objective, needs, read_options
+from irpretrain.objectives.registry import needs, read_options
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.compose import body_start
 from irpretrain.text.sentences import sentences
 from irpretrain.text.statistics import count_words, merge_counts
@@ -59,14 +61,14 @@ class Made:
         """Build the groups of an objective, shard by shard, and merge them; counts of the shards are in `counts`."""
         chosen = deep_merge(PRESETS[preset]["objectives"].get(type, {}), {"type": type, **given})
         options = read_options(type, chosen)
-        wanted = needs(options)
-        extra: dict[str, Any] = {}
-        if "collection" in wanted:
-            extra["collection"] = self.every
-        if "collection_tokens" in wanted:
-            extra["collection_tokens"] = [self._tokens(path) for path in self.every]
-        if "anchor_texts" in wanted:
-            extra["anchor_texts"] = self.anchor_texts
+        offers: dict[str, Any] = {
+            "statistics": self.statistics,
+            "graph": self.graph,
+            "collection": tuple(self.every),
+            "collection_tokens": tuple(self._tokens(path) for path in self.every),
+            "anchor_texts": self.anchor_texts,
+        }
+        needed = {name: offer for name, offer in offers.items() if name in needs(options)}
         self.counts: list[dict[str, Any]] = []
         outputs = []
         for corpus, paths in enumerate(self.documents):
@@ -74,19 +76,8 @@ class Made:
                 [self.folder / f"{type}-{corpus}-{number}.parquet" for number in range(len(paths))]
             )
             for path, output in zip(paths, outputs[-1], strict=True):
-                self.counts.append(
-                    load_objective(options).build_groups(
-                        path,
-                        self.statistics if "statistics" in wanted else None,
-                        self._tokens(path),
-                        self.graph if "graph" in wanted else None,
-                        options,
-                        self.text,
-                        self.seed,
-                        output,
-                        **extra,
-                    )
-                )
+                shard = Shard(path, self.text, self.seed, tokens=self._tokens(path), **needed)
+                self.counts.append(write_groups(shard, options, output))
         merged = self.folder / f"{type}.parquet"
         merge_groups(outputs, merged)
         return merged

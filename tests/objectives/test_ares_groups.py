@@ -22,8 +22,10 @@ from irpretrain.config.load import explain
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError
-from irpretrain.objectives.ares import Options, build_groups
+from irpretrain.objectives.ares.ares import Options
 from irpretrain.objectives.merge import merge_groups
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.randomness import generator
 
 TEXT = TextConfig(words="alphanumeric")
@@ -76,24 +78,14 @@ class Made:
         ] + [{**blank, "document_id": f"x{i}", "position": i} for i in range(empty_documents)]
         DOCUMENTS.write(folder / "documents.parquet", documents)
         self.predictor: Predictor | None = None
-        directory = None
+        directory: str | Path = ""
         if table is not None:
             directory = made_predictor(folder / "predictor", table)
             self.predictor = load_predictor(directory)
         self.output = folder / "groups.parquet"
-        self.counts = build_groups(
-            folder / "documents.parquet",
-            None,
-            None,
-            None,
-            chosen,
-            TEXT,
-            seed,
-            self.output,
-            axiom_values=write(folder / "values.parquet", rows),
-            predictor=directory,
-            axioms=AxiomsConfig(),
-        )
+        values = write(folder / "values.parquet", rows)
+        shard = Shard(folder / "documents.parquet", TEXT, seed, axiom_values=values, predictor=directory)
+        self.counts = write_groups(shard, chosen, self.output)
         self.rows = {one["query"]: one for one in rows}
         self.groups: list[dict[str, Any]] = GROUPS.read(self.output).to_pylist()
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from irpretrain.objectives.draws import RandomDocuments, as_many, some, stream_of
+from irpretrain.objectives.draws import RandomDocuments, as_many, some
+from irpretrain.randomness import generator
 
 
 @given(st.integers(0, 9), st.none() | st.integers(1, 9), st.integers(0, 99))
@@ -57,7 +58,7 @@ def test_every_document_is_drawn_equally_often(size: int) -> None:
 
 def test_streams_differ_by_document_objective_and_seed() -> None:
     drawn = {
-        stream_of(*name).integers(1 << 62)
+        generator(*name).integers(1 << 62)
         for name in [(1, "srr", "a"), (1, "srr", "b"), (1, "rwi", "a"), (2, "srr", "a")]
     }
     assert len(drawn) == 4

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,11 @@ from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError, InputError, SetupError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.merge import merge_groups
-from irpretrain.objectives.rop import Options, build_groups
-from irpretrain.text.language_model import CollectionModel
-from irpretrain.text.pair_sampler import PairSampler
+from irpretrain.objectives.prop.language_model import CollectionModel
+from irpretrain.objectives.prop.pair_sampler import PairSampler
+from irpretrain.objectives.prop.rop import Options
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 
 TEXT = TextConfig(words="alphanumeric")
@@ -64,16 +67,8 @@ class Made:
     ) -> None:
         count_words(write(folder / "collection.parquet", collection or texts), TEXT, folder / "words.parquet")
         write(folder / "documents.parquet", texts)
-        self.counts = build_groups(
-            folder / "documents.parquet",
-            folder / "words.parquet",
-            None,
-            None,
-            chosen,
-            TEXT,
-            seed,
-            folder / "groups.parquet",
-        )
+        shard = Shard(folder / "documents.parquet", TEXT, seed, statistics=folder / "words.parquet")
+        self.counts = write_groups(shard, chosen, folder / "groups.parquet")
         self.groups: list[dict[str, Any]] = GROUPS.read(folder / "groups.parquet").to_pylist()
         self.sampler = PairSampler(folder / "words.parquet", chosen, TEXT, seed)
         self.model: CollectionModel = self.sampler.collection
@@ -319,9 +314,8 @@ def test_documents_without_vocabulary_words_are_skipped_and_counted(tmp_path: Pa
 def test_a_shard_without_documents_gives_a_table_without_groups(tmp_path: Path) -> None:
     count_words(write(tmp_path / "collection.parquet", [OTHER]), TEXT, tmp_path / "words.parquet")
     empty = write(tmp_path / "documents.parquet", [])
-    counts = build_groups(
-        empty, tmp_path / "words.parquet", None, None, options(), TEXT, 1, tmp_path / "groups.parquet"
-    )
+    shard = Shard(empty, TEXT, 1, statistics=tmp_path / "words.parquet")
+    counts = write_groups(shard, options(), tmp_path / "groups.parquet")
     assert counts["documents"] == counts["pairs"] == GROUPS.count(tmp_path / "groups.parquet") == 0
 
 
@@ -382,16 +376,8 @@ def test_a_document_draws_the_same_wherever_it_stands_and_each_differently(tmp_p
     write(tmp_path / "documents.parquet", texts)
     table = DOCUMENTS.read(tmp_path / "documents.parquet").slice(17, 3)
     DOCUMENTS.write(tmp_path / "few.parquet", table)
-    build_groups(
-        tmp_path / "few.parquet",
-        tmp_path / "words.parquet",
-        None,
-        None,
-        chosen,
-        TEXT,
-        1,
-        tmp_path / "few-groups.parquet",
-    )
+    shard = Shard(tmp_path / "few.parquet", TEXT, 1, statistics=tmp_path / "words.parquet")
+    write_groups(shard, chosen, tmp_path / "few-groups.parquet")
     few = GROUPS.read(tmp_path / "few-groups.parquet").to_pylist()
     assert few == [group for group in made.groups if 17 <= group["position"] < 20]
 
@@ -414,9 +400,11 @@ def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> Non
     texts = [FIVE_WORDS] * 2000
     store = write_token_store(tmp_path / "store", [99, 100] * 1000)
     count_words(write(tmp_path / "documents.parquet", texts), TEXT, tmp_path / "words.parquet")
-    paths = (tmp_path / "documents.parquet", tmp_path / "words.parquet")
+    shard = Shard(
+        tmp_path / "documents.parquet", TEXT, 1, tokens=store, statistics=tmp_path / "words.parquet"
+    )
     chosen = options("released", short_document_pieces=100, short_document_skip=0.8)
-    counts = build_groups(*paths, store, None, chosen, TEXT, 1, tmp_path / "groups.parquet")
+    counts = write_groups(shard, chosen, tmp_path / "groups.parquet")
     assert stats.binomtest(counts["skipped"]["short"], 1000, 0.8).pvalue > 1e-3
     positions = Counter(row["position"] % 2 for row in GROUPS.read(tmp_path / "groups.parquet").to_pylist())
     assert positions == {0: 5 * (1000 - counts["skipped"]["short"]), 1: 5000}
@@ -424,9 +412,9 @@ def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> Non
     with pytest.raises(
         ConfigError, match=r"short_document_pieces: 100 is more than text\.max_word_pieces \(99\)"
     ):
-        build_groups(*paths, store, None, chosen, cut, 1, tmp_path / "groups.parquet")
+        write_groups(replace(shard, text=cut), chosen, tmp_path / "groups.parquet")
     with pytest.raises(SetupError, match="token store"):
-        build_groups(*paths, None, None, chosen, TEXT, 1, tmp_path / "groups.parquet")
+        write_groups(replace(shard, tokens=""), chosen, tmp_path / "groups.parquet")
 
 
 @pytest.mark.parametrize("preset", ["paper", "released"])
@@ -447,8 +435,8 @@ def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> 
         merge_counts(counts, tmp_path / "words.parquet")
         for shard in range(shards):
             groups.append(tmp_path / f"groups-{shard}.parquet")
-            shard_documents = tmp_path / f"documents-{shard}.parquet"
-            build_groups(shard_documents, tmp_path / "words.parquet", None, None, chosen, TEXT, 1, groups[-1])
+            documents = tmp_path / f"documents-{shard}.parquet"
+            write_groups(Shard(documents, TEXT, 1, statistics=tmp_path / "words.parquet"), chosen, groups[-1])
         merge_groups(groups, tmp_path / "groups.parquet")
         merged[shards] = (tmp_path / "words.parquet").read_bytes(), (tmp_path / "groups.parquet").read_bytes()
     assert merged[1] == merged[4]
@@ -502,6 +490,7 @@ def test_impossible_options_are_named() -> None:
 
 
 def test_the_configuration_does_not_load_compiled_code() -> None:
-    program = "import sys, irpretrain.config, irpretrain.objectives.rop; print({'numba', 'torch'} & set(sys.modules))"
+    modules = "sys, irpretrain.config, irpretrain.objectives.prop.rop"
+    program = f"import {modules}; print({{'numba', 'torch'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from test_rop_groups import FIVE_WORDS, OTHER, Made, options
 
-from irpretrain.objectives.rop import Options
+from irpretrain.objectives.prop.rop import Options
 from irpretrain.randomness import generator
 from irpretrain.text.alias import alias_table
 from irpretrain.text.set_sizes import cumulative

@@ -22,7 +22,8 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.shards import write_shard
-from irpretrain.objectives.registry import load_objective
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.store_tokens import write_token_store
 from irpretrain.wikipedia.links import extract_links
@@ -76,8 +77,10 @@ def stages(folder: Path, encoder: Path) -> dict[str, Callable[[], Any]]:
         "extract_links": lambda: extract_links(
             documents, GraphConfig(), folder / "sources.parquet", folder / "links.parquet"
         ),
-        "build_groups": lambda: load_objective(options).build_groups(
-            documents, str(words), folder / "tokens", None, options, text, 1, folder / "groups.parquet"
+        "build_groups": lambda: write_groups(
+            Shard(documents, text, 1, tokens=folder / "tokens", statistics=words),
+            options,
+            folder / "groups.parquet",
         ),
     }
 

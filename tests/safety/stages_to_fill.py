@@ -132,12 +132,14 @@ def postings(inputs: Path, out: Path) -> dict[str, Any]:
 
 def groups(inputs: Path, out: Path) -> dict[str, Any]:
     from irpretrain.config import load_config
-    from irpretrain.objectives.registry import load_objective
+    from irpretrain.objectives.shard import Shard
+    from irpretrain.objectives.write_groups import write_groups
 
     options = load_config(ROOT / "config.yaml").objectives["rop"]
     options = options.model_copy(update={"minimum_count": 1, "short_document_pieces": 0})
-    tables = inputs / "read/a.parquet", str(inputs / "merge/a.parquet"), inputs / "tokens/a"
-    return load_objective(options).build_groups(*tables, None, options, TEXT, 1, out / "a.parquet")
+    statistics, tokens = inputs / "merge/a.parquet", inputs / "tokens/a"
+    shard = Shard(inputs / "read/a.parquet", TEXT, 1, tokens=tokens, statistics=statistics)
+    return write_groups(shard, options, out / "a.parquet")
 
 
 def pretraining(inputs: Path, out: Path) -> dict[str, Any]:

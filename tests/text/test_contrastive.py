@@ -15,7 +15,7 @@ from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError
-from irpretrain.text.contrastive import (
+from irpretrain.objectives.ares.contrastive import (
     ContrastiveModel,
     collection_probabilities,
     divergence,
@@ -23,8 +23,8 @@ from irpretrain.text.contrastive import (
     read_contrastive_model,
     softmax,
 )
+from irpretrain.objectives.ares.weight_classes import weight_classes
 from irpretrain.text.statistics import count_words
-from irpretrain.text.weight_classes import weight_classes
 
 
 def model(folder: Path, texts: list[str], **given: Any) -> ContrastiveModel:

@@ -12,10 +12,10 @@ import pytest
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import InputError
-from irpretrain.text.language_model import RARE, STOP, CollectionModel, read_collection_model
+from irpretrain.objectives.prop.language_model import RARE, STOP, CollectionModel, read_collection_model
+from irpretrain.objectives.prop.subsampling import keep_probabilities
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words
-from irpretrain.text.subsampling import keep_probabilities
 
 TEXT = TextConfig(words="alphanumeric")
 TEXTS = ["apple apple banana cherry durian", "banana banana cherry elder elder"]

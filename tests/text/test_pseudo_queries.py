@@ -20,8 +20,8 @@ from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.errors import IntegrityError
-from irpretrain.text.contrastive import read_contrastive_model
-from irpretrain.text.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
+from irpretrain.objectives.ares.contrastive import read_contrastive_model
+from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import WordStore, write_word_store
@@ -243,7 +243,7 @@ def test_shards_do_not_matter(tmp_path: Path, shards: int, support: str) -> None
 
 def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Made(tmp_path / "one", [FIVE_WORDS] * 7, options())
-    monkeypatch.setattr("irpretrain.text.pseudo_queries.DOCUMENTS_AT_ONCE", 3)
+    monkeypatch.setattr("irpretrain.objectives.ares.pseudo_queries.DOCUMENTS_AT_ONCE", 3)
     Made(tmp_path / "two", [FIVE_WORDS] * 7, options())
     paths = [tmp_path / name / "queries.parquet" for name in ("one", "two")]
     assert paths[0].read_bytes() == paths[1].read_bytes()

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -122,12 +121,11 @@ class BatchMaker:
         collection: Collection,
         documents: DocumentWords,
         kind: WordKind,
-        resources: str | Path | None = None,
         held_alone: bool = False,
     ) -> None:
         self._collection, self._documents, self._kind = collection, documents, kind
         self._held_alone = held_alone
-        self._stop_words = load_stop_words(collection.options.stop_list, resources)
+        self._stop_words = load_stop_words(collection.options.stop_list)
         self._new_words: dict[str, int] = {}
         self._new_terms: dict[str, int] = {}
 

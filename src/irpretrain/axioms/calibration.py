@@ -21,7 +21,7 @@ from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.axioms.temperature_search import Trial, best, search_temperature
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.errors import InputError
-from irpretrain.text.pseudo_queries import PseudoQuerySampler
+from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 
 DIGITS = 6
 """Of shares and distances in the file: all that any number of queries up to a million can tell."""
@@ -37,7 +37,6 @@ def calibrate_temperature(
     seed: int,
     output: str | Path,
     threads: int = 1,
-    resources: str | Path | None = None,
 ) -> dict[str, Any]:
     """Choose the temperature of a collection's pseudo-queries.
 
@@ -53,7 +52,6 @@ def calibrate_temperature(
         output: a JSON file: temperature, its distance, whether it is a bound of the search, support, documents and
             queries of the sample, the paper's shares, and for each temperature tried its shares and distance.
         threads: of RANK; the bytes do not depend on them.
-        resources: directory that holds `stopwords/`; by default the source tree's.
 
     Returns:
         Documents, queries, temperatures tried, and what was chosen.
@@ -64,8 +62,8 @@ def calibrate_temperature(
     """
     chosen = options.calibration
     one = options.model_copy(update={"temperature": chosen.highest, "per_document": chosen.per_document})
-    sampler = PseudoQuerySampler(statistics, one, seed, resources)
-    sample = RankSample(words, statistics, postings, axioms, chosen.documents, seed, threads, resources)
+    sampler = PseudoQuerySampler(statistics, one, seed)
+    sample = RankSample(words, statistics, postings, axioms, chosen.documents, seed, threads)
     comparison = _Comparison(sample, sampler, shares)
     trials = search_temperature(comparison.measure, [*shares.values()][-1], chosen)
     found = best(trials)

@@ -62,7 +62,6 @@ def open_collection(
     vectors: str | Path,
     options: AxiomsConfig,
     threads: int = 1,
-    resources: str | Path | None = None,
 ) -> Collection:
     """Open what lies on disk of a collection.
 
@@ -72,14 +71,12 @@ def open_collection(
     Raises:
         IntegrityError: a part is damaged, or the parts are not of the same collection and options.
     """
-    terms, lists = open_terms(statistics, postings, options, resources)
+    terms, lists = open_terms(statistics, postings, options)
     rows = WordVectors.open(vectors, words=len(terms.numbers)).rows
     return Collection(terms, np.append(lists.document_frequencies(), 0), lists, rows, options, threads)
 
 
-def open_terms(
-    statistics: str | Path, postings: str | Path, options: AxiomsConfig, resources: str | Path | None = None
-) -> tuple[Terms, Postings]:
+def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConfig) -> tuple[Terms, Postings]:
     """Open a collection's terms and postings, which is what RANK needs.
 
     Raises:
@@ -87,7 +84,7 @@ def open_terms(
     """
     from irpretrain.retrieval.postings import Postings
 
-    terms = read_terms(statistics, options.stop_list, options.stemming, resources)
+    terms = read_terms(statistics, options.stop_list, options.stemming)
     lists = Postings.open(postings)
     if lists.terms != len(terms.names) or len(lists) != terms.collection_documents:
         raise IntegrityError(

@@ -34,7 +34,6 @@ def compute_axiom_values(
     text: TextConfig,
     output: str | Path,
     threads: int = 1,
-    resources: str | Path | None = None,
     held_alone: bool = False,
 ) -> dict[str, Any]:
     """Compute what the axioms compare, for queries and their documents.
@@ -49,7 +48,6 @@ def compute_axiom_values(
         text: how a text becomes words; as the statistics were made with.
         output: an AXIOM_VALUES table, its rows in the order of `queries`.
         threads: of RANK; the bytes do not depend on it.
-        resources: directory that holds `stopwords/`; by default the source tree's.
         held_alone: leave out the terms of a query that its document lacks.
 
     Returns:
@@ -59,10 +57,10 @@ def compute_axiom_values(
         InputError: the stores or the postings lack a document.
         IntegrityError: the inputs are damaged, or not of the same collection.
     """
-    collection = open_collection(statistics, postings, vectors, options, threads, resources)
+    collection = open_collection(statistics, postings, vectors, options, threads)
     directories = [words] if isinstance(words, str | Path) else list(words)
     stores = DocumentWords(directories, len(collection.terms.numbers))
-    maker = BatchMaker(collection, stores, text.words, resources, held_alone)
+    maker = BatchMaker(collection, stores, text.words, held_alone)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
     report, done = _Report(), 0

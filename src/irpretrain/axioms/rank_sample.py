@@ -13,8 +13,8 @@ from irpretrain.axioms.documents import DocumentWords
 from irpretrain.axioms.rank_intervals import LAST_RANKS
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.errors import InputError
+from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.randomness import generator
-from irpretrain.text.pseudo_queries import PseudoQuerySampler
 
 STAGE = "rank-sample"
 """Name of the random stream that draws the documents: (seed, "rank-sample")."""
@@ -38,7 +38,6 @@ class RankSample:
         documents: int,
         seed: int,
         threads: int = 1,
-        resources: str | Path | None = None,
     ) -> None:
         """Draw the documents, from those that have a term, and read their words.
 
@@ -50,14 +49,13 @@ class RankSample:
             documents: how many are drawn at most.
             seed: of the draw.
             threads: of RANK; no rank depends on them.
-            resources: directory that holds `stopwords/`; by default the source tree's.
 
         Raises:
             InputError: no document has a term, or the stores lack a document.
             IntegrityError: the inputs are damaged, or not of the same collection and options.
         """
         self._options, self._threads = options, threads
-        self._terms, self._postings = open_terms(statistics, postings, options, resources)
+        self._terms, self._postings = open_terms(statistics, postings, options)
         filled = np.flatnonzero(self._postings.lists.lengths)
         if not len(filled):
             raise InputError(

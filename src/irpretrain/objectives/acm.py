@@ -6,19 +6,18 @@ a random one. docs/methods/baselines.md states everything exactly.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from irpretrain.config.text import TextConfig
-from irpretrain.objectives.anchors import Anchor, AnchorOptions
-
-if TYPE_CHECKING:
-    from irpretrain.objectives.articles import Article
+from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.draws import RandomDocuments, some
+from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.page_words import draw_page_words
+from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 
@@ -46,47 +45,39 @@ class Draft(NamedTuple):
     stream: str
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-    collection: Sequence[str | Path],
-) -> dict[str, Any]:
-    """Write the ACM groups of a corpus shard: one query, literal; several whole documents.
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield ACM's groups: one query, literal; several whole documents.
 
-    Args and returns as for `irpretrain.objectives.rqp.build_groups`, and negatives_repeated.
+    Counts negatives_repeated and documents_without_words.
     """
-    from irpretrain.contracts import GROUPS
-    from irpretrain.objectives.anchors import WordDraws, anchor_text, find_anchors
-    from irpretrain.objectives.articles import draft_groups
-    from irpretrain.objectives.draws import RandomDocuments, some, stream_of
-    from irpretrain.objectives.groups import Span, group
-    from irpretrain.objectives.link_source import LinkSource
-    from irpretrain.objectives.page_words import draw_page_words
+    drafts = list(counts.tally(draft_groups(shard, options, counts)))
+    wanted = ((draft.about, draft.stream) for draft in drafts)
+    words = draw_page_words(shard, wanted, WordDraws(shard, options), options.type)
+    counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))
+    for number, draft in enumerate(drafts):
+        query = " ".join([*words.get(number, []), draft.anchor])
+        yield group(draft.place, [query], [Span(name) for name in draft.ranked], sample=draft.sample)
 
-    source, draws = LinkSource.open(graph, documents), WordDraws(statistics, options, text)
+
+def draft_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Draft]:
+    """Yield what the articles alone say of their groups."""
+    source = LinkSource.open(shard)
     others, usable = RandomDocuments(source.drawable), source.drawable > 0
-    extra: Counter[str] = Counter()
-
-    def drafts_of(article: Article, skipped: Counter[str]) -> Iterator[Draft]:
+    counts.update(negatives_repeated=0)
+    for article in shard.articles(counts):
         links = source.links(article)
         anchors = [] if links is None else find_anchors(article, links, usable)
-        rng = stream_of(seed, options.type, article.document_id)
+        rng = shard.stream(options.type, article.document_id)
         chosen = some(rng, pairs(anchors), options.groups_per_document)
         if not chosen:
-            skipped["no_links" if not anchors else "no_sentence_with_two"] += 1
+            counts.skip("no_links" if not anchors else "no_sentence_with_two")
         for sample, (first, second) in enumerate(chosen):
             excluded = {source.node(article), first.target, second.target}
             negatives, repeated = others.draw(rng, options.negatives, excluded)
             if not negatives:
-                skipped["no_other_documents"] += 1
+                counts.skip("no_other_documents")
                 continue
-            extra["negatives_repeated"] += repeated
+            counts["negatives_repeated"] += repeated
             yield Draft(
                 article.place,
                 sample,
@@ -95,24 +86,6 @@ def build_groups(
                 tuple(source.document_id(node) for node in (second.target, *negatives)),
                 f"{article.document_id}/{sample}",
             )
-
-    drafts, counts = draft_groups(documents, tokens, text, options.type, drafts_of)
-    wanted = ((draft.about, draft.stream) for draft in drafts)
-    words = draw_page_words(collection, wanted, draws, seed, options.type)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for number, draft in enumerate(drafts):
-            query = " ".join([*words.get(number, []), draft.anchor])
-            yield group(draft.place, [query], [Span(name) for name in draft.ranked], sample=draft.sample)
-
-    groups = GROUPS.write(output, rows())
-    return {
-        **counts,
-        "groups": groups,
-        "sequences": sum(len(draft.ranked) for draft in drafts),
-        "negatives_repeated": extra["negatives_repeated"],
-        "documents_without_words": sum(not words.get(number) for number in range(len(drafts))),
-    }
 
 
 def pairs(anchors: Sequence[Anchor]) -> list[tuple[Anchor, Anchor]]:

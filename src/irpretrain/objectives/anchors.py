@@ -10,19 +10,21 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
-
-if TYPE_CHECKING:
-    from irpretrain.objectives.articles import Article
-    from irpretrain.text.sentences import Characters
-    from irpretrain.wikipedia.graph import Links
+from irpretrain.contracts import WORD_COUNTS
+from irpretrain.objectives.articles import Article
+from irpretrain.objectives.shard import Shard
+from irpretrain.text.sentences import Characters, sentences
+from irpretrain.text.set_sizes import cumulative, set_size_probabilities
+from irpretrain.text.statistics import read_totals
+from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.words import word_finder
+from irpretrain.wikipedia.graph import Links
 
 TRIES = 100
 """Draws that a word gets before every word counts the same."""
@@ -84,8 +86,6 @@ def find_anchors(article: Article, links: Links, usable: np.ndarray) -> list[Anc
         links: its hyperlinks.
         usable: bool [nodes], documents that links may lead to.
     """
-    from irpretrain.text.sentences import sentences
-
     found = sentences(article.body)
     starts = [start for start, _ in found]
     anchors = []
@@ -107,25 +107,18 @@ class WordDraws:
     """Draws words of texts by their weights.
 
     Args:
-        statistics: WORD_COUNTS table of the collection.
+        shard: its collection's statistics, and how a text becomes words.
         options: weights, stop list and sizes.
-        text: how a text becomes words.
     """
 
-    def __init__(self, statistics: str | Path, options: AnchorOptions, text: TextConfig) -> None:
-        from irpretrain.contracts import WORD_COUNTS
-        from irpretrain.text.set_sizes import cumulative, set_size_probabilities
-        from irpretrain.text.statistics import read_totals
-        from irpretrain.text.stop_words import load_stop_words
-        from irpretrain.text.words import word_finder
-
-        table = WORD_COUNTS.read(statistics, columns=["word", "documents"])
+    def __init__(self, shard: Shard, options: AnchorOptions) -> None:
+        table = WORD_COUNTS.read(shard.statistics, columns=["word", "documents"])
         self._words = table.column("word").combine_chunks()
         self._frequencies = table.column("documents").to_numpy()
-        self._documents = max(read_totals(statistics).documents, 1)
+        self._documents = max(read_totals(shard.statistics).documents, 1)
         self._uniform = options.weights == "uniform"
         self._stop = load_stop_words(options.stop_list)
-        self._find = word_finder(text.words)
+        self._find = word_finder(shard.text.words)
         self._sizes = cumulative(set_size_probabilities(options.words_mean, options.words_most))
         self.idf = lru_cache(maxsize=1 << 18)(self._idf)
 

@@ -1,25 +1,22 @@
-"""Articles as objectives read them: fields, sections, and where characters of the body are in the token store.
-
-`write_groups` is the loop that objectives with one document at a time share.
-"""
+"""Articles as objectives read them: fields, sections, and where characters of the body are in the token store."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
 from irpretrain.objectives.groups import Span
+from irpretrain.text.compose import body_start
+from irpretrain.text.token_store import TokenStore
 from irpretrain.wikipedia.tree import SectionRow, read_sections
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from irpretrain.text.token_store import TokenStore
 
 ARTICLES_PER_BATCH = 512
 LOOKED_THROUGH_PER_BATCH = 4096
@@ -52,6 +49,11 @@ class Article:
     def levels(self) -> list[int]:
         """Level of each section."""
         return [section.level for section in self.sections]
+
+    @property
+    def stored_pieces(self) -> int:
+        """Word pieces in the token store, of all fields."""
+        return int(self.store.lengths[self.row])
 
     @cached_property
     def length(self) -> int:
@@ -92,13 +94,6 @@ def stream_articles(
         InputError: the token store lacks a document.
         IntegrityError: the token store was made without positions.
     """
-    import numpy as np
-    import pyarrow.compute as pc
-
-    from irpretrain.contracts import DOCUMENTS
-    from irpretrain.text.compose import body_start
-    from irpretrain.text.token_store import TokenStore
-
     store = TokenStore.open([tokens])
     before = 0
     columns = list(
@@ -129,99 +124,3 @@ def stream_articles(
                 int(row),
                 body_start(document, text),
             )
-
-
-Draft = TypeVar("Draft")
-
-Skipped: TypeAlias = "Counter[str]"
-"""Takes the reason where an article gives no group, or (counted apart) fewer than it could."""
-
-
-def write_groups(
-    documents: str | Path,
-    tokens: str | Path,
-    text: TextConfig,
-    output: str | Path,
-    objective: str,
-    groups_of: Callable[[Article, Skipped], Iterator[dict[str, Any]]],
-) -> dict[str, Any]:
-    """Write the rows of GROUPS that `groups_of` makes of each article of a shard, in corpus order.
-
-    Returns:
-        Counts: documents, skipped (by reason, each document once), groups_not_made (of others, by reason), documents
-        with groups (all that are not skipped), groups, sequences.
-    """
-    from irpretrain.contracts import GROUPS
-
-    counts = Counts()
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for row in counts.over(documents, tokens, text, objective, groups_of):
-            counts.sequences += max(len(row["queries"]), len(row["documents"]))
-            yield row
-
-    groups = GROUPS.write(output, rows())
-    return {
-        **counts.report(),
-        "documents_with_groups": counts.used,
-        "groups": groups,
-        "sequences": counts.sequences,
-    }
-
-
-def draft_groups(
-    documents: str | Path,
-    tokens: str | Path,
-    text: TextConfig,
-    objective: str,
-    drafts_of: Callable[[Article, Skipped], Iterator[Draft]],
-) -> tuple[list[Draft], dict[str, Any]]:
-    """Return what `drafts_of` makes of each article of a shard, in corpus order, and counts: documents, skipped,
-    groups_not_made."""
-    counts = Counts()
-    drafts = list(counts.over(documents, tokens, text, objective, drafts_of))
-    return drafts, counts.report()
-
-
-class Counts:
-    """Goes through the articles of a shard, and counts them and those that are skipped, each for its first reason."""
-
-    def __init__(self) -> None:
-        self.documents, self.used, self.sequences = 0, 0, 0
-        self.skipped: Skipped = Counter(disambiguation=0)
-        self.not_made: Skipped = Counter()
-
-    def over(
-        self,
-        documents: str | Path,
-        tokens: str | Path,
-        text: TextConfig,
-        objective: str,
-        made_of: Callable[[Article, Skipped], Iterator[Draft]],
-    ) -> Iterator[Draft]:
-        """Yield what `made_of` makes of each article that is no disambiguation page."""
-        from irpretrain.progress import progress
-
-        articles = stream_articles(documents, tokens, text)
-        for article in progress(articles, f"{objective} groups {Path(documents).stem}", "documents"):
-            self.documents += 1
-            if article is None:
-                self.skipped["disambiguation"] += 1
-                continue
-            made, reasons = False, Counter[str]()
-            for draft in made_of(article, reasons):
-                made = True
-                yield draft
-            if made:
-                self.used += 1
-                self.not_made.update(reasons)
-            else:
-                self.skipped[next(iter(reasons), "no_groups")] += 1
-
-    def report(self) -> dict[str, Any]:
-        """Return documents, skipped by reason, and groups not made of other documents by reason."""
-        return {
-            "documents": self.documents,
-            "skipped": dict(sorted(self.skipped.items())),
-            "groups_not_made": dict(sorted(self.not_made.items())),
-        }

@@ -6,19 +6,17 @@ docs/methods/wikiformer.md states everything exactly.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
 from irpretrain.objectives.boilerplate import Boilerplate
-
-if TYPE_CHECKING:
-    from irpretrain.objectives.articles import Article
+from irpretrain.objectives.draws import some
+from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.wikipedia.tree import build_tree
 
 NEEDS = frozenset({"positions"})
 
@@ -42,26 +40,9 @@ class Options(Section):
     boilerplate: Boilerplate = "drop"
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path | None,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the ATI groups of a corpus shard, one an article: one query, the title; documents, the lead section first.
-
-    Args and returns as for `irpretrain.objectives.srr.build_groups`.
-    """
-    from irpretrain.objectives.articles import write_groups
-    from irpretrain.objectives.draws import some, stream_of
-    from irpretrain.objectives.groups import group
-    from irpretrain.wikipedia.tree import build_tree
-
-    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield one group an article: one query, the title; several documents, the lead section first."""
+    for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         abstract, *others = (
             article.span(node.start, node.end)
@@ -71,14 +52,12 @@ def build_groups(
         )
         sections = [span for span in others if span is not None]
         if not article.title.strip():
-            skipped["no_title"] += 1
+            counts.skip("no_title")
         elif abstract is None:
-            skipped["no_abstract"] += 1
+            counts.skip("no_abstract")
         elif not sections:
-            skipped["no_other_section"] += 1
+            counts.skip("no_other_section")
         else:
-            rng = stream_of(seed, options.type, article.document_id)
+            rng = shard.stream(options.type, article.document_id)
             negatives = some(rng, sections, options.most_negatives)
             yield group(article.place, [article.title], [abstract, *negatives])
-
-    return write_groups(documents, tokens, text, output, options.type, groups_of)

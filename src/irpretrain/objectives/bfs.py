@@ -6,19 +6,17 @@ docs/methods/baselines.md states everything exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
-from irpretrain.config.text import TextConfig
-from irpretrain.objectives.ict import Choice, PassageOptions
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.objectives.passages import Passage
+from irpretrain.objectives.draws import some
+from irpretrain.objectives.groups import Group
+from irpretrain.objectives.own_passages import Choice, PassageOptions, passage_groups
+from irpretrain.objectives.passages import Passage, long_sentences
+from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 
@@ -29,27 +27,12 @@ class Options(PassageOptions):
     type: Literal["bfs"] = Field(description="This objective.")
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-    collection: Sequence[str | Path],
-    collection_tokens: Sequence[str | Path],
-) -> dict[str, Any]:
-    """Write the BFS groups of a corpus shard: one query, the span of a sentence; several documents, spans.
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield BFS's groups: one query, the span of a sentence; several documents, spans.
 
-    Args and returns as for `irpretrain.objectives.ict.build_groups`.
+    Counts as `own_passages.passage_groups` does.
     """
-    from irpretrain.objectives.own_passages import write_passage_groups
-
-    return write_passage_groups(
-        documents, tokens, graph, options, text, seed, output, collection, collection_tokens, choose
-    )
+    return passage_groups(shard, options, counts, choose)
 
 
 def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:
@@ -57,9 +40,6 @@ def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random
 
     The sentence is left out of a passage that holds it.
     """
-    from irpretrain.objectives.draws import some
-    from irpretrain.objectives.passages import long_sentences
-
     lead = [passage for passage in found if passage.section == 0]
     sentences = [s for passage in lead for s in long_sentences(body, passage, options.minimum_query_words)]
     choices = []

@@ -12,14 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from irpretrain.randomness import generator
-
 Item = TypeVar("Item")
-
-
-def stream_of(seed: int, objective: str, document_id: str) -> np.random.Generator:
-    """Return the random stream of a document in an objective."""
-    return generator(seed, objective, document_id)
 
 
 def some(rng: np.random.Generator, items: Sequence[Item], most: int | None) -> list[Item]:

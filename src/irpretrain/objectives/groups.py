@@ -26,6 +26,10 @@ Anchor = tuple[int, int]
 """Word pieces (start, end) of the query's document that are the anchor of a link; `NO_ANCHOR` where there is none."""
 
 
+Group = dict[str, Any]
+"""A row of a GROUPS table."""
+
+
 def group(
     place: tuple[int, int],
     queries: Sequence[str | Span],
@@ -34,7 +38,7 @@ def group(
     sample: int = 0,
     scores: Sequence[float] | None = None,
     anchors: Sequence[Anchor | None] = (),
-) -> dict[str, Any]:
+) -> Group:
     """Return one row of a GROUPS table: sequences of which the first is preferred.
 
     Args:

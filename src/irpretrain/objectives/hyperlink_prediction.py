@@ -6,21 +6,19 @@ types of this module are the three stages, each one step of that order. docs/met
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.objectives.articles import Article
-    from irpretrain.wikipedia.graph import Links
+from irpretrain.objectives.draws import as_many, some
+from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.wikipedia.graph import Links
+from irpretrain.wikipedia.segments import segments
 
 NEEDS = frozenset({"positions", "graph"})
 
@@ -101,54 +99,27 @@ class Choice(NamedTuple):
     repeated: int
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the groups of one stage of PHP: one query, the span of a segment; several whole documents.
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield the groups of one stage of PHP: one query, the span of a segment; several whole documents; anchors.
 
-    Args:
-        documents: DOCUMENTS table of the shard.
-        statistics: not used.
-        tokens: token store of the shard.
-        graph: directory of the collection's graph.
-        options: see `Options`.
-        text: fields that made the token store.
-        seed: of the random streams.
-        output: GROUPS table, with anchors; written whole or not at all.
-
-    Returns:
-        Counts: documents, skipped by reason, documents with groups, groups, sequences, negatives_repeated; of documents
-        that are not skipped as short or without links: segments that link any, those of them without documents to
-        prefer, without others, or beyond the token store, and linked documents in D1 to D5 summed over these segments.
+    Counts negatives_repeated; of documents that are not skipped as short or without links: segments that link any,
+    those of them without documents to prefer, without others, or beyond the token store, and linked documents in D1 to
+    D5 summed over these segments.
     """
-    from irpretrain.objectives.articles import write_groups
-    from irpretrain.objectives.draws import stream_of
-    from irpretrain.objectives.groups import Span, group
-    from irpretrain.objectives.link_source import LinkSource
-    from irpretrain.wikipedia.segments import segments
-
-    source = LinkSource.open(graph, documents)
+    source = LinkSource.open(shard)
     long_enough = source.words >= options.minimum_words
-    extra: Counter[str] = Counter()
-
-    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    counts.update(dict.fromkeys(("negatives_repeated", *SEGMENTS, *RELATIONS), 0))
+    for article in shard.articles(counts):
         links = source.links(article)
         if article.length < options.minimum_words or links is None:
-            skipped["no_links" if links is None else "short"] += 1
-            return
+            counts.skip("no_links" if links is None else "short")
+            continue
         bounds = segments(article.body, source.graph.segment_words)
         spans = [article.span(start, end) for start, end in bounds]
-        rng = stream_of(seed, options.type, article.document_id)
-        choices = choose(links, options, rng, long_enough, [span is not None for span in spans], extra)
+        rng = shard.stream(options.type, article.document_id)
+        choices = choose(links, options, rng, long_enough, [span is not None for span in spans], counts)
         if not choices:
-            skipped["no_segment_with_both"] += 1
+            counts.skip("no_segment_with_both")
         for sample, choice in enumerate(choices):
             query = spans[choice.segment]
             assert query is not None
@@ -165,10 +136,7 @@ def build_groups(
                 sample=sample,
                 anchors=[article.pieces(*anchor) if anchor else None for anchor in marked],
             )
-            extra["negatives_repeated"] += choice.repeated
-
-    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    return {**counts, **{name: extra[name] for name in ("negatives_repeated", *SEGMENTS, *RELATIONS)}}
+            counts["negatives_repeated"] += choice.repeated
 
 
 def choose(
@@ -177,7 +145,7 @@ def choose(
     rng: np.random.Generator,
     usable: np.ndarray,
     readable: Sequence[bool],
-    counts: Counter[str],
+    counts: Counts,
 ) -> list[Choice]:
     """Return the groups of one stage of an article, by segment.
 
@@ -190,7 +158,6 @@ def choose(
         counts: takes how many segments link any document, how many of them are passed over and why, and how many usable
             documents are in D1 to D5, summed over them.
     """
-    from irpretrain.objectives.draws import as_many, some
 
     preferred, others = STAGES[options.type]
     if options.fifth_group == "negative" and options.type == "hp":
@@ -201,7 +168,8 @@ def choose(
             name: nodes[usable[nodes]].tolist()
             for name, nodes in zip(RELATIONS, links.groups(segment), strict=True)
         }
-        counts.update({name: len(nodes) for name, nodes in members.items()})
+        for name, nodes in members.items():
+            counts[name] += len(nodes)
         positives = [node for name in preferred for node in members[name]]
         negatives = [node for name in others for node in members[name]]
         counts["segments"] += 1

@@ -6,49 +6,19 @@ docs/methods/baselines.md states everything exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
-from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.objectives.passages import Passage
-    from irpretrain.text.sentences import Characters
+from irpretrain.objectives.draws import some
+from irpretrain.objectives.groups import Group
+from irpretrain.objectives.own_passages import Choice, PassageOptions, passage_groups
+from irpretrain.objectives.passages import Passage, long_sentences
+from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
-
-
-class PassageOptions(Section):
-    """What the two objectives that match a sentence with a passage of its article (ICT and BFS) share."""
-
-    passage_words: int = Field(
-        128,
-        ge=1,
-        description="Maximum passage length: whole sentences of one section; a longer sentence is a passage "
-        "alone.",
-        json_schema_extra={"unit": "words"},
-    )
-    minimum_query_words: int = Field(
-        3, ge=1, description="Minimum length of a query sentence.", json_schema_extra={"unit": "words"}
-    )
-    negatives: int = Field(
-        4,
-        ge=1,
-        description="Passages of other random documents, as negatives.",
-        json_schema_extra={"unit": "passages"},
-    )
-    groups_per_document: int | None = Field(
-        1,
-        ge=1,
-        description="Maximum groups per document, drawn at random; null: all.",
-        json_schema_extra={"unit": "groups"},
-    )
 
 
 class Options(PassageOptions):
@@ -63,57 +33,16 @@ class Options(PassageOptions):
     )
 
 
-class Choice(NamedTuple):
-    """A passage, one of its sentences, and whether this is left out of it."""
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield ICT's groups: one query, the span of a sentence; several documents, spans.
 
-    passage: Passage
-    sentence: Characters
-    without: bool
-
-
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-    collection: Sequence[str | Path],
-    collection_tokens: Sequence[str | Path],
-) -> dict[str, Any]:
-    """Write the ICT groups of a corpus shard: one query, the span of a sentence; several documents, spans.
-
-    Args:
-        documents: DOCUMENTS table of the shard.
-        statistics: not used.
-        tokens: token store of the shard.
-        graph: directory of the collection's graph.
-        options: see `Options`.
-        text: fields that made the token stores.
-        seed: of the random streams.
-        output: GROUPS table; written whole or not at all.
-        collection: DOCUMENTS tables of all shards of the collection, for passages of other documents.
-        collection_tokens: token stores of these shards, in the same order.
-
-    Returns:
-        Counts: documents, skipped by reason, groups not made of others by reason, groups, sequences; of what was drawn
-        of other documents negatives_repeated, negatives_lacking (of documents without such a passage), and
-        groups_without_negatives (not made, as all were lacking).
+    Counts as `own_passages.passage_groups` does.
     """
-    from irpretrain.objectives.own_passages import write_passage_groups
-
-    return write_passage_groups(
-        documents, tokens, graph, options, text, seed, output, collection, collection_tokens, choose
-    )
+    return passage_groups(shard, options, counts, choose)
 
 
 def choose(body: str, found: Sequence[Passage], options: Options, rng: np.random.Generator) -> list[Choice]:
     """Return a sentence of each of some passages that have another one, in the order of the text."""
-    from irpretrain.objectives.draws import some
-    from irpretrain.objectives.passages import long_sentences
-
     usable = [
         (passage, candidates)
         for passage in found

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from irpretrain.objectives.articles import Article
-    from irpretrain.wikipedia.graph import Graph, Links
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.objectives.articles import Article
+from irpretrain.objectives.shard import Shard
+from irpretrain.wikipedia.graph import Graph, Links
 
 
 class LinkSource:
@@ -28,13 +27,10 @@ class LinkSource:
         self._next: Links | None = next(self._links, None)
 
     @classmethod
-    def open(cls, graph: str | Path, documents: str | Path) -> LinkSource:
-        """Open the graph in a directory for the documents of a DOCUMENTS table."""
-        from irpretrain.contracts import DOCUMENTS
-        from irpretrain.wikipedia.graph import Graph
-
-        opened = Graph.open(graph)
-        identifiers = DOCUMENTS.read(documents, columns=["document_id"]).column("document_id")
+    def open(cls, shard: Shard) -> LinkSource:
+        """Open the collection's graph for the documents of a shard."""
+        opened = Graph.open(shard.graph)
+        identifiers = DOCUMENTS.read(shard.documents, columns=["document_id"]).column("document_id")
         return cls(opened, opened.nodes(identifiers))
 
     def node(self, article: Article) -> int:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.objectives.articles import Article
-    from irpretrain.objectives.draws import RandomDocuments
-    from irpretrain.objectives.groups import Span
+from irpretrain.objectives.articles import Article
+from irpretrain.objectives.draws import RandomDocuments, some
+from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.wikipedia.tree import SEE_ALSO, within
 
 NEEDS = frozenset({"positions", "graph"})
 
@@ -77,47 +75,29 @@ class Choice(NamedTuple):
     repeated: int
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the LTM groups of a corpus shard: one query, an article; several whole documents.
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield LTM's groups: one query, an article; several whole documents.
 
-    Args as for `irpretrain.objectives.hyperlink_prediction.build_groups`, without anchors.
-
-    Returns:
-        Counts: documents, skipped by reason, documents with groups, groups, sequences, negatives_repeated; edges of
-        the shard's documents, by kind: those used, each in one group, and those of the configured kind that were not,
-        by reason.
+    Counts negatives_repeated; edges of the shard's documents, by kind: those used, each in one group, and those of the
+    configured kind that were not, by reason.
     """
-    from irpretrain.objectives.articles import write_groups
-    from irpretrain.objectives.draws import RandomDocuments, stream_of
-    from irpretrain.objectives.groups import Span, group
-    from irpretrain.objectives.link_source import LinkSource
-
-    source = LinkSource.open(graph, documents)
+    source = LinkSource.open(shard)
     others = RandomDocuments(source.drawable, options.minimum_words)
-    extra: Counter[str] = Counter()
+    used = Counter({"see-also": 0, "symmetric": 0})
     unused = Counter(dict.fromkeys(UNUSED, 0))
-
-    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    counts.update(negatives_repeated=0, edges_used=used, edges_not_used=unused)
+    for article in shard.articles(counts):
         own = source.node(article)
         adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
         query = query_span(article, options.query_ends_at_see_also)
         if article.length < options.minimum_words or query is None:
-            skipped["no_text_before_see_also" if article.length >= options.minimum_words else "short"] += 1
+            counts.skip("no_text_before_see_also" if article.length >= options.minimum_words else "short")
             unused["of_skipped_documents"] += len(adjacent)
-            return
+            continue
         # Random documents are never disambiguation pages: one among the preferred would be told by its form.
         articles = [node for node in adjacent if not source.graph.disambiguation[node]]
         linked = [node for node in articles if source.words[node] >= options.minimum_words]
-        rng = stream_of(seed, options.type, article.document_id)
+        rng = shard.stream(options.type, article.document_id)
         choices = choose(own, linked, others, options, rng)
         unused["to_disambiguation_pages"] += len(adjacent) - len(articles)
         unused["to_short_documents"] += len(articles) - len(linked)
@@ -125,21 +105,13 @@ def build_groups(
             unused["above_positives_per_document"] += len(linked) - len(choices)
         else:
             reason = "no_other_documents" if linked else "short_links" if articles else "no_links"
-            skipped[reason] += 1
+            counts.skip(reason)
             unused["without_other_documents"] += len(linked)
         for sample, choice in enumerate(choices):
             spans = [Span(source.document_id(node)) for node in (choice.positive, *choice.negatives)]
-            extra["negatives_repeated"] += choice.repeated
+            counts["negatives_repeated"] += choice.repeated
+            used[options.links] += 1
             yield group(article.place, [query], spans, sample=sample)
-
-    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    used = {kind: counts["groups"] if kind == options.links else 0 for kind in ("see-also", "symmetric")}
-    return {
-        **counts,
-        "negatives_repeated": extra["negatives_repeated"],
-        "edges_used": used,
-        "edges_not_used": dict(unused),
-    }
 
 
 def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
@@ -147,9 +119,6 @@ def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
 
     A See Also list names the titles of the very documents that are to be preferred, so it must not be read.
     """
-    from irpretrain.objectives.groups import Span
-    from irpretrain.wikipedia.tree import SEE_ALSO, within
-
     if article.pieces(0, len(article.body)) is None:
         return None
     inside = within(article.sections, (SEE_ALSO,))
@@ -165,8 +134,6 @@ def choose(
     own: int, linked: Sequence[int], others: RandomDocuments, options: Options, rng: np.random.Generator
 ) -> list[Choice]:
     """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
-    from irpretrain.objectives.draws import some
-
     choices = []
     for positive in some(rng, linked, options.positives_per_document):
         negatives, repeated = others.draw(rng, options.negatives, {own, *linked})

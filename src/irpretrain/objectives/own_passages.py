@@ -7,23 +7,60 @@ nothing but the words tells an article's own passage from the others.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from irpretrain.config.text import TextConfig
-from irpretrain.objectives.groups import Span
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
 
-if TYPE_CHECKING:
-    import numpy as np
+from irpretrain.config.base import Section
+from irpretrain.objectives.articles import Article, stream_articles
+from irpretrain.objectives.draws import RandomDocuments, by_document
+from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.passages import Passage, passages
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.text.sentences import Characters
 
-    from irpretrain.objectives.articles import Article
-    from irpretrain.objectives.ict import Choice
-    from irpretrain.objectives.passages import Passage
 
-    Choose = Callable[[str, Sequence[Passage], Any, np.random.Generator], list[Choice]]
+class PassageOptions(Section):
+    """What the two objectives that match a sentence with a passage of its article (ICT and BFS) share."""
+
+    passage_words: int = Field(
+        128,
+        ge=1,
+        description="Maximum passage length: whole sentences of one section; a longer sentence is a passage "
+        "alone.",
+        json_schema_extra={"unit": "words"},
+    )
+    minimum_query_words: int = Field(
+        3, ge=1, description="Minimum length of a query sentence.", json_schema_extra={"unit": "words"}
+    )
+    negatives: int = Field(
+        4,
+        ge=1,
+        description="Passages of other random documents, as negatives.",
+        json_schema_extra={"unit": "passages"},
+    )
+    groups_per_document: int | None = Field(
+        1,
+        ge=1,
+        description="Maximum groups per document, drawn at random; null: all.",
+        json_schema_extra={"unit": "groups"},
+    )
+
+
+class Choice(NamedTuple):
+    """A passage, one of its sentences, and whether this is left out of it."""
+
+    passage: Passage
+    sentence: Characters
+    without: bool
+
+
+Choose = Callable[[str, Sequence[Passage], Any, np.random.Generator], list[Choice]]
+"""Chooses among the passages of a body, by the options and a random stream."""
 
 
 class Draft(NamedTuple):
@@ -37,71 +74,47 @@ class Draft(NamedTuple):
     stream: str
 
 
-def write_passage_groups(
-    documents: str | Path,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Any,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-    collection: Sequence[str | Path],
-    collection_tokens: Sequence[str | Path],
-    choose: Choose,
-) -> dict[str, Any]:
-    """Write a group for each choice that `choose` makes of an article's passages; see `ict.build_groups`."""
-    from irpretrain.contracts import GROUPS
-    from irpretrain.objectives.articles import draft_groups
-    from irpretrain.objectives.draws import RandomDocuments, stream_of
-    from irpretrain.objectives.groups import group
-    from irpretrain.objectives.link_source import LinkSource
+def passage_groups(shard: Shard, options: PassageOptions, counts: Counts, choose: Choose) -> Iterator[Group]:
+    """Yield a group for each choice that `choose` makes of an article's passages.
 
-    source = LinkSource.open(graph, documents)
+    Counts, of what was drawn of other documents, negatives_repeated, negatives_lacking (of documents without such a
+    passage), and groups_without_negatives (not made, as all were lacking).
+    """
+    counts.update(negatives_repeated=0, negatives_lacking=0, groups_without_negatives=0)
+    drafts = list(counts.tally(draft_groups(shard, options, counts, choose)))
+    drawn = iter(_draw_passages(shard, options, drafts, choose))
+    for draft in drafts:
+        rest = [span for _ in draft.others if (span := next(drawn)) is not None]
+        counts["negatives_lacking"] += len(draft.others) - len(rest)
+        if rest:
+            yield group(draft.place, [draft.query], [draft.passage, *rest], sample=draft.sample)
+        else:
+            counts["groups_without_negatives"] += 1
+
+
+def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> Iterator[Draft]:
+    """Yield what the articles alone say of their groups."""
+    source = LinkSource.open(shard)
     others = RandomDocuments(source.drawable)
-    extra = Counter(negatives_repeated=0, negatives_lacking=0, groups_without_negatives=0)
-
-    def drafts_of(article: Article, skipped: Counter[str]) -> Iterator[Draft]:
-        own = source.node(article)
-        rng = stream_of(seed, options.type, article.document_id)
+    for article in shard.articles(counts):
+        rng = shard.stream(options.type, article.document_id)
         made = 0
         for choice in choose(article.body, passages_of(article, options), options, rng):
             spans = own_spans(article, choice)
-            negatives, repeated = others.draw(rng, options.negatives, {own})
+            negatives, repeated = others.draw(rng, options.negatives, {source.node(article)})
             if spans is None or not negatives:
-                skipped["no_other_documents" if spans else "beyond_token_store"] += 1
+                counts.skip("no_other_documents" if spans else "beyond_token_store")
                 continue
             names = tuple(source.document_id(node) for node in negatives)
             yield Draft(article.place, made, *spans, names, f"{article.document_id}/{made}")
             made += 1
-            extra["negatives_repeated"] += repeated
+            counts["negatives_repeated"] += repeated
         if not made:
-            skipped["no_passage_with_a_sentence"] += 1
-
-    drafts, counts = draft_groups(documents, tokens, text, options.type, drafts_of)
-    draw = partial(
-        _draw, options=options.model_copy(update={"groups_per_document": 1}), choose=choose, seed=seed
-    )
-    wanted = ((name, f"{d.stream}/{number}") for d in drafts for number, name in enumerate(d.others))
-    drawn = iter(_draw_passages(collection, collection_tokens, text, wanted, draw))
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for draft in drafts:
-            rest = [span for _ in draft.others if (span := next(drawn)) is not None]
-            extra["negatives_lacking"] += len(draft.others) - len(rest)
-            if rest:
-                extra["sequences"] += 1 + len(rest)
-                yield group(draft.place, [draft.query], [draft.passage, *rest], sample=draft.sample)
-            else:
-                extra["groups_without_negatives"] += 1
-
-    groups = GROUPS.write(output, rows())
-    return {**counts, "groups": groups, "sequences": extra.pop("sequences", 0), **extra}
+            counts.skip("no_passage_with_a_sentence")
 
 
-def passages_of(article: Article, options: Any) -> list[Passage]:
+def passages_of(article: Article, options: PassageOptions) -> list[Passage]:
     """Return the passages of an article."""
-    from irpretrain.objectives.passages import passages
-
     bounds = [(section.start, section.end) for section in article.sections]
     return passages(article.body, bounds, options.passage_words)
 
@@ -122,52 +135,26 @@ def own_spans(article: Article, choice: Choice) -> tuple[Span, Span] | None:
     return query, Span(article.document_id, first, passage[1], *gap)
 
 
-def _draw_passages(
-    collection: Sequence[str | Path],
-    collection_tokens: Sequence[str | Path],
-    text: TextConfig,
-    wanted: Iterable[tuple[str, str]],
-    draw: Callable[[Article, Sequence[str]], list[Span | None]],
-) -> list[Span | None]:
-    """Draw a passage for each of some documents, in one pass over the collection's tables.
-
-    Args:
-        collection, collection_tokens: DOCUMENTS table and token store of each shard of the collection.
-        text: fields that made the token stores.
-        wanted: the document of each draw, by identifier, and the name of the draw's random stream; a document may be
-            wanted often.
-        draw: makes the draws, by their streams, of one document.
+def _draw_passages(shard: Shard, options: Any, drafts: Iterable[Draft], choose: Choose) -> list[Span | None]:
+    """Draw a passage for each of the drafts' other documents, in one pass over the collection's tables.
 
     Returns:
-        The span of each draw; None where the document has no such passage.
+        The spans in the order of the drafts and their documents; None where a document has no such passage.
     """
-    import pyarrow as pa
-
-    from irpretrain.objectives.articles import stream_articles
-    from irpretrain.objectives.draws import by_document
-
-    places, streams = by_document(wanted)
+    one_passage = options.model_copy(update={"groups_per_document": 1})
+    places, streams = by_document(
+        (name, f"{draft.stream}/{number}") for draft in drafts for number, name in enumerate(draft.others)
+    )
     names = pa.array(sorted(places), pa.string())
-    found: list[Span | None] = [None] * len(streams)
-    for documents, tokens in zip(collection, collection_tokens, strict=True):
-        for article in stream_articles(documents, tokens, text, names):
-            if article is not None:
-                here = places[article.document_id]
-                for place, span in zip(here, draw(article, [streams[place] for place in here]), strict=True):
-                    found[place] = span
-    return found
-
-
-def _draw(
-    article: Article, streams: Sequence[str], options: Any, choose: Choose, seed: int
-) -> list[Span | None]:
-    """Return a passage that a group of `article` could prefer, for each of some random streams."""
-    from irpretrain.objectives.draws import stream_of
-
-    found = passages_of(article, options)
-    drawn: list[Span | None] = []
-    for stream in streams:
-        choices = choose(article.body, found, options, stream_of(seed, f"{options.type} passage", stream))
-        spans = own_spans(article, choices[0]) if choices else None
-        drawn.append(spans and spans[1])
-    return drawn
+    spans: list[Span | None] = [None] * len(streams)
+    for documents, tokens in zip(shard.collection, shard.collection_tokens, strict=True):
+        for article in stream_articles(documents, tokens, shard.text, names):
+            if article is None:
+                continue
+            candidates = passages_of(article, options)
+            for place in places[article.document_id]:
+                rng = shard.stream(f"{options.type} passage", streams[place])
+                choices = choose(article.body, candidates, one_passage, rng)
+                both = own_spans(article, choices[0]) if choices else None
+                spans[place] = both and both[1]
+    return spans

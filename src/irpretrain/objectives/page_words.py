@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from irpretrain.objectives.anchors import WordDraws
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.objectives.anchors import WordDraws
+from irpretrain.objectives.draws import by_document
+from irpretrain.objectives.shard import Shard
 
 ROWS = 4096
 
 
 def draw_page_words(
-    collection: Sequence[str | Path],
-    wanted: Iterable[tuple[str, str]],
-    draws: WordDraws,
-    seed: int,
-    objective: str,
+    shard: Shard, wanted: Iterable[tuple[str, str]], draws: WordDraws, objective: str
 ) -> dict[int, list[str]]:
     """Draw words of some documents.
 
@@ -25,28 +24,22 @@ def draw_page_words(
     costs reading the collection's tables once.
 
     Args:
-        collection: DOCUMENTS tables of all shards of the collection.
+        shard: its `collection` is read.
         wanted: the document of each draw, by identifier, and the name of the draw's random stream; a document may be
             wanted often.
         draws: draws the words of a body.
-        seed, objective: of the random streams.
+        objective: of the random streams.
 
     Returns:
         The words by the place of the draw. Documents that the collection lacks are not in it.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from irpretrain.contracts import DOCUMENTS
-    from irpretrain.objectives.draws import by_document, stream_of
-
     places, streams = by_document(wanted)
     names = pa.array(sorted(places), pa.string())
     found = {}
-    for shard in collection:
-        for batch in DOCUMENTS.stream(shard, ["document_id", "body"], ROWS):
+    for documents in shard.collection:
+        for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS):
             for row in batch.filter(pc.is_in(batch.column("document_id"), value_set=names)).to_pylist():
                 for place in places[row["document_id"]]:
-                    rng = stream_of(seed, f"{objective} page", streams[place])
+                    rng = shard.stream(f"{objective} page", streams[place])
                     found[place] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
     return found

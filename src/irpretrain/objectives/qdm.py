@@ -7,20 +7,24 @@ exactly.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field
 
-from irpretrain.config.text import TextConfig
-from irpretrain.objectives.anchors import Anchor, AnchorOptions
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.objectives.articles import Article
+from irpretrain.contracts import ANCHOR_TEXTS
+from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.articles import stream_articles
+from irpretrain.objectives.draws import as_many, some
+from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.wikipedia.anchor_texts import normal_anchor
 
 NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
 
@@ -45,51 +49,26 @@ class Choice(NamedTuple):
     repeated: int
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-    anchor_texts: str | Path,
-) -> dict[str, Any]:
-    """Write the QDM groups of a corpus shard: one query, literal; several whole documents.
-
-    Args and returns as for `irpretrain.objectives.rdp.build_groups`, and negatives_repeated, and
-        anchor_texts: ANCHOR_TEXTS table of the collection.
-    """
-    from irpretrain.objectives.anchors import WordDraws, anchor_text, find_anchors
-    from irpretrain.objectives.articles import write_groups
-    from irpretrain.objectives.draws import stream_of
-    from irpretrain.objectives.groups import Span, group
-    from irpretrain.objectives.link_source import LinkSource
-    from irpretrain.wikipedia.anchor_texts import normal_anchor
-
-    source, draws = LinkSource.open(graph, documents), WordDraws(statistics, options, text)
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
+    source, draws = LinkSource.open(shard), WordDraws(shard, options)
     usable = source.words > 0
-    linked = read_targets(anchor_texts, own_anchors(graph, documents, tokens, text), usable)
-    extra: Counter[str] = Counter()
-
-    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    linked = read_targets(shard.anchor_texts, own_anchors(shard), usable)
+    counts.update(negatives_repeated=0)
+    for article in shard.articles(counts):
         links = source.links(article)
         anchors = [] if links is None else find_anchors(article, links, usable)
-        rng = stream_of(seed, options.type, article.document_id)
+        rng = shard.stream(options.type, article.document_id)
         leads_to = [linked.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors]
         choices = choose(anchors, leads_to, options, rng)
         if not choices:
-            skipped["no_links" if not anchors else "no_ambiguous_anchor"] += 1
+            counts.skip("no_links" if not anchors else "no_ambiguous_anchor")
         for sample, choice in enumerate(choices):
             around = draws.draw(rng, draws.around(article, choice.anchor), draws.size(rng))
             query = " ".join([*around, anchor_text(article, choice.anchor)])
             ranked = [Span(source.document_id(node)) for node in (choice.anchor.target, *choice.negatives)]
-            extra["negatives_repeated"] += choice.repeated
+            counts["negatives_repeated"] += choice.repeated
             yield group(article.place, [query], ranked, sample=sample)
-
-    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    return {**counts, "negatives_repeated": extra["negatives_repeated"]}
 
 
 def choose(
@@ -106,8 +85,6 @@ def choose(
         options: see `Options`.
         rng: the document's random stream.
     """
-    from irpretrain.objectives.draws import as_many, some
-
     found = []
     for anchor, nodes in zip(anchors, leads_to, strict=True):
         if others := [node for node in nodes if node != anchor.target]:
@@ -118,15 +95,11 @@ def choose(
     ]
 
 
-def own_anchors(graph: str | Path, documents: str | Path, tokens: str | Path, text: TextConfig) -> set[str]:
+def own_anchors(shard: Shard) -> set[str]:
     """Return the anchor texts of a shard, in normal form."""
-    from irpretrain.objectives.articles import stream_articles
-    from irpretrain.objectives.link_source import LinkSource
-    from irpretrain.wikipedia.anchor_texts import normal_anchor
-
-    source = LinkSource.open(graph, documents)
+    source = LinkSource.open(shard)
     found: set[str] = set()
-    for article in stream_articles(documents, tokens, text):
+    for article in stream_articles(shard.documents, shard.tokens, shard.text):
         links = None if article is None else source.links(article)
         if article is not None and links is not None:
             places = zip(links.start.tolist(), links.end.tolist(), strict=True)
@@ -136,10 +109,6 @@ def own_anchors(graph: str | Path, documents: str | Path, tokens: str | Path, te
 
 def read_targets(table: str | Path, wanted: set[str], usable: np.ndarray) -> dict[str, list[int]]:
     """Return the documents, of those that are `usable` (bool [nodes]), that each of some anchor texts leads to."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from irpretrain.contracts import ANCHOR_TEXTS
 
     names = pa.array(sorted(wanted), pa.string())
     found: dict[str, list[int]] = defaultdict(list)

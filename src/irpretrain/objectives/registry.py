@@ -9,7 +9,7 @@ from irpretrain.config.base import Section
 from irpretrain.near_names import instead_of
 
 OBJECTIVES = {
-    "rop": "irpretrain.objectives.rop",
+    "rop": "irpretrain.objectives.prop.rop",
     "srr": "irpretrain.objectives.srr",
     "rwi": "irpretrain.objectives.rwi",
     "ati": "irpretrain.objectives.ati",
@@ -24,9 +24,10 @@ OBJECTIVES = {
     "qdm": "irpretrain.objectives.qdm",
     "rdp": "irpretrain.objectives.rdp",
     "acm": "irpretrain.objectives.acm",
-    "ares": "irpretrain.objectives.ares",
+    "ares": "irpretrain.objectives.ares.ares",
 }
-"""Type of an objective → module with `Options` (its section of the configuration), `NEEDS` and `build_groups`."""
+"""Type of an objective → module with `Options` (its section of the configuration), `NEEDS` (a frozenset of those
+below) and `make_groups(shard, options, counts)`, which yields the groups of a shard (`objectives.shard`)."""
 
 NEEDS = (
     "statistics",
@@ -38,12 +39,8 @@ NEEDS = (
     "axiom_values",
     "predictor",
 )
-"""What an objective may need beside documents and their word pieces, and is made only where one does: the collection's
-statistics, the characters where word pieces begin, the graph of links, the documents of all shards of the collection,
-their token stores, the texts of its anchors, the AXIOM_VALUES of the shard's pseudo-queries, the preference predictor
-that `Options.predictor` names (None where it names none). All from the fourth on are keyword arguments of
-`build_groups` in the objectives that need them; with `axiom_values` comes `axioms`, that section of the configuration.
-"""
+"""What a `Shard` may hold beside documents and their word pieces, and is made only where an objective needs it. With
+`positions`, its token store knows the characters where word pieces begin."""
 
 
 def read_options(name: str, given: Any) -> Section:

@@ -6,22 +6,17 @@ many titles of other sections. docs/methods/wikiformer.md states everything exac
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
 from irpretrain.objectives.boilerplate import Boilerplate
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.objectives.articles import Article
-    from irpretrain.wikipedia.tree import WikiStructureTree
+from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.wikipedia.tree import WikiStructureTree, build_tree
 
 NEEDS = frozenset({"positions"})
 
@@ -60,28 +55,13 @@ class Choice(NamedTuple):
     negatives: list[tuple[str, ...]]
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path | None,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the RWI groups of a corpus shard: several queries; one document, the span of a section.
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield RWI's groups: several queries; one document, the span of a section.
 
-    Args and returns as for `irpretrain.objectives.srr.build_groups`; also counts queries that a small article lacks.
+    Counts negatives_lacking: queries that a small article lacks.
     """
-    from irpretrain.objectives.articles import write_groups
-    from irpretrain.objectives.draws import stream_of
-    from irpretrain.objectives.groups import group
-    from irpretrain.wikipedia.tree import build_tree
-
-    lacking: Counter[str] = Counter()
-
-    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    counts.update(negatives_lacking=0)
+    for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         usable = [
@@ -89,18 +69,15 @@ def build_groups(
             for number, node in enumerate(tree.nodes)
             if number and spans[number] and article.words(node.start, node.end) >= options.minimum_words
         ]
-        choices = choose(tree, usable, options, stream_of(seed, options.type, article.document_id))
+        choices = choose(tree, usable, options, shard.stream(options.type, article.document_id))
         if not choices:
-            skipped["no_section_with_another_query" if usable else "no_section_with_text"] += 1
+            counts.skip("no_section_with_another_query" if usable else "no_section_with_text")
         for sample, choice in enumerate(choices):
-            lacking["negatives_lacking"] += options.negatives - len(choice.negatives)
+            counts["negatives_lacking"] += options.negatives - len(choice.negatives)
             span = spans[choice.node]
             assert span is not None
             queries = [" ".join(titles) for titles in (tree.path(choice.node), *choice.negatives)]
             yield group(article.place, queries, [span], sample=sample)
-
-    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    return {**counts, "negatives_lacking": lacking["negatives_lacking"]}
 
 
 def choose(

@@ -7,22 +7,18 @@ exactly.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
 from irpretrain.objectives.boilerplate import Boilerplate
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.objectives.articles import Article
-    from irpretrain.wikipedia.tree import WikiStructureTree
+from irpretrain.objectives.draws import some
+from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.wikipedia.tree import WikiStructureTree, build_tree
 
 NEEDS = frozenset({"positions"})
 
@@ -75,49 +71,20 @@ class Choice(NamedTuple):
     negatives: list[int]
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path | None,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the SRR groups of a corpus shard: one query, the titles on a path; several documents, spans of sections.
-
-    Args:
-        documents: DOCUMENTS table of the shard.
-        statistics: not used.
-        tokens: token store of the shard.
-        graph: not used.
-        options: see `Options`.
-        text: fields that made the token store.
-        seed: of the random streams.
-        output: GROUPS table; written whole or not at all.
-
-    Returns:
-        Counts: documents, skipped by reason, groups not made of others by reason, documents with groups, groups,
-        sequences.
-    """
-    from irpretrain.objectives.articles import write_groups
-    from irpretrain.objectives.draws import stream_of
-    from irpretrain.objectives.groups import group
-    from irpretrain.wikipedia.tree import build_tree
-
-    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield SRR's groups: one query, the titles on a path; several documents, spans of sections."""
+    for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         competes = [
             span is not None and article.words(node.start, node.end) >= options.minimum_words
             for node, span in zip(tree.nodes, spans, strict=True)
         ]
-        rng = stream_of(seed, options.type, article.document_id)
+        rng = shard.stream(options.type, article.document_id)
         choices = choose(tree, article.levels, competes, options, rng)
         if not choices:
             few = len(tree.nodes) - 1 < max(options.minimum_sections, 1)
-            skipped["too_few_sections" if few else "too_few_candidates"] += 1
+            counts.skip("too_few_sections" if few else "too_few_candidates")
         for sample, choice in enumerate(choices):
             yield group(
                 article.place,
@@ -125,8 +92,6 @@ def build_groups(
                 [span for number in (choice.positive, *choice.negatives) if (span := spans[number])],
                 sample=sample,
             )
-
-    return write_groups(documents, tokens, text, output, options.type, groups_of)
 
 
 def choose(
@@ -145,8 +110,6 @@ def choose(
         options: see `Options`.
         rng: the document's random stream.
     """
-    from irpretrain.objectives.draws import some
-
     if len(tree.nodes) - 1 < options.minimum_sections:
         return []
     deepest = max((levels[node.section] for node in tree.nodes), default=0)

@@ -6,18 +6,17 @@ docs/methods/baselines.md states everything exactly.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
-
-if TYPE_CHECKING:
-    from irpretrain.objectives.articles import Article
+from irpretrain.objectives.draws import RandomDocuments, some
+from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.link_source import LinkSource
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.text.sentences import sentences
 
 NEEDS = frozenset({"positions", "graph"})
 
@@ -49,31 +48,12 @@ class Options(Section):
     )
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path | None,
-    tokens: str | Path,
-    graph: str | Path,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the WLP groups of a corpus shard: one query, the span of a sentence; several whole documents.
-
-    Args and returns as for `irpretrain.objectives.ltm.build_groups`.
-    """
-    from irpretrain.objectives.articles import write_groups
-    from irpretrain.objectives.draws import RandomDocuments, some, stream_of
-    from irpretrain.objectives.groups import Span, group
-    from irpretrain.objectives.link_source import LinkSource
-    from irpretrain.text.sentences import sentences
-
-    source = LinkSource.open(graph, documents)
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+    """Yield WLP's groups: one query, the span of a sentence; several whole documents. Counts negatives_repeated."""
+    source = LinkSource.open(shard)
     others = RandomDocuments(source.drawable)
-    extra: Counter[str] = Counter()
-
-    def groups_of(article: Article, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    counts.update(negatives_repeated=0)
+    for article in shard.articles(counts):
         own, linked = source.node(article), source.targets(article)
         targets = [node for node in linked if source.drawable[node] > 0]
         lead = article.sections[0]
@@ -84,18 +64,15 @@ def build_groups(
             and (span := article.span(start, end)) is not None
         ][: 1 if options.sentence == "first" else None]
         if not targets or not queries:
-            skipped["no_links" if not targets else "no_sentence"] += 1
-            return
-        rng = stream_of(seed, options.type, article.document_id)
+            counts.skip("no_links" if not targets else "no_sentence")
+            continue
+        rng = shard.stream(options.type, article.document_id)
         for sample, target in enumerate(some(rng, targets, options.groups_per_document)):
             query = queries[int(rng.integers(len(queries)))]
             negatives, repeated = others.draw(rng, options.negatives, {own, *linked})
             if not negatives:
-                skipped["no_other_documents"] += 1
-                return
-            extra["negatives_repeated"] += repeated
+                counts.skip("no_other_documents")
+                break
+            counts["negatives_repeated"] += repeated
             ranked = [Span(source.document_id(node)) for node in (target, *negatives)]
             yield group(article.place, [query], ranked, sample=sample)
-
-    counts = write_groups(documents, tokens, text, output, options.type, groups_of)
-    return {**counts, "negatives_repeated": extra["negatives_repeated"]}

@@ -29,7 +29,7 @@ class SampleCounts:
         return sum(self.sizes.values())
 
     def add(self, counts: dict[str, Any]) -> None:
-        """Add one shard's counts, as `objectives.rop` reports them."""
+        """Add one shard's counts, as `objectives.prop.rop` reports them."""
         for size, found in counts.get("set_sizes", {}).items():
             self.sizes[int(size)] = self.sizes.get(int(size), 0) + int(found["pairs"])
             self.expected[int(size)] = self.expected.get(int(size), 0.0) + float(found["expected"])

@@ -60,7 +60,6 @@ def read_terms(
     statistics: str | Path,
     stop_list: StopList,
     stemming: Literal["none", "porter"],
-    resources: str | Path | None = None,
 ) -> Terms:
     """Read the terms of a collection from its merged WORD_COUNTS table.
 
@@ -70,7 +69,7 @@ def read_terms(
     """
     table = WORD_COUNTS.read(statistics)
     words: list[str] = table["word"].to_pylist()
-    stop = load_stop_words(stop_list, resources)
+    stop = load_stop_words(stop_list)
     kept = np.array([word not in stop for word in words], bool)
     spelt = porter_stems(words) if stemming == "porter" else words
     names = sorted({spelt[row] for row in np.flatnonzero(kept)})

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.errors import ConfigError, SetupError
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.progress import progress
+from irpretrain.text.token_store import TokenStore
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from irpretrain.text.pair_sampler import Batch, PairSampler
+    from irpretrain.objectives.prop.pair_sampler import Batch, PairSampler
 
 NEEDS = frozenset({"statistics"})
 DOCUMENTS_PER_BATCH = 1024
@@ -132,87 +136,50 @@ class Options(Section):
         return self
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: str | Path,
-    tokens: str | Path | Sequence[str | Path] | None,
-    graph: None,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-    resources: str | Path | None = None,
-) -> dict[str, Any]:
-    """Draw the word-set pairs of one corpus shard (PROP, Algorithm 1).
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
+    """Yield the word-set pairs of a shard (PROP, Algorithm 1): two literal queries, the preferred one first; one
+    document, whole.
 
-    Args:
-        documents: a DOCUMENTS table, in corpus order.
-        statistics: merged WORD_COUNTS of the whole collection.
-        tokens: token store (or stores) that holds the shard's documents; needed only where short documents are
-            skipped.
-        graph: nothing; links are not needed.
-        options: this objective's options.
-        text: how fields become a text, and a text words; as the statistics were made with.
-        seed: seed of the random streams, which are named by (seed, "rop", document id).
-        output: a GROUPS table in corpus order: two literal queries, the preferred one first; one document, whole.
-        resources: directory that holds `stopwords/`; by default the source tree's.
-
-    Returns:
-        Counts: documents read, skipped by reason, pairs, ties, drawn words, words outside the document, sets with
-        a repeated word, set sizes observed and expected.
+    The token store is needed only where short documents are skipped. Counts documents read, skipped by reason, pairs,
+    ties, drawn words, words outside the document, sets with a repeated word, set sizes observed and expected.
 
     Raises:
         InputError: the vocabulary is empty.
         ConfigError: `text.max_word_pieces` leaves every document short.
         SetupError: short documents are to be skipped, and there is no token store.
     """
-    from irpretrain.atomic import atomic_file
-    from irpretrain.contracts import DOCUMENTS, GROUPS, ContractWriter
-    from irpretrain.progress import progress
-    from irpretrain.text.pair_sampler import PairSampler
+    from irpretrain.objectives.prop.pair_sampler import PairSampler  # numba
 
-    sampler = PairSampler(statistics, options, text, seed, resources)
-    skip = _skip_probabilities(documents, tokens, options, text)
-    columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
-    batches = DOCUMENTS.stream(documents, columns=columns, rows=DOCUMENTS_PER_BATCH)
-    title = f"sample pairs {Path(output).stem}"
+    sampler = PairSampler(shard.statistics, options, shard.text, shard.seed)
+    skip = _skip_probabilities(shard, options)
+    columns = list(dict.fromkeys(["document_id", "part", "position", *shard.text.fields]))
+    batches = DOCUMENTS.stream(shard.documents, columns=columns, rows=DOCUMENTS_PER_BATCH)
+    title = f"sample pairs {Path(shard.documents).stem}"
     report = _Report()
-    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
-        for rows in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
-            batch = sampler.sample(rows, skip[: rows.num_rows])
-            skip = skip[rows.num_rows :]
-            writer.add(batch.groups(drop_ties=options.ties == "drop"))
-            report.add(batch)
-    return report.counts(options, sampler)
+    for rows in progress(batches, title, "documents", DOCUMENTS.count(shard.documents), size=len):
+        batch = sampler.sample(rows, skip[: rows.num_rows])
+        skip = skip[rows.num_rows :]
+        yield batch.groups(drop_ties=options.ties == "drop")
+        report.add(batch)
+    counts.update(report.counts(options, sampler))
 
 
-def _skip_probabilities(
-    documents: str | Path,
-    tokens: str | Path | Sequence[str | Path] | None,
-    options: Options,
-    text: TextConfig,
-) -> np.ndarray:
+def _skip_probabilities(shard: Shard, options: Options) -> np.ndarray:
     """Return float64[documents]: `short_document_skip` for documents with few word pieces, 0 for others."""
-    import numpy as np
-
-    from irpretrain.contracts import DOCUMENTS
-    from irpretrain.errors import ConfigError, SetupError
-
     if options.short_document_pieces == 0 or options.short_document_skip == 0:
-        return np.zeros(DOCUMENTS.count(documents))
-    if text.max_word_pieces is not None and text.max_word_pieces < options.short_document_pieces:
+        return np.zeros(DOCUMENTS.count(shard.documents))
+    most = shard.text.max_word_pieces
+    if most is not None and most < options.short_document_pieces:
         raise ConfigError(
             f"short_document_pieces: {options.short_document_pieces} is more than text.max_word_pieces "
-            f"({text.max_word_pieces}) keeps of any document, so all would count as short; lower one or raise the other"
+            f"({most}) keeps of any document, so all would count as short; lower one or raise the other"
         )
-    if tokens is None:
+    if not shard.tokens:
         raise SetupError(
             "short_document_pieces needs a token store; give one, or set short_document_pieces to 0"
         )
-    from irpretrain.text.token_store import TokenStore
-
-    store = TokenStore.open([tokens] if isinstance(tokens, str | Path) else list(tokens))
-    rows = store.rows(DOCUMENTS.read(documents, columns=["document_id"]).column("document_id"))
+    store = TokenStore.open([shard.tokens])
+    rows = store.rows(DOCUMENTS.read(shard.documents, columns=["document_id"]).column("document_id"))
     return np.where(store.lengths[rows] < options.short_document_pieces, options.short_document_skip, 0.0)
 
 

@@ -14,14 +14,9 @@ import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
 from irpretrain.objectives.pair_groups import pair_groups
-from irpretrain.randomness import stream_key
-from irpretrain.text.alias import alias_table
-from irpretrain.text.compose import texts_of
-from irpretrain.text.language_model import RARE, CollectionModel, read_collection_model
-from irpretrain.text.set_sizes import cumulative, set_size_probabilities
-from irpretrain.text.stop_words import load_stop_words
-from irpretrain.text.subsampling import keep_probabilities
-from irpretrain.text.word_sets import (
+from irpretrain.objectives.prop.language_model import RARE, CollectionModel, read_collection_model
+from irpretrain.objectives.prop.subsampling import keep_probabilities
+from irpretrain.objectives.prop.word_sets import (
     DOCUMENT_AND_SAMPLE,
     EMPTY,
     RANDOM,
@@ -33,10 +28,15 @@ from irpretrain.text.word_sets import (
     Tables,
     draw_pairs,
 )
+from irpretrain.randomness import stream_key
+from irpretrain.text.alias import alias_table
+from irpretrain.text.compose import texts_of
+from irpretrain.text.set_sizes import cumulative, set_size_probabilities
+from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import word_finder
 
 if TYPE_CHECKING:
-    from irpretrain.objectives.rop import Options
+    from irpretrain.objectives.prop.rop import Options
 
 STAGE = "rop"
 """Name of the random streams: (seed, "rop", document id)."""
@@ -57,11 +57,10 @@ class PairSampler:
         options: Options,
         text: TextConfig,
         seed: int,
-        resources: str | Path | None = None,
     ) -> None:
         self.collection: CollectionModel = read_collection_model(
             statistics,
-            stop_words=load_stop_words(options.stop_list, resources),
+            stop_words=load_stop_words(options.stop_list),
             minimum_count=options.minimum_count,
             background=options.background,
             mu=options.mu,

@@ -8,19 +8,24 @@ is one pair: one document, two pseudo-queries of equal length. docs/methods/ares
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field, model_validator
 
-from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig
+from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.config.base import Section
-from irpretrain.config.text import TextConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.errors import ConfigError
+from irpretrain.objectives.pair_groups import pair_groups
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.progress import progress
+from irpretrain.randomness import stream_key
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
     from irpretrain.axioms.pair_choice import Choice, Rule
     from irpretrain.axioms.value_batches import ValueBatch
 
@@ -96,93 +101,53 @@ class Options(Section):
         return self
 
 
-def build_groups(
-    documents: str | Path,
-    statistics: None,
-    tokens: str | Path | None,
-    graph: None,
-    options: Options,
-    text: TextConfig,
-    seed: int,
-    output: str | Path,
-    *,
-    axiom_values: str | Path,
-    predictor: str | Path | None,
-    axioms: AxiomsConfig,
-) -> dict[str, Any]:
-    """Choose pairs of the pseudo-queries of one corpus shard.
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
+    """Choose pairs among the shard's pseudo-queries: two literal queries, the preferred one first, with the
+    probabilities of being preferred as scores (1 and 0 with agreement strict); one document, whole.
 
-    Args:
-        documents: a DOCUMENTS table, of which only the number of rows is read.
-        statistics, tokens, graph, text: not looked at.
-        options: this objective's options.
-        seed: seed of the random streams, which are named by (seed, "ares", document id).
-        output: a GROUPS table in corpus order: two literal queries, the preferred one first, with the probabilities of
-            being preferred as scores (1 and 0 with agreement strict); one document, whole.
-        axiom_values: AXIOM_VALUES of the shard's pseudo-queries.
-        predictor: directory of the predictor; None with agreement strict.
-        axioms: how features are made of values.
-
-    Returns:
-        Counts: documents, those that give nothing by reason, pairs of equal length, pairs considered by what became of
-        them, pairs used; for each axiom how many of these it agrees with, disagrees with, and says nothing about; the
-        histogram of probabilities of the pairs considered.
+    Of the documents only the number is read. Counts documents, those that give nothing by reason, pairs of equal
+    length, pairs considered by what became of them, pairs used; for each axiom how many of these it agrees with,
+    disagrees with, and says nothing about; the histogram of probabilities of the pairs considered.
 
     Raises:
         ConfigError: the options need a predictor and there is none.
         IntegrityError: the values or the predictor cannot be used.
     """
-    from irpretrain.atomic import atomic_file
-    from irpretrain.axioms.pair_choice import choose_pairs
+    from irpretrain.axioms.pair_choice import choose_pairs  # numba
     from irpretrain.axioms.value_batches import whole_documents
-    from irpretrain.contracts import DOCUMENTS, GROUPS, ContractWriter
-    from irpretrain.progress import progress
-    from irpretrain.randomness import stream_key
 
-    rule, report = _rule(options, predictor, axioms), _Report()
-    batches = progress(
-        whole_documents(axiom_values),
-        f"choose pairs {Path(output).stem}",
-        "documents",
-        size=lambda batch: len(batch.document_ids),
-    )
-    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
-        for batch in batches:
-            choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in batch.document_ids], rule)
-            writer.add(_groups(batch, choice, strict=options.agreement == "strict"))
-            report.add(choice)
-    return report.counts(DOCUMENTS.count(documents), options)
+    rule, report = _rule(options, shard), _Report()
+    title = f"choose pairs {Path(shard.documents).stem}"
+    batches = whole_documents(shard.axiom_values)
+    for batch in progress(batches, title, "documents", size=lambda batch: len(batch.document_ids)):
+        keys = [stream_key(shard.seed, STAGE, name) for name in batch.document_ids]
+        choice = choose_pairs(batch, keys, rule)
+        yield _groups(batch, choice, strict=options.agreement == "strict")
+        report.add(choice)
+    counts.update(report.counts(DOCUMENTS.count(shard.documents), options))
 
 
-def _rule(options: Options, predictor: str | Path | None, axioms: AxiomsConfig) -> Rule:
-    import numpy as np
-
-    from irpretrain.axioms.pair_choice import PREDICTOR, STRICT, Rule
+def _rule(options: Options, shard: Shard) -> Rule:
+    from irpretrain.axioms.pair_choice import PREDICTOR, STRICT, Rule  # numba
     from irpretrain.axioms.predictor import load_predictor
-    from irpretrain.errors import ConfigError
 
-    if options.agreement == "predictor" and predictor is None:
+    if options.agreement == "predictor" and not shard.predictor:
         raise ConfigError("an objective of type ares with agreement predictor needs a trained predictor")
     strict = options.agreement == "strict"
     return Rule(
         kind=STRICT if strict else PREDICTOR,
-        table=np.full(1, 0.5) if strict or predictor is None else load_predictor(predictor).table,
+        table=np.full(1, 0.5) if strict else load_predictor(shard.predictor).table,
         threshold=options.threshold or 0.5,
         keep_ties=options.ties == "keep",
         must_agree=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
         all_prefer=options.strict_ties == "refused",
-        stm_2_threshold=axioms.stm_2_threshold,
+        stm_2_threshold=shard.axioms.stm_2_threshold,
         wanted=options.pairs_per_document,
         only_first=options.draw == "first",
     )
 
 
 def _groups(batch: ValueBatch, choice: Choice, strict: bool) -> pa.Table:
-    import numpy as np
-    import pyarrow as pa
-
-    from irpretrain.objectives.pair_groups import pair_groups
-
     rows = batch.rows.combine_chunks()
     queries = pa.array(np.column_stack([choice.preferred, choice.other]).ravel())
     probability = np.ones(len(choice.document)) if strict else choice.probability
@@ -218,7 +183,7 @@ class _Report:
             self._arrays[name] = self._arrays.get(name, 0) + values
 
     def counts(self, documents: int, options: Options) -> dict[str, Any]:
-        from irpretrain.axioms.pair_choice import BINS, FATES
+        from irpretrain.axioms.pair_choice import BINS, FATES  # numba
 
         sums = self._sums
         fates = [int(count) for count in self._arrays.get("fates", [0] * len(FATES))]

@@ -10,8 +10,8 @@ c(w,D), |D|, DF and the mean |D| are taken over V, so that (3) and (4) sum to on
 is another temperature T, which the paper does not have (T = 1). The sums of (6) run over the support: the words of V
 that the document holds, or all of V as the paper prints it. Words are as written, not stemmed.
 
-This module spells a whole distribution out. Sampling at speed is in `irpretrain.text.contrastive_draws`; the tests hold
-one against the other.
+This module spells a whole distribution out. `contrastive_draws` samples at speed; the tests hold one
+against the other.
 """
 
 from __future__ import annotations
@@ -94,21 +94,18 @@ def softmax(values: np.ndarray, temperature: float) -> np.ndarray:
     return np.asarray(weights / weights.sum())
 
 
-def read_contrastive_model(
-    statistics: str | Path, options: PseudoQueriesConfig, resources: str | Path | None = None
-) -> ContrastiveModel:
+def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig) -> ContrastiveModel:
     """Read the collection's side from its merged WORD_COUNTS table.
 
     Args:
         statistics: merged WORD_COUNTS of the collection.
         options: stop_list, minimum_count and mu are used.
-        resources: directory that holds `stopwords/`; by default the source tree's.
 
     Raises:
         InputError: no word is left for the vocabulary.
     """
     table = WORD_COUNTS.read(statistics, ["word", "count", "documents"])
-    stop = pa.array(sorted(load_stop_words(options.stop_list, resources)), pa.string())
+    stop = pa.array(sorted(load_stop_words(options.stop_list)), pa.string())
     kept = pc.and_(
         pc.invert(pc.is_in(table["word"], value_set=stop)),
         pc.greater_equal(table["count"], options.minimum_count),

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 from irpretrain.atomic import atomic_file
 from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
 from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.objectives.ares.contrastive import OUTSIDE, read_contrastive_model
+from irpretrain.objectives.ares.contrastive_draws import DrawnQueries, Rules, Tables, draw_queries
+from irpretrain.objectives.ares.weight_classes import no_classes, weight_classes
 from irpretrain.progress import progress
 from irpretrain.randomness import stream_key
-from irpretrain.text.contrastive import OUTSIDE, read_contrastive_model
-from irpretrain.text.contrastive_draws import DrawnQueries, Rules, Tables, draw_queries
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.temperature import read_temperature
-from irpretrain.text.weight_classes import no_classes, weight_classes
 from irpretrain.text.word_store import WordStore
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def sample_pseudo_queries(
     seed: int,
     output: str | Path,
     temperature: str | Path | None = None,
-    resources: str | Path | None = None,
 ) -> dict[str, Any]:
     """Draw the pseudo-queries of the documents of one corpus shard.
 
@@ -53,7 +52,6 @@ def sample_pseudo_queries(
         output: a DOCUMENT_QUERIES table in corpus order. A query is its words in the order drawn, joined by spaces;
             query_id is empty. Documents without a word of the vocabulary have no queries, all others `per_document`.
         temperature: what `irpretrain.axioms.calibration` found for the collection, where the options ask for it.
-        resources: directory that holds `stopwords/`; by default the source tree's.
 
     Returns:
         Counts: documents, documents without words, queries, words, words outside their document, queries that are
@@ -70,7 +68,7 @@ def sample_pseudo_queries(
         options = options.at(read_temperature(temperature))
         origin = f"calibrated, {temperature}"
     store = WordStore.open(words)
-    sampler = PseudoQuerySampler(statistics, options, seed, resources)
+    sampler = PseudoQuerySampler(statistics, options, seed)
     if store.vocabulary != len(sampler.tables.number_of):
         raise IntegrityError(
             words,
@@ -104,7 +102,6 @@ class PseudoQuerySampler:
         statistics: str | Path,
         options: PseudoQueriesConfig,
         seed: int,
-        resources: str | Path | None = None,
     ) -> None:
         """Read what is drawn from.
 
@@ -118,7 +115,7 @@ class PseudoQuerySampler:
                 "pseudo_queries.temperature: calibrated names no number; calibrate the collection first "
                 "(irpretrain.axioms.calibration), or give a number"
             )
-        model = read_contrastive_model(statistics, options, resources)
+        model = read_contrastive_model(statistics, options)
         self._seed = seed
         self._whole = options.support == "collection"
         self.names = model.words

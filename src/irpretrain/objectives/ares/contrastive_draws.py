@@ -1,7 +1,7 @@
 """Pseudo-queries from the contrastive term distribution (ARES, section 4.1), compiled.
 
 What can be drawn of a document are its *units*: each of its own words, and, where the whole collection is the support,
-the classes of the words that it lacks (`irpretrain.text.weight_classes`). A unit has a weight (its number of words
+the classes of the words that it lacks (`weight_classes`). A unit has a weight (its number of words
 times the largest exp(γ/T) among them), so a draw is one search in running sums, and a class then gives one of its
 words uniformly, accepted with probability exp((γ_w − γ_top)/T); a refusal draws anew. That is exact, and no draw
 looks at the vocabulary.
@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.compiled import compiled
+from irpretrain.objectives.ares.weight_classes import WeightClasses
 from irpretrain.text.philox import STATE_WORDS, next_uniform, start_stream
 from irpretrain.text.sorted_terms import count_of, count_terms, first_above
-from irpretrain.text.weight_classes import WeightClasses
 
 REFUSED = -1
 

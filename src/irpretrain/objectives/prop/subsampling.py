@@ -1,7 +1,7 @@
 """Sub-sampling of frequent words (Mikolov et al., "Distributed representations of words and phrases", 2013).
 
 PROP draws a word and keeps it with probability k(w), else draws again. That is the same as drawing once in
-proportion to P(w|D) k(w), which is what `irpretrain.text.word_sets` does.
+proportion to P(w|D) k(w), which is what `irpretrain.objectives.prop.word_sets` does.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ sums to a little less. With stemming all of this is over Porter stems (of words 
 stem has its surface forms to choose from.
 
 `DocumentModel` is the plain reference: it spells a whole distribution out. Sampling at speed is in
-`irpretrain.text.word_sets`; the tests hold one against the other.
+`irpretrain.objectives.prop.word_sets`; the tests hold one against the other.
 """
 
 from __future__ import annotations

@@ -1,0 +1,108 @@
+"""What one shard of a corpus offers to an objective, and what the objective counts while it makes groups of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.objectives.articles import Article, stream_articles
+from irpretrain.progress import progress
+from irpretrain.randomness import generator
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard of a corpus, and what there is about its collection.
+
+    What the objective's `NEEDS` does not name is empty.
+
+    Attributes:
+        documents: DOCUMENTS table of the shard, in corpus order.
+        text: how fields become a text, and a text words.
+        seed: of the random streams.
+        tokens: token store of the shard; it knows characters where `positions` are needed.
+        statistics: WORD_COUNTS of the collection.
+        graph: directory of the collection's graph.
+        collection: DOCUMENTS tables of all shards of the collection.
+        collection_tokens: token stores of these shards, in the same order.
+        anchor_texts: ANCHOR_TEXTS table of the collection.
+        axiom_values: AXIOM_VALUES of the shard's pseudo-queries.
+        predictor: directory of the preference predictor that the objective's options name.
+        axioms: how axioms compare queries.
+    """
+
+    documents: str | Path
+    text: TextConfig
+    seed: int
+    tokens: str | Path = ""
+    statistics: str | Path = ""
+    graph: str | Path = ""
+    collection: tuple[str | Path, ...] = ()
+    collection_tokens: tuple[str | Path, ...] = ()
+    anchor_texts: str | Path = ""
+    axiom_values: str | Path = ""
+    predictor: str | Path = ""
+    axioms: AxiomsConfig = field(default_factory=AxiomsConfig)
+
+    def articles(self, counts: Counts) -> Iterator[Article]:
+        """Yield the documents in corpus order, without disambiguation pages, and count what becomes of each.
+
+        Raises: see `stream_articles`.
+        """
+        counts.update(documents=0, skipped=Counter(disambiguation=0), groups_not_made=Counter())
+        articles = stream_articles(self.documents, self.tokens, self.text)
+        for article in progress(articles, f"groups {Path(self.documents).stem}", "documents"):
+            counts["documents"] += 1
+            if article is None:
+                counts["skipped"]["disambiguation"] += 1
+            else:
+                yield article
+                counts.close_document()
+
+    def stream(self, objective: str, identifier: str) -> np.random.Generator:
+        """Return the random stream of a document (or of what else is named) in an objective."""
+        return generator(self.seed, objective, identifier)
+
+
+class Counts(dict[str, Any]):
+    """What an objective tells of a shard, beside its groups; `counts["repeated"] += 1` starts at 0.
+
+    `Shard.articles` counts documents, skipped (by reason: each document without a group, for its first reason) and
+    groups_not_made (by reason, of documents that gave others).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reasons: Counter[str] = Counter()
+        self._made = False
+
+    def __missing__(self, name: str) -> int:
+        return 0
+
+    def skip(self, reason: str) -> None:
+        """Say why the document gives no group, or one fewer than it could."""
+        self._reasons[reason] += 1
+
+    def tally(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Pass on groups, or drafts of them; the document that one was made of is not skipped."""
+        for item in items:
+            self._made = True
+            yield item
+
+    def close_document(self) -> None:
+        """Count what became of a document."""
+        if self._made:
+            self["groups_not_made"].update(self._reasons)
+        else:
+            self["skipped"][next(iter(self._reasons), "no_groups")] += 1
+        self._made = False
+        self._reasons.clear()
