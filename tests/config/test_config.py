@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config, parse_config
-from irpretrain.config.load import deep_merge
+from irpretrain.config.base import deep_merge
 from irpretrain.config.reference import config_reference, config_schema
 from irpretrain.config.usage import (
     given_models,

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config, parse_config
-from irpretrain.config.load import deep_merge
+from irpretrain.config.base import deep_merge
 from irpretrain.config.presets import RECIPES
 from irpretrain.config.usage import used_corpora
 from irpretrain.errors import ConfigError

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from irpretrain.config import Config, parse_config
-from irpretrain.config.load import deep_merge, lay_overlays
+from irpretrain.config.base import deep_merge
+from irpretrain.config.load import lay_overlays
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.costs import counted, sizes
 from irpretrain.costs.counted import estimate_marks, with_counted_sizes

@@ -9,7 +9,7 @@ from typing import Any
 
 from synthetic_wiki import Wiki, make_graph
 
-from irpretrain.config.load import deep_merge
+from irpretrain.config.base import deep_merge
 from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS

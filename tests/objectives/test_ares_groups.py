@@ -18,7 +18,7 @@ from made_values import random_rows, reference_features, row, write
 from irpretrain.axioms.predictor import CONFIG_FILE, TABLE_FILE, Predictor, load_predictor, symmetric
 from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig
-from irpretrain.config.load import explain
+from irpretrain.config.explain import explain
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError

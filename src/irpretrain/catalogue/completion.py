@@ -8,7 +8,7 @@ from typing import Any
 
 from irpretrain.catalogue.entry import SECTIONS, Entry
 from irpretrain.catalogue.read import Catalogue, known_paths, placed, read_catalogue
-from irpretrain.config.load import deep_merge
+from irpretrain.config.base import deep_merge
 
 Name = tuple[str, str]
 """Section and name, such as ("datasets", "robust04")."""

@@ -29,3 +29,12 @@ def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:
     """Return the keys of a section, but for `others`, that have another value than their default."""
     fields = ((key, field) for key, field in type(section).model_fields.items() if key not in others)
     return [k for k, field in fields if getattr(section, k) != field.get_default(call_default_factory=True)]
+
+
+def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Return `base` with `over` laid over it: mappings are merged, anything else is replaced."""
+    result = dict(base)
+    for key, value in over.items():
+        old = result.get(key)
+        result[key] = deep_merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return result

@@ -10,6 +10,7 @@ from irpretrain.config.base import Section
 from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
 from irpretrain.errors import ConfigError
+from irpretrain.evaluation.measures import parse_measure
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
 Path = Annotated[str, Field(min_length=1)]
@@ -139,7 +140,6 @@ class QrelsConfig(FileConfig):
 
 def check_measures(given: Any) -> Any:
     """Return a measure or a list of measures; ValueError, which says why, where one is none or stands twice."""
-    from irpretrain.evaluation.measures import parse_measure
 
     names = dict[str, str]()
     for name in [given] if isinstance(given, str) else given:

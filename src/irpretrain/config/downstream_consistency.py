@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from irpretrain.config.names import unknown_names
+from irpretrain.config.usage import active_downstream
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 def downstream_faults(config: Config) -> Iterator[str]:
     """Yield the faults of `downstream` and `downstream_tasks` in a configuration whose sections are sound by
     themselves."""
-    from irpretrain.config.usage import active_downstream
-
     for name in config.downstream_tasks:
         try:
             config.downstream_training_of(name)

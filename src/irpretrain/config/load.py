@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
-import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
+from irpretrain.catalogue.completion import complete
+from irpretrain.config.base import deep_merge
+from irpretrain.config.consistency import NAMED
+from irpretrain.config.explain import SHOWN, explain
 from irpretrain.config.presets import PRESETS, RECIPES
+from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
-from irpretrain.near_names import did_you_mean, instead_of
+from irpretrain.near_names import instead_of
 
-Model = TypeVar("Model", bound=BaseModel)
 LAYERS = "layers"
 """The key under which an overlay names those that lie under it."""
 INHERIT = "inherit"
@@ -34,13 +34,9 @@ REQUESTS = (
 """Keys that ask for results, or say which of them may be left out; others describe what may be asked for."""
 LABELLED = ("datasets", "models")
 """Sections whose entries have names in tables, by default their keys."""
-SHOWN = reprlib.Repr()
-"""How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts."""
-SHOWN.maxlevel, SHOWN.maxstring, SHOWN.maxother, SHOWN.maxlong = 3, 200, 200, 60
-SHOWN.maxlist = SHOWN.maxtuple = SHOWN.maxset = SHOWN.maxdict = 8
 
 
-def load_config(base: str | Path, *overlays: str | Path) -> Any:
+def load_config(base: str | Path, *overlays: str | Path) -> Config:
     """Read YAML files and return the checked `Config` of `lay_overlays`."""
     return parse_config(lay_overlays(base, overlays), " + ".join(str(path) for path in (base, *overlays)))
 
@@ -112,8 +108,6 @@ def _refuse_empty_entries(
     source: str | Path, content: dict[str, Any], lower: tuple[dict[str, Any], ...]
 ) -> None:
     """Raise ConfigError for an entry without a value that removes nothing: its keys were forgotten."""
-    from irpretrain.config.consistency import NAMED
-
     for section in NAMED:
         entries = content.get(section)
         sections = [under[section] for under in lower if isinstance(under.get(section), dict)]
@@ -141,11 +135,8 @@ def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[t
     yield path, content
 
 
-def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Any:
+def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
     """Return the checked `Config` of a mapping, with the preset and what the catalogue of data sets knows."""
-    from irpretrain.catalogue.completion import complete
-    from irpretrain.config.root import Config
-
     completed = _with_labels(complete(_drop_removed(given)))
     return explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
 
@@ -162,19 +153,8 @@ def _with_labels(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Return `base` with `over` laid over it: mappings are merged, anything else is replaced."""
-    result = dict(base)
-    for key, value in over.items():
-        old = result.get(key)
-        result[key] = deep_merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return result
-
-
 def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
     """Leave out named entries that an overlay set to null: `experiments: {few-shot: null}`."""
-    from irpretrain.config.consistency import NAMED
-
     return {
         key: {name: entry for name, entry in value.items() if entry is not None}
         if key in NAMED and isinstance(value, dict)
@@ -274,50 +254,3 @@ def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         elif key not in given:
             kept[key] = value
     return kept
-
-
-def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = False) -> Model:
-    """Validate, and turn pydantic's errors into one ConfigError that names each key and how to mend it."""
-    try:
-        return model.model_validate(given)
-    except UnicodeEncodeError as error:
-        raise ConfigError(f"{source}: {error.object!a} holds half of a character; write it whole") from None
-    except ValidationError as error:
-        faults = [line for fault in error.errors() for line in _fault(model, fault).split("\n")]
-        listed = "\n".join(f"  - {fault}" for fault in faults)
-        heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in the configuration"
-        text = f"{heading}\n{listed}" + ("\n  docs/config.md lists every key." if top else "")
-        if top:
-            raise ConfigError(text) from None
-        raise ValueError(f"{source}: " + "; ".join(faults)) from None
-
-
-def _fault(model: type[BaseModel], fault: Any) -> str:
-    where = ".".join(str(part) for part in fault["loc"])
-    kind, given = fault["type"], fault.get("input")
-    if kind == "extra_forbidden":
-        known = _keys_at(model, fault["loc"][:-1])
-        return f"{where}: unknown key; {instead_of(str(fault['loc'][-1]), known, 'known are')}"
-    if kind == "missing":
-        return f"{where}: is missing"
-    message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    if kind == "value_error":
-        return f"{where}: {message}" if where else message
-    meant = did_you_mean(given, _allowed(fault)) if kind == "literal_error" and isinstance(given, str) else ""
-    return "; ".join(filter(None, [f"{where}: {message}", f"given was {SHOWN.repr(given)}", meant]))
-
-
-def _allowed(fault: Any) -> list[str]:
-    """Return the texts that pydantic says a key allows."""
-    return re.findall(r"'([^']*)'", fault["ctx"]["expected"])
-
-
-def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
-    """Field names of the section that a pydantic error location leads to."""
-    for part in location:
-        fields = getattr(model, "model_fields", {})
-        annotation = fields[part].annotation if part in fields else model
-        candidates = [annotation, *get_args(annotation)]
-        sections = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
-        model = sections[0] if sections else model
-    return list(getattr(model, "model_fields", {}))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from irpretrain.catalogue.entry import SECTIONS
+from irpretrain.catalogue.read import read_catalogue
 from irpretrain.near_names import instead_of
 
 
@@ -27,8 +29,6 @@ def listed_twice(where: str, names: Sequence[str]) -> Iterator[str]:
 
 def _in_the_catalogue(section: str) -> list[str]:
     """Names of a section's entries that the catalogue describes."""
-    from irpretrain.catalogue.entry import SECTIONS
-    from irpretrain.catalogue.read import read_catalogue
 
     if section not in SECTIONS:
         return []

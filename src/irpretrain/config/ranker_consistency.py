@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from irpretrain.config.usage import active_diagnoses, active_experiments
+
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
     from irpretrain.config.root import Config
@@ -15,8 +17,6 @@ NEURAL_KEYS = ("label", "neural", "finetuning")
 
 def ranker_faults(config: Config) -> Iterator[str]:
     """Yield the faults of a configuration whose sections are sound by themselves."""
-    from irpretrain.config.usage import active_diagnoses, active_experiments
-
     for name, model in config.models.items():
         yield from _neural(config, name, model)
         try:

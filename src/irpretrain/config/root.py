@@ -15,7 +15,7 @@ from irpretrain.config.axioms import (
     PseudoQueriesConfig,
     WordVectorsConfig,
 )
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, deep_merge
 from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.downstream import (
@@ -32,6 +32,7 @@ from irpretrain.config.experiments import (
     Paper,
     ReportConfig,
 )
+from irpretrain.config.explain import explain
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
@@ -40,6 +41,7 @@ from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import FinetuningConfig, PretrainingConfig
 from irpretrain.config.usage import active_downstream, active_experiments
 from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
+from irpretrain.objectives.registry import read_options
 
 
 class Config(Section):
@@ -167,7 +169,6 @@ class Config(Section):
     @field_validator("objectives", mode="before")
     @classmethod
     def _read_objectives(cls, given: Any) -> Any:
-        from irpretrain.objectives.registry import read_options
 
         if not isinstance(given, dict):
             raise ValueError("must be a mapping from names to objectives")
@@ -191,8 +192,6 @@ class Config(Section):
         A model's own length, in steps or epochs (of one objective or of all), replaces that of `pretraining`, whichever
         it is in.
         """
-        from irpretrain.config.load import deep_merge, explain
-
         own = self.models[model].training
         inherited = self.pretraining.model_dump()
         if any(own.get(name) is not None for name in ("steps", "epochs")):
@@ -202,8 +201,6 @@ class Config(Section):
 
     def finetuning_of(self, model: str) -> FinetuningConfig:
         """Return the fine-tuning options of one model: `finetuning` with the model's own keys merged in."""
-        from irpretrain.config.load import deep_merge, explain
-
         own = self.models[model].finetuning
         if "recipe" in own:
             raise ValueError(
@@ -216,8 +213,6 @@ class Config(Section):
     def downstream_training_of(self, task: str) -> QuestionAnsweringConfig | SentenceTasksConfig:
         """Return the fine-tuning options of one task: `question_answering` or `sentence_tasks` with the task's own keys
         merged in."""
-        from irpretrain.config.load import deep_merge, explain
-
         described = self.downstream_tasks[task]
         base = self.question_answering if described.kind == "questions" else self.sentence_tasks
         merged = deep_merge(base.model_dump(), described.training)

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, deep_merge
+from irpretrain.config.explain import explain
 
 Positive = Annotated[int, Field(ge=1)]
 Loss = Literal["hinge", "pair-softmax", "listwise"]
@@ -436,8 +437,6 @@ class PretrainingConfig(SequenceConfig):
         Raises:
             ValueError: together they make no sense; the message says why.
         """
-        from irpretrain.config.load import deep_merge, explain
-
         names = ("max_length", "query_length", "loss", "masking")
         own = {name: value for name in names if (value := getattr(task, name)) is not None}
         if not own:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
+from irpretrain.objectives.registry import needs
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
@@ -269,7 +270,6 @@ def used_weightings(config: Config) -> list[str]:
 
 def collections_with_vectors(config: Config) -> list[str]:
     """Return the collections whose word vectors something in use reads: axioms, weights of words, or a ranker."""
-    from irpretrain.objectives.registry import needs
 
     models = [config.models[name] for name in wanted_models(config)]
     found = [

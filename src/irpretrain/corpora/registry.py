@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from irpretrain.config.base import Section
+from irpretrain.config.explain import explain
 from irpretrain.near_names import instead_of
 
 Kind = Literal["documents", "topics", "judgements", "runs", "questions", "sentences"]
@@ -87,7 +88,6 @@ def option_files(kind: Kind, name: str, given: dict[str, Any]) -> list[str]:
 
 def read_options(kind: Kind, name: str, given: dict[str, Any]) -> Section:
     """Return the checked options of the format `name`; ValueError names every fault."""
-    from irpretrain.config.load import explain
 
     options: type[Section] = format_module(kind, name).Options
     return explain(options, given, f"format {name}")

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from irpretrain.config.base import Section
+from irpretrain.config.explain import explain
 from irpretrain.near_names import instead_of
 
 OBJECTIVES = {
@@ -45,7 +46,6 @@ NEEDS = (
 
 def read_options(name: str, given: Any) -> Section:
     """Return the checked options of the objective called `name` in the configuration."""
-    from irpretrain.config.load import explain
 
     if isinstance(given, Section):
         return given
