@@ -32,7 +32,7 @@ from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, WORD_COUNTS
 from irpretrain.randomness import generator
-from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms

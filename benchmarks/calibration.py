@@ -31,8 +31,8 @@ from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
-from irpretrain.retrieval.build_postings import write_postings
-from irpretrain.retrieval.postings import Postings
+from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine.postings import Postings
 from irpretrain.text.stop_words import load_stop_words
 from pseudo_query_ranks import PAPER
 

@@ -42,11 +42,12 @@ import pyarrow as pa
 import generated_collection
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import SetupError
-from irpretrain.retrieval.bm25 import Lengths, inverse_document_frequencies
-from irpretrain.retrieval.build_postings import write_postings
-from irpretrain.retrieval.document_rank import document_ranks
+from irpretrain.rank_engine.bm25 import Lengths, inverse_document_frequencies
+from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine.document_rank import document_ranks
+from irpretrain.rank_engine.impacts import impacts_of
+from irpretrain.rank_engine.postings import Postings
 from irpretrain.retrieval.java import anserini_jar, java
-from irpretrain.retrieval.postings import Postings
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words
 from sampling import paragraphs
@@ -148,7 +149,7 @@ class Bm25s:
         bm25s = import_module("bm25s")
 
         postings = collection.postings
-        lists, norms = postings.lists, postings.impacts(K1, B, "exact").norms
+        lists, norms = postings.lists, impacts_of(postings, K1, B, "exact").norms
         frequencies = lists.frequencies.astype(np.float32)
         frequencies[lists.overflow_places] = lists.overflow_frequencies
         frequencies *= norms[lists.documents]

@@ -34,7 +34,7 @@ MOST_WORDS = 50_000
 
 
 class Words(NamedTuple):
-    """The documents as a shard of a word store (`irpretrain.retrieval.build_postings.WordShard`)."""
+    """The documents as a shard of a word store (`irpretrain.rank_engine.build_postings.WordShard`)."""
 
     words: np.ndarray
     offsets: np.ndarray

@@ -21,7 +21,7 @@ from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.objectives.merge import merge_groups
-from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank

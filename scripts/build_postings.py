@@ -1,6 +1,6 @@
 """Build a collection's inverted index for the rank of one given document."""
 
-from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.stage import stage
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore

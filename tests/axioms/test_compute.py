@@ -17,7 +17,7 @@ from irpretrain.axioms.compute import compute_axiom_values
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.errors import InputError, IntegrityError
-from irpretrain.retrieval.build_postings import write_postings
+from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from small_collections import Build, shard_of
 
-from irpretrain.retrieval.build_postings import write_postings
-from irpretrain.retrieval.postings import Postings
+from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine.postings import Postings
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.retrieval.postings import Postings
+from irpretrain.rank_engine.postings import Postings
 
 Build = Callable[..., Postings]
 """The fixture `build`: (documents, number of terms, name of the folder, options of `write_postings`) → postings."""

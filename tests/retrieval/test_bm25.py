@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.errors import ConfigError
-from irpretrain.retrieval.bm25 import (
+from irpretrain.rank_engine.bm25 import (
     document_norms,
     inverse_document_frequencies,
     lossy_length,
     part_of_score,
 )
-from irpretrain.retrieval.impacts import level_of
-from irpretrain.retrieval.rank_lists import lower_bound, upper_bound
+from irpretrain.rank_engine.impacts import level_of
+from irpretrain.rank_engine.rank_lists import lower_bound, upper_bound
 
 
 def through_a_byte(length: int) -> int:

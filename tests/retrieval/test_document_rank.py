@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from small_collections import Build
 
 from irpretrain.errors import InputError
-from irpretrain.retrieval.bm25 import Lengths, document_norms, inverse_document_frequencies
-from irpretrain.retrieval.document_rank import QUERIES_AT_ONCE, document_ranks
+from irpretrain.rank_engine.bm25 import Lengths, document_norms, inverse_document_frequencies
+from irpretrain.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks
+from irpretrain.rank_engine.postings import Postings
 from irpretrain.retrieval.java import run_anserini
-from irpretrain.retrieval.postings import Postings
 
 KINDS: tuple[Lengths, ...] = ("exact", "lucene")
 

@@ -122,7 +122,7 @@ def word_store(inputs: Path, out: Path) -> dict[str, Any]:
 
 
 def postings(inputs: Path, out: Path) -> dict[str, Any]:
-    from irpretrain.retrieval.build_postings import write_postings
+    from irpretrain.rank_engine.build_postings import write_postings
     from irpretrain.text.terms import read_terms
     from irpretrain.text.word_store import WordStore
 

@@ -14,7 +14,7 @@ from irpretrain.text.terms import Terms, read_terms
 from irpretrain.text.word_vectors import WordVectors
 
 if TYPE_CHECKING:
-    from irpretrain.retrieval.postings import Postings
+    from irpretrain.rank_engine.postings import Postings
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConf
     Raises:
         IntegrityError: the postings are damaged, or not of the same collection and options.
     """
-    from irpretrain.retrieval.postings import Postings
+    from irpretrain.rank_engine.postings import Postings
 
     terms = read_terms(statistics, options.stop_list, options.stemming)
     lists = Postings.open(postings)

@@ -12,7 +12,7 @@ def rank(batch: Batch) -> np.ndarray:
 
     A term that occurs twice in the query counts twice.
     """
-    from irpretrain.retrieval.document_rank import document_ranks
+    from irpretrain.rank_engine.document_rank import document_ranks
 
     options, (terms, offsets) = batch.collection.options, batch.searched
     return document_ranks(

@@ -75,7 +75,7 @@ class RankSample:
             A rank from 1 on for each query, document after document; 0 where it is beyond the last interval's end or
             the document holds no term of the query. Documents without a word of the sampler's vocabulary have none.
         """
-        from irpretrain.retrieval.document_rank import document_ranks
+        from irpretrain.rank_engine.document_rank import document_ranks
 
         queries = sampler.draw(self._words, self._offsets, self.document_ids)
         terms = self._terms.terms(sampler.rows[queries.words])

@@ -1,6 +1,6 @@
 """The postings of a collection: which documents hold a term, how often, read memory-mapped.
 
-`irpretrain.retrieval.build_postings` writes them. Files of a folder:
+`irpretrain.rank_engine.build_postings` writes them. Files of a folder:
 
     offsets.npy              int64[terms + 1]      where each term's postings begin and end
     documents.npy            int32[postings]       documents that hold the term, ascending
@@ -12,7 +12,7 @@
     lengths.npy              int32[documents]      terms of each document, those without a term number left out
     identifiers.parquet      document_id           of each document
     postings.json            what is in the folder
-    impacts/                 upper bounds of scores for pruning (irpretrain.retrieval.impacts)
+    impacts/                 upper bounds of scores for pruning (irpretrain.rank_engine.impacts)
 
 A *directory* makes one document easy to find in a long list: documents are cut into runs of 2**shift, where shift
 is such that a run holds at most eight of the term's postings on average; entry r is how many of the list's postings
@@ -24,19 +24,16 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from irpretrain.compiled import compiled
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.mapped_array import create_mapped
-
-if TYPE_CHECKING:
-    from irpretrain.retrieval.bm25 import Lengths
-    from irpretrain.retrieval.impacts import Impacts
 
 RECORD = "postings.json"
 VERSION = 1
@@ -85,7 +82,6 @@ class Postings:
         self.directory, self.lists, self.record = directory, lists, record
         self.document_count: int = record["documents_with_terms"]
         self.average_length: float = record["total_length"] / max(1, self.document_count)
-        self._impacts: dict[tuple[float, float, str], Impacts] = {}
 
     @classmethod
     def open(cls, directory: str | Path) -> Postings:
@@ -131,8 +127,6 @@ class Postings:
         Raises:
             InputError: the collection lacks a document.
         """
-        import pyarrow.compute as pc
-
         found = pc.fill_null(pc.index_in(document_ids, value_set=self.document_ids), -1)
         rows = found.to_numpy().astype(np.int64)
         if (rows < 0).any():
@@ -147,19 +141,6 @@ class Postings:
     def document_frequencies(self) -> np.ndarray:
         """Return how many documents hold each term (int64[terms])."""
         return np.diff(self.lists.offsets)
-
-    def impacts(self, k1: float, b: float, lengths: Lengths) -> Impacts:
-        """Return the bounds of scores for these parameters: those stored with the postings, or else computed.
-
-        Computing takes a pass over all postings and about 2.5 bytes of memory for each, once for this object.
-        """
-        from irpretrain.retrieval.impacts import compute_impacts, open_impacts
-
-        key = (float(k1), float(b), lengths)
-        if key not in self._impacts:
-            stored = open_impacts(self, *key)
-            self._impacts[key] = compute_impacts(self, *key) if stored is None else stored
-        return self._impacts[key]
 
 
 def map_array(path: Path, kind: Any) -> np.ndarray:

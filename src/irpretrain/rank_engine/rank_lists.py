@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from irpretrain.compiled import compiled_uncounted
-from irpretrain.retrieval.bm25 import part_of_score
-from irpretrain.retrieval.impacts import LEVELS
-from irpretrain.retrieval.postings import DIRECTORY_FROM, directory_shift, first_not_below, frequency_at
+from irpretrain.rank_engine.bm25 import part_of_score
+from irpretrain.rank_engine.impacts import LEVELS
+from irpretrain.rank_engine.postings import DIRECTORY_FROM, directory_shift, first_not_below, frequency_at
 
 SLACK = 1e-6
 """Added to g in bounds: far above the rounding of Lucene's floats (some 1e-7 of a weight), far below a level (4e-3)."""

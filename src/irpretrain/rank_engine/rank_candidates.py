@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.compiled import compiled_uncounted
-from irpretrain.retrieval.impacts import LEVELS, Bounds
-from irpretrain.retrieval.postings import Lists, first_not_below
-from irpretrain.retrieval.rank_lists import (
+from irpretrain.rank_engine.impacts import LEVELS, Bounds
+from irpretrain.rank_engine.postings import Lists, first_not_below
+from irpretrain.rank_engine.rank_lists import (
     CUTOFF,
     DIRECTORY,
     END,

@@ -23,6 +23,7 @@ de Kretser, Moffat, SIGIR 2001; lists in two tiers by impact: Daoud et al., ECIR
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,8 +31,8 @@ import numpy as np
 
 from irpretrain.compiled import compiled
 from irpretrain.errors import IntegrityError
-from irpretrain.retrieval.bm25 import Lengths, document_norms
-from irpretrain.retrieval.postings import (
+from irpretrain.rank_engine.bm25 import Lengths, document_norms
+from irpretrain.rank_engine.postings import (
     OVERFLOW,
     REMEDY,
     Lists,
@@ -83,6 +84,16 @@ class Impacts(NamedTuple):
 
     bounds: Bounds
     norms: np.ndarray
+
+
+@lru_cache(maxsize=4)
+def impacts_of(postings: Postings, k1: float, b: float, lengths: Lengths) -> Impacts:
+    """Return the bounds of scores for these parameters: those stored with the postings, or else computed.
+
+    Computing takes a pass over all postings and about 2.5 bytes of memory for each.
+    """
+    stored = open_impacts(postings, k1, b, lengths)
+    return compute_impacts(postings, k1, b, lengths) if stored is None else stored
 
 
 def open_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> Impacts | None:

@@ -16,18 +16,18 @@ import numpy as np
 
 from irpretrain.compiled import compiled, compiled_uncounted
 from irpretrain.errors import InputError
-from irpretrain.retrieval.bm25 import Lengths
-from irpretrain.retrieval.impacts import Bounds
-from irpretrain.retrieval.postings import Lists, Postings
-from irpretrain.retrieval.rank_candidates import (
+from irpretrain.rank_engine.bm25 import Lengths
+from irpretrain.rank_engine.impacts import Bounds, impacts_of
+from irpretrain.rank_engine.postings import Lists, Postings
+from irpretrain.rank_engine.rank_candidates import (
     LARGEST_BATCH,
     Candidates,
     count_better,
     take_from_list,
     take_from_prefix,
 )
-from irpretrain.retrieval.rank_cutoffs import choose_cutoffs, lowest_level, order_others
-from irpretrain.retrieval.rank_lists import (
+from irpretrain.rank_engine.rank_cutoffs import choose_cutoffs, lowest_level, order_others
+from irpretrain.rank_engine.rank_lists import (
     CUTOFF,
     END,
     LONG,
@@ -89,7 +89,7 @@ def document_ranks(
     ranks = np.zeros(len(documents), np.int32)
     if not len(documents):
         return ranks
-    impacts = postings.impacts(k1, b, lengths)
+    impacts = impacts_of(postings, k1, b, lengths)
     most = np.iinfo(np.int32).max if depth is None else depth
 
     def work(first: int) -> None:

@@ -23,9 +23,9 @@ from irpretrain.atomic import atomic_directory
 from irpretrain.compiled import compiled
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.progress import progress
-from irpretrain.retrieval.bm25 import Lengths
-from irpretrain.retrieval.impacts import FOLDER, write_impacts
-from irpretrain.retrieval.postings import (
+from irpretrain.rank_engine.bm25 import Lengths
+from irpretrain.rank_engine.impacts import FOLDER, write_impacts
+from irpretrain.rank_engine.postings import (
     ARRAYS,
     OVERFLOW,
     RECORD,
@@ -88,7 +88,7 @@ def write_postings(
         term_of: int32[words], the term each word stands for, -1 for a word that is left out (and not counted in
             lengths).
         terms: number of terms; one that no document holds is allowed.
-        output: a folder, see `irpretrain.retrieval.postings`.
+        output: a folder, see `irpretrain.rank_engine.postings`.
         memory_mb: megabytes that postings under construction may take; beside them stand 12 bytes a term, 4 a word
             of the vocabulary, 24 a document, and some 100 MB.
         k1, b, lengths: what the stored bounds are for; the postings serve any other choice too.

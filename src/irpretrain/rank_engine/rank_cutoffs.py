@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from irpretrain.compiled import compiled_uncounted
-from irpretrain.retrieval.impacts import LEVELS
-from irpretrain.retrieval.rank_lists import CUTOFF, END, LONG, OTHER, SLACK, START, TOP, VERTEX, upper_bound
+from irpretrain.rank_engine.impacts import LEVELS
+from irpretrain.rank_engine.rank_lists import CUTOFF, END, LONG, OTHER, SLACK, START, TOP, VERTEX, upper_bound
 
 
 @compiled_uncounted
