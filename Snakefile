@@ -6,7 +6,6 @@ Targets:
     datasets              which data sets are there, and what the others need
     downstream            question answering and GLUE, where an overlay names models and tasks
     exported_models       trained models with their cards
-    wikitext_audit        how dumps are read, beside another parser
     attributions          which words scores come from
     weight_distributions, term_weight_pages   how weights of words look
     query_pages           rankings of single queries side by side
@@ -153,11 +152,6 @@ rule datasets:
 rule exported_models:
     input:
         exported_models,
-
-
-rule wikitext_audit:
-    input:
-        wikitext_audits,
 
 
 rule downstream:

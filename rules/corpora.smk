@@ -26,31 +26,6 @@ rule read_corpus:
         "../scripts/read_corpus.py"
 
 
-rule audit_wikitext:
-    """For the target wikitext_audit alone: nothing else depends on it."""
-    input:
-        files=corpus_inputs,
-    output:
-        table="results/audits/{corpus}.md",
-        record="results/audits/{corpus}.json",
-        meta="results/audits/{corpus}.md.meta.json",
-    log:
-        "results/logs/audits/{corpus}.log",
-    benchmark:
-        "results/benchmarks/audit_wikitext/{corpus}.tsv"
-    priority: CHEAP_CHECKS
-    resources:
-        mem_mb=memory(CFG.wikitext_audit.page_memory_mb + 1000),
-        runtime=minutes(480),
-    params:
-        corpus=corpus_options,
-        source=corpus_source,
-        options=dump(CFG.wikitext_audit),
-        seed=CFG.seed,
-    script:
-        "../scripts/audit_wikitext.py"
-
-
 rule check_collection:
     """Refuses an empty collection and one in which a document id stands twice."""
     input:

@@ -48,16 +48,6 @@ def corpus_inputs(wildcards):
     return source(path) if is_embedded(path) else corpus_files(CFG, wildcards.corpus)
 
 
-def wikitext_audits(wildcards):
-    """The audit of every dump that the configuration names; an error where it names none."""
-    wikis = [name for name, corpus in CFG.corpora.items() if corpus.format == "wikipedia-dump"]
-    if not wikis:
-        raise WorkflowError(
-            "the configuration names no corpus of format wikipedia-dump; add one under corpora"
-        )
-    return [f"results/audits/{corpus}.md" for corpus in wikis]
-
-
 def corpus_documents(wildcards):
     return documents_of([wildcards.corpus])
 

@@ -6,17 +6,16 @@ import re
 import pytest
 from synthetic_dumps import dump, page
 
-from irpretrain.config.audit import WikitextAuditConfig
+import audit_wikitext as module
+from audit_wikitext import Sampling, audit_pages, audit_wikitext, main, page_auditor
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.errors import InputError
 from irpretrain.report.markdown import escape
-from irpretrain.wikipedia import audit
-from irpretrain.wikipedia.audit import audit_pages, audit_wikitext, page_auditor
-from irpretrain.wikipedia.comparison import Difference, compare_readings
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.reference import Edition, Reading
 from irpretrain.wikipedia.wikitext import parse_article
+from wikitext_comparison import Difference, compare_readings
+from wikitext_reference import Edition, Reading
 
 CONFIG = CorpusConfig(format="wikipedia-dump", path="x")
 ENGLISH = WikiLanguage.of(SiteInfo("enwiki"))
@@ -33,11 +32,11 @@ def write(folder, *parts):
 def sampled(folder, pages, seed=1, monkeypatch=None):
     """Titles of the pages that are compared, in their order."""
     titles = []
-    add = audit.Audit.add
+    add = module.Audit.add
     monkeypatch.setattr(
-        audit.Audit, "add", lambda self, title, *rest: titles.append(title) or add(self, title, *rest)
+        module.Audit, "add", lambda self, title, *rest: titles.append(title) or add(self, title, *rest)
     )
-    audit_pages(CONFIG, folder, WikitextAuditConfig(pages=pages), seed)
+    audit_pages(CONFIG, folder, Sampling(pages=pages), seed)
     monkeypatch.undo()
     return titles
 
@@ -57,7 +56,7 @@ def test_the_sample_depends_on_seed_and_page_id_alone(tmp_path, monkeypatch):
 def test_what_it_writes(tmp_path):
     folder = write(tmp_path / "dump", PAGES)
     outputs = tmp_path / "audit.md", tmp_path / "audit.json"
-    counts = audit_wikitext("my-wiki", CONFIG, folder, WikitextAuditConfig(pages=10), 1, *outputs)
+    counts = audit_wikitext("my-wiki", CONFIG, folder, Sampling(pages=10), 1, *outputs)
     record = json.loads(outputs[1].read_text())
     assert (counts["articles"], counts["sampled"], counts["compared"]) == (40, 10, 10)
     assert record["links"] == {"same": 20, "explained": {}, "unexplained": 0, "examples": []}
@@ -68,18 +67,18 @@ def test_what_it_writes(tmp_path):
     assert "| links | 20 | 0 | 0 |\n" in text
     assert "| See also | 10 | See Also list |" in text
     again = tmp_path / "again.md", tmp_path / "again.json"
-    audit_wikitext("my-wiki", CONFIG, folder, WikitextAuditConfig(pages=10), 1, *again)
+    audit_wikitext("my-wiki", CONFIG, folder, Sampling(pages=10), 1, *again)
     assert [path.read_bytes() for path in outputs] == [path.read_bytes() for path in again]
 
 
 def test_a_wiki_whose_see_also_heading_is_not_known(tmp_path):
     folder = write(tmp_path / "dump", [page(1, text="a\n== Siehe auch ==\n* [[B]]")])
     table = tmp_path / "audit.md"
-    audit_wikitext("w", CONFIG, folder, WikitextAuditConfig(), 1, table, tmp_path / "audit.json")
+    audit_wikitext("w", CONFIG, folder, Sampling(), 1, table, tmp_path / "audit.json")
     assert "**No See Also list was found.**" in table.read_text()
     assert "| Siehe auch | 1 | prose |" in table.read_text()
     named = CorpusConfig(format="wikipedia-dump", path="x", options={"names": {"see_also": ["Siehe auch"]}})
-    counts = audit_wikitext("w", named, folder, WikitextAuditConfig(), 1, table, tmp_path / "audit.json")
+    counts = audit_wikitext("w", named, folder, Sampling(), 1, table, tmp_path / "audit.json")
     assert counts["see_also"]["same"] == 1
     assert "| Siehe auch | 1 | See Also list |" in table.read_text()
 
@@ -98,10 +97,10 @@ def test_differences_that_nothing_explains():
 
 
 def test_examples_are_few_and_short_but_all_are_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(audit, "PARSER", f"{__name__}:differing_auditor")
+    monkeypatch.setattr(module, "PARSER", f"{__name__}:differing_auditor")
     folder = write(tmp_path / "dump", [page(n, f"P|{n}", "x") for n in range(1, 6)])
     outputs = tmp_path / "audit.md", tmp_path / "audit.json"
-    counts = audit_wikitext("w", CONFIG, folder, WikitextAuditConfig(examples=4), 1, *outputs)
+    counts = audit_wikitext("w", CONFIG, folder, Sampling(examples=4), 1, *outputs)
     assert counts["links"]["unexplained"] == 5 * 100
     examples = json.loads(outputs[1].read_text())["links"]["examples"]
     assert [example["page"] for example in examples] == ["P|1", "P|1", "P|1", "P|2"]
@@ -113,8 +112,8 @@ def test_examples_are_few_and_short_but_all_are_counted(tmp_path, monkeypatch):
 def differing_auditor(argument):
     """Sees a hundred links, long ones, where the other parser sees none."""
     links = " ".join(f"[[L{n}|{'x' * 1000}]]" for n in range(100))
-    real = audit.Reading.of
-    audit.Reading.of = lambda wikitext, edition: real("", edition)
+    real = module.Reading.of
+    module.Reading.of = lambda wikitext, edition: real("", edition)
     auditor = page_auditor(argument)
     return lambda wikitext: auditor(links)
 
@@ -124,7 +123,7 @@ def test_pages_that_cost_too_much_are_named_and_the_others_compared(tmp_path):
     costly = page(2, "Costly", "[[a]] ''b'' " * 60_000)
     folder = write(tmp_path / "dump", [page(1), costly, page(3)])
     outputs = tmp_path / "audit.md", tmp_path / "audit.json"
-    options = WikitextAuditConfig(page_memory_mb=32)
+    options = Sampling(page_memory_mb=32)
     counts = audit_wikitext("w", CONFIG, folder, options, 1, *outputs)
     assert (counts["sampled"], counts["compared"]) == (3, 2)
     [lost] = json.loads(outputs[1].read_text())["not_compared"]
@@ -134,10 +133,22 @@ def test_pages_that_cost_too_much_are_named_and_the_others_compared(tmp_path):
     assert "1 page could not be compared" in outputs[0].read_text()
 
 
+def test_the_command_audits_every_dump_of_a_configuration(tmp_path, capsys):
+    write(tmp_path / "dump", PAGES)
+    overlay = tmp_path / "mine.yaml"
+    overlay.write_text(f"corpora: {{my-wiki: {{format: wikipedia-dump, path: {tmp_path / 'dump'}}}}}\n")
+    command = ["--configfile", str(overlay), "--output", str(tmp_path / "audits"), "--pages", "3"]
+    assert main(command) == 0
+    assert json.loads((tmp_path / "audits/my-wiki.json").read_text())["sampled"] == 3
+    assert (tmp_path / "audits/enwiki-excerpt.md").exists()
+    said = capsys.readouterr().err
+    assert "[my-wiki] NOTE: 3 pages compared; differences without an explanation: 0 of 3 headings" in said
+
+
 def test_a_dump_without_articles(tmp_path):
     folder = write(tmp_path / "dump", [page(1, "Talk:X", namespace=1)])
     with pytest.raises(InputError, match="the dump has no article to look at"):
-        audit_pages(CONFIG, folder, WikitextAuditConfig(), 1)
+        audit_pages(CONFIG, folder, Sampling(), 1)
 
 
 @pytest.mark.parametrize(

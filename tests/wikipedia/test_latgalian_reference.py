@@ -16,12 +16,12 @@ import pytest
 from irpretrain.corpora.pieces import read_pieces
 from irpretrain.corpora.records import everything
 from irpretrain.provenance import sha256
-from irpretrain.wikipedia.comparison import Compared, Comparison, Difference, compare
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import Page, read_pages
 from irpretrain.wikipedia.redirect_target import redirect_target
-from irpretrain.wikipedia.reference import Edition
+from wikitext_comparison import Compared, Comparison, Difference, compare
+from wikitext_reference import Edition
 
 PACKAGE = "wikipedia-to-mongodb@2.4.0"
 MEMBER = "package/tests/smallwiki-latest-pages-articles.xml.bz2"

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from irpretrain.wikipedia.comparison import Compared, Comparison, compare
-from irpretrain.wikipedia.reference import Edition
+from wikitext_comparison import Compared, Comparison, compare
+from wikitext_reference import Edition
 
 ENGLISH = Edition(
     code="en",

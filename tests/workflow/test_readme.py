@@ -19,7 +19,6 @@ from irpretrain.report.dag import write_dag
 pytestmark = pytest.mark.workflow
 
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
-LONG = ("snakemake --cores 2 wikitext_audit",)  # test_workflow.py does the same
 COMMANDS = [line for block in BLOCK.findall((ROOT / "README.md").read_text()) for line in block.splitlines()]
 BIN = Path(sys.executable).parent
 ENVIRONMENT = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
@@ -42,9 +41,7 @@ def test_the_readme_has_commands():
     assert {"make run", "make test", "make resume"} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(line, marks=pytest.mark.deep) if line in LONG else line for line in COMMANDS]
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_runs(command, copied):
     run_command(on_the_tiny_project(command, copied))  # what `make run` has made
 

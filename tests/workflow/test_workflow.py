@@ -145,22 +145,6 @@ def test_a_paper_needs_no_other_papers_runs(finished, tmp_path):
         assert models == {"bm25", "ql", paper} | others.get(paper, {"untrained"})
 
 
-def test_the_audit_of_wikis_needs_their_dumps_alone(finished, tmp_path):
-    folder, _ = finished
-    for name in ("data", "tiny.yaml"):
-        (tmp_path / name).symlink_to(folder / name)
-    done = run_workflow(tmp_path, "wikitext_audit")
-    assert (
-        "[wiki] 36 pages compared; differences without an explanation: 0 of 288 headings"
-        in done.stderr + done.stdout
-    )
-    record = json.loads((tmp_path / "results/audits/wiki.json").read_text())
-    assert (record["articles"], record["links"]["same"], record["see_also"]["same"]) == (36, 180, 36)
-    assert "| See also | 36 | See Also list |" in (tmp_path / "results/audits/wiki.md").read_text()
-    assert json.loads((tmp_path / "results/audits/wiki.md.meta.json").read_text())["counts"]["compared"] == 36
-    assert not (tmp_path / "results/corpora").exists()
-
-
 def test_attributions_of_the_models_that_a_page_names(copied):
     page = copied / "results/attributions/case.html"
     assert not page.exists(), "only its own target makes it"

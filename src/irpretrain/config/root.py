@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from irpretrain.config.attributions import AttributionConfig
-from irpretrain.config.audit import WikitextAuditConfig
 from irpretrain.config.axioms import (
     AxiomsConfig,
     DiagnosisConfig,
@@ -75,10 +74,6 @@ class Config(Section):
     collections: dict[str, list[str]] = Field(description="Collections for pre-training: lists of corpora.")
     graph: GraphConfig = Field(
         default_factory=GraphConfig, description="Links between a collection's documents."
-    )
-    wikitext_audit: WikitextAuditConfig = Field(
-        default_factory=WikitextAuditConfig,
-        description="The target `wikitext_audit`.",
     )
     pseudo_queries: PseudoQueriesConfig = Field(
         default_factory=PseudoQueriesConfig, description="Pseudo-queries that ARES compares."

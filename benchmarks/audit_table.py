@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from irpretrain.report.markdown import escape
-from irpretrain.wikipedia.comparison import KINDS, WHY
+from wikitext_comparison import KINDS, WHY
 
 NAMES = {"headings": "headings", "links": "links", "see_also": "See Also links"}
 """What a reader calls the kinds."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from irpretrain.wikipedia.article import Article, Link
 from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.reference import Edition, HeadingRead, Reading
 from irpretrain.wikipedia.wikitext import parse_article
+from wikitext_reference import Edition, HeadingRead, Reading
 
 KINDS = ("headings", "links", "see_also")
 """What is compared: the fields of a `Comparison`."""

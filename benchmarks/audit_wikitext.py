@@ -1,13 +1,18 @@
-"""Our parser of wikitext against mwparserfromhell on a sample of a corpus' own pages.
+"""Our parser of wikitext against mwparserfromhell, on a sample of each corpus of format wikipedia-dump.
 
-mwparserfromhell may need minutes or tens of gigabytes for a page, so both parse in a process that a page may cost its
-life (`irpretrain.wikipedia.guarded_parser`).
+    python benchmarks/audit_wikitext.py --configfile mine.yaml
+
+For every such corpus of the configuration it writes `<corpus>.md`, and the same as `<corpus>.json`, to `--output`. The
+method is in docs/methods/wikipedia.md. mwparserfromhell may need minutes or tens of gigabytes for a page, so both parse
+in a process that a page may cost its life (`irpretrain.wikipedia.guarded_parser`).
 """
 
 from __future__ import annotations
 
+import argparse
 import heapq
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,28 +21,49 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from audit_table import markdown, verdict
 from irpretrain.atomic import write_text
-from irpretrain.config.audit import WikitextAuditConfig
+from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import wikipedia_dump
+from irpretrain.corpora.embedded import installed_path, read_manifest, resolve
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.wikipedia_dump import Options, Unparsed
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, IRPretrainError
 from irpretrain.progress import notice, progress
 from irpretrain.randomness import stream_key
-from irpretrain.wikipedia.audit_table import markdown, verdict
-from irpretrain.wikipedia.comparison import KINDS, SAME, Compared, Comparison, Difference, compare_readings
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.parse_worker import Failure, Settings
-from irpretrain.wikipedia.reference import Edition, Reading
 from irpretrain.wikipedia.wikitext import parse_article
+from wikitext_comparison import KINDS, SAME, Compared, Comparison, Difference, compare_readings
+from wikitext_reference import Edition, Reading
 
-PARSER = "irpretrain.wikipedia.audit:page_auditor"
+PARSER = "audit_wikitext:page_auditor"
 LONGEST_EXAMPLE = 300
 """Characters of an example that are shown."""
 LONGEST_HEADING = 100
 _STREAM = "wikitext-audit"
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How many pages are compared, and what one may cost.
+
+    Attributes:
+        pages: articles of each corpus, drawn by seed and page id; a larger sample contains a smaller one.
+        page_seconds: processor time of a page; one that takes more is named and not compared.
+        page_memory_mb: memory of a page, likewise.
+        examples: unexplained differences shown of each kind.
+    """
+
+    pages: int = 200
+    page_seconds: float = 20.0
+    page_memory_mb: int = 1000
+    examples: int = 20
 
 
 @dataclass(frozen=True)
@@ -88,7 +114,7 @@ class Audit:
 
 
 def audit_wikitext(
-    corpus: str, config: CorpusConfig, source: str | Path, options: WikitextAuditConfig, seed: int, table: str | Path,
+    corpus: str, config: CorpusConfig, source: str | Path, options: Sampling, seed: int, table: str | Path,
     record: str | Path,
 ) -> dict[str, Any]:  # fmt: skip
     """Compare both parsers on a sample of a corpus of format wikipedia-dump.
@@ -117,7 +143,7 @@ def audit_wikitext(
     return counts | {kind: {**content[kind], "examples": len(content[kind]["examples"])} for kind in KINDS}
 
 
-def audit_pages(config: CorpusConfig, source: str | Path, options: WikitextAuditConfig, seed: int) -> Audit:
+def audit_pages(config: CorpusConfig, source: str | Path, options: Sampling, seed: int) -> Audit:
     """Compare both parsers on the sample."""
     reading = Options(**config.options)
     files = list_files(source, wikipedia_dump.SUFFIXES)
@@ -223,3 +249,44 @@ def _plain_kind(
         "unexplained": unexplained,
         "examples": [{"page": title, "ours": d.ours, "theirs": d.theirs} for title, d in examples],
     }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Audit every dump of a configuration; return an exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--configfile", nargs="+", default=[], help="overlays over config.yaml")
+    parser.add_argument("--output", type=Path, default=Path("results/audits"), help="folder of the pages")
+    for name, default in vars(Sampling()).items():
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=type(default), default=default, help=f"default: {default}")
+    given = parser.parse_args(arguments)
+    options = Sampling(**{name: getattr(given, name) for name in vars(Sampling())})
+    try:
+        config = load_config(ROOT / "config.yaml", *given.configfile)
+        wikis = {n: corpus for n, corpus in config.corpora.items() if corpus.format == "wikipedia-dump"}
+        if not wikis:
+            raise InputError("corpora", "the configuration names no corpus of format wikipedia-dump; add one")
+        for name, corpus in wikis.items():
+            outputs = given.output / f"{name}.md", given.output / f"{name}.json"
+            audit_wikitext(name, corpus, _source(corpus), options, config.seed, *outputs)
+    except IRPretrainError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _source(corpus: CorpusConfig) -> Path:
+    """Return where a dump lies: of an embedded one, in its package."""
+    kind, place = resolve(corpus.path)
+    if kind != "embedded":
+        return Path(place)
+    installed = installed_path(read_manifest(ROOT / "resources/embedded.yaml").asset(str(place)))
+    if installed is None:
+        raise InputError(corpus.path, "its package is not installed")
+    return installed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
