@@ -23,41 +23,43 @@ from snakemake.exceptions import WorkflowError
 
 from irpretrain.catalogue.absence import refuse_absent, without_absent
 from irpretrain.catalogue.folders import with_data_of_the_project
-from irpretrain.catalogue.needed import missing_by_entry, told
+from irpretrain.catalogue.needed import missing_by_entry
 from irpretrain.config import lay_overlays, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
 from irpretrain.errors import IRPretrainError
+from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()
+MANIFEST_FILE = os.path.join(workflow.basedir, "resources", "embedded.yaml")
+TARGETS = internals.targets(workflow)
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
-
-include: "rules/common/dry_run.smk"
-include: "rules/common/screen.smk"
 
 
 configfile: os.path.join(workflow.basedir, "config.yaml")
 
 
 try:
-    given = workflow.config_settings
+    layers = workflow.config_settings
     # Snakemake knows nothing of layers, nor of what an overlay inherits.
-    if not given.replace_workflow_config:
-        config = lay_overlays(os.path.join(workflow.basedir, "config.yaml"), given.configfiles, given.config)
+    if not layers.replace_workflow_config:
+        config = lay_overlays(
+            os.path.join(workflow.basedir, "config.yaml"), layers.configfiles, layers.config
+        )
     CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
     CFG = with_data_of_the_project(CFG)
     MISSING = missing_by_entry(CFG)
-    if asks_for_data():
+    # The list of data sets is there for those who have none yet.
+    if not internals.is_job(workflow) and set(TARGETS) != {"datasets"}:
         refuse_absent(CFG)
-    PLANNED_ABSENT = bool(MISSING) and CFG.skip_absent and is_dry_run()
+    PLANNED_ABSENT = bool(MISSING) and CFG.skip_absent and internals.is_dry_run(workflow)
     if PLANNED_ABSENT:
         from irpretrain.costs.stand_ins import with_stand_ins
 
-        CFG = with_stand_ins(CFG, folder_of_this_process())
+        CFG = with_stand_ins(CFG, internals.folder_of_this_process())
     CFG = without_absent(CFG)
-    MANIFEST = read_manifest(os.path.join(workflow.basedir, "resources", "embedded.yaml"))
+    MANIFEST = read_manifest(MANIFEST_FILE)
     check_sources(CFG, MANIFEST)
     CFG = with_caveats(CFG, MANIFEST)
 except IRPretrainError as error:
@@ -86,21 +88,17 @@ include: "rules/report.smk"
 include: "rules/export.smk"
 
 
-print_costs_at_the_end()
-tell_the_display(closing=closing_text)
+internals.say_after_dry_run(workflow, planned_costs)
+internals.tell_the_display(workflow, closing=result_of_the_run)
 
 
 onstart:
-    keep_jobs_off_the_screen(log)
-    # The limit of jobs a second sets a timer after each selection of jobs, and each timer ends in another selection: once
-    # a second for every job so far, for as long as any job waits (Snakemake 9.27). Another limit than its own is the user's.
-    limit = workflow.scheduler.job_rate_limiter
-    if workflow.local_exec and limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
-        workflow.scheduler.job_rate_limiter = None
+    internals.keep_jobs_off_the_screen(workflow, log)
+    internals.lift_usual_limit(workflow)
 
 
 onsuccess:
-    logger.info(closing_text())
+    logger.info(result_of_the_run())
 
 
 onerror:
@@ -113,70 +111,70 @@ onerror:
 rule all:
     default_target: True
     input:
-        "results/report.html",
-        "results/scores.csv",
-        tables_of_what_is_asked,
-        [path for paper in PAPERS for path in paper_results(paper)(None)],
+        paths.REPORT,
+        paths.ALL_SCORES,
+        plan.targets.all_tables,
+        [path for paper in CFG.report.papers for path in plan.paper_results(paper)(None)],
 
 
 rule prop:
     input:
-        paper_results("prop"),
+        plan.paper_results("prop"),
 
 
 rule wikiformer:
     input:
-        paper_results("wikiformer"),
+        plan.paper_results("wikiformer"),
 
 
 rule php:
     input:
-        paper_results("php"),
+        plan.paper_results("php"),
 
 
 rule ares:
     input:
-        paper_results("ares"),
+        plan.paper_results("ares"),
 
 
 rule deepct:
     input:
-        paper_results("deepct"),
+        plan.paper_results("deepct"),
 
 
 rule datasets:
     input:
-        "results/datasets.md",
+        paths.DATASETS_TABLE,
 
 
 rule exported_models:
     input:
-        exported_models,
+        plan.exports.models,
 
 
 rule downstream:
     input:
-        downstream_tables,
+        plan.downstream.tables,
 
 
 rule attributions:
     input:
-        attribution_pages,
+        plan.attributions.pages,
 
 
 rule weight_distributions:
     input:
-        distribution_figures,
+        plan.weight_views.figures,
 
 
 rule term_weight_pages:
     input:
-        weight_pages,
+        plan.weight_views.pages,
 
 
 rule query_pages:
     input:
-        all_query_pages,
+        plan.query_pages.pages,
 
 
-refuse_unknown_targets()
+internals.refuse_unknown_targets(workflow, plan.targets.faults)

@@ -3,15 +3,15 @@
 
 rule write_attributions:
     input:
-        models=page_model_files,
-        runs=page_runs,
-        first_stage=page_first_stage,
-        documents=page_documents,
-        queries=page_dataset("queries.parquet"),
-        qrels=page_dataset("qrels.txt"),
+        models=plan.attributions.model_files_of_page,
+        runs=plan.attributions.runs,
+        first_stage=plan.attributions.first_stage,
+        documents=plan.of_dataset(paths.DOCUMENTS, "attributions"),
+        queries=plan.dataset_file(paths.QUERIES, "attributions"),
+        qrels=plan.dataset_file(paths.QRELS, "attributions"),
     output:
-        page="results/attributions/{page}.html",
-        meta="results/attributions/{page}.html.meta.json",
+        page=paths.ATTRIBUTIONS,
+        meta=sidecar(paths.ATTRIBUTIONS),
     log:
         "results/logs/attributions/{page}.log",
     benchmark:
@@ -23,9 +23,9 @@ rule write_attributions:
         runtime=minutes(120),
         gpu=CFG.reranking.compute.gpus,
     params:
-        options=page_options,
-        models=page_models,
-        text=dump(CFG.text),
-        reranking=dump(CFG.reranking),
+        options=settings("attributions"),
+        models=plan.attributions.shown_models,
+        text=settings("text"),
+        reranking=settings("reranking"),
     script:
         "../scripts/write_attributions.py"

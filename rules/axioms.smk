@@ -3,11 +3,11 @@
 
 rule store_words:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        statistics="results/statistics/{collection}/words.parquet",
+        documents=paths.DOCUMENTS,
+        statistics=paths.STATISTICS,
     output:
-        words=directory("results/words/{collection}/{corpus}-{shard}"),
-        meta="results/words/{collection}/{corpus}-{shard}.meta.json",
+        words=directory(paths.WORDS),
+        meta=sidecar(paths.WORDS),
     log:
         "results/logs/words/{collection}-{corpus}-{shard}.log",
     benchmark:
@@ -17,18 +17,18 @@ rule store_words:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        text=dump(CFG.text),
+        text=settings("text"),
     script:
         "../scripts/store_words.py"
 
 
 rule build_postings:
     input:
-        words=collection_words,
-        statistics="results/statistics/{collection}/words.parquet",
+        words=plan.of_collection(paths.WORDS),
+        statistics=paths.STATISTICS,
     output:
-        postings=directory("results/postings/{collection}"),
-        meta="results/postings/{collection}.meta.json",
+        postings=directory(paths.POSTINGS),
+        meta=sidecar(paths.POSTINGS),
     log:
         "results/logs/postings/{collection}.log",
     benchmark:
@@ -38,9 +38,9 @@ rule build_postings:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
         runtime=minutes(240),
     params:
-        terms=term_options(),
-        bounds=rank_options(),
-        corpora=shard_counts,
+        terms=settings("axioms", include=TERM_SETTINGS),
+        bounds=plan.axioms.rank_options(),
+        corpora=plan.corpora.shard_counts,
         memory_mb=CFG.axioms.memory_mb,
     script:
         "../scripts/build_postings.py"
@@ -48,12 +48,12 @@ rule build_postings:
 
 rule make_word_vectors:
     input:
-        words=collection_words,
-        statistics="results/statistics/{collection}/words.parquet",
-        given=given_vectors,
+        words=plan.of_collection(paths.WORDS),
+        statistics=paths.STATISTICS,
+        given=plan.axioms.given_vectors,
     output:
-        vectors=directory("results/vectors/{collection}"),
-        meta="results/vectors/{collection}.meta.json",
+        vectors=directory(paths.VECTORS),
+        meta=sidecar(paths.VECTORS),
     log:
         "results/logs/vectors/{collection}.log",
     benchmark:
@@ -63,8 +63,8 @@ rule make_word_vectors:
         mem_mb=memory(8000),
         runtime=minutes(1440),
     params:
-        options=vector_training(),
-        corpora=shard_counts,
+        options=settings("word_vectors", exclude={"files"}),
+        corpora=plan.corpora.shard_counts,
         seed=CFG.seed,
     script:
         "../scripts/make_word_vectors.py"
@@ -73,12 +73,12 @@ rule make_word_vectors:
 rule calibrate_temperature:
     """The temperature at which a collection's pseudo-queries rank their documents most like the paper's."""
     input:
-        words=collection_words,
-        statistics="results/statistics/{collection}/words.parquet",
-        postings="results/postings/{collection}",
+        words=plan.of_collection(paths.WORDS),
+        statistics=paths.STATISTICS,
+        postings=paths.POSTINGS,
     output:
-        temperature="results/pseudo_queries/{collection}/temperature.json",
-        meta="results/pseudo_queries/{collection}/temperature.json.meta.json",
+        temperature=paths.TEMPERATURE,
+        meta=sidecar(paths.TEMPERATURE),
     log:
         "results/logs/pseudo_queries/{collection}-temperature.log",
     benchmark:
@@ -89,9 +89,9 @@ rule calibrate_temperature:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
         runtime=minutes(120),
     params:
-        options=calibration_options(),
-        axioms=ranking_options(),
-        shares=printed_rank_shares,
+        options=settings("pseudo_queries", exclude={"temperature", "per_document"}),
+        axioms=settings("axioms", include=RANKING_SETTINGS),
+        shares=plan.printed_rank_shares,
         seed=CFG.seed,
     script:
         "../scripts/calibrate_temperature.py"
@@ -99,12 +99,12 @@ rule calibrate_temperature:
 
 rule sample_pseudo_queries:
     input:
-        words="results/words/{collection}/{corpus}-{shard}",
-        statistics="results/statistics/{collection}/words.parquet",
-        temperature=calibrated_temperature,
+        words=paths.WORDS,
+        statistics=paths.STATISTICS,
+        temperature=plan.axioms.calibrated_temperature,
     output:
-        queries="results/pseudo_queries/{collection}/{corpus}-{shard}.parquet",
-        meta="results/pseudo_queries/{collection}/{corpus}-{shard}.parquet.meta.json",
+        queries=paths.PSEUDO_QUERIES,
+        meta=sidecar(paths.PSEUDO_QUERIES),
     log:
         "results/logs/pseudo_queries/{collection}-{corpus}-{shard}.log",
     benchmark:
@@ -114,7 +114,7 @@ rule sample_pseudo_queries:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        options=pseudo_query_options(),
+        options=settings("pseudo_queries", exclude={"calibration"}),
         seed=CFG.seed,
     script:
         "../scripts/sample_pseudo_queries.py"
@@ -123,14 +123,14 @@ rule sample_pseudo_queries:
 rule compute_axioms:
     """Axiom values of a shard's pseudo-queries."""
     input:
-        queries="results/pseudo_queries/{collection}/{corpus}-{shard}.parquet",
-        words="results/words/{collection}/{corpus}-{shard}",
-        statistics="results/statistics/{collection}/words.parquet",
-        postings="results/postings/{collection}",
-        vectors="results/vectors/{collection}",
+        queries=paths.PSEUDO_QUERIES,
+        words=paths.WORDS,
+        statistics=paths.STATISTICS,
+        postings=paths.POSTINGS,
+        vectors=paths.VECTORS,
     output:
-        values="results/axioms/{collection}/{corpus}-{shard}.parquet",
-        meta="results/axioms/{collection}/{corpus}-{shard}.parquet.meta.json",
+        values=paths.AXIOMS,
+        meta=sidecar(paths.AXIOMS),
     log:
         "results/logs/axioms/{collection}-{corpus}-{shard}.log",
     benchmark:
@@ -141,8 +141,8 @@ rule compute_axioms:
         mem_mb=memory(CFG.axioms.memory_mb + 1000),
         runtime=minutes(480),
     params:
-        options=axiom_options(),
-        text=dump(CFG.text),
+        options=settings("axioms", exclude=NO_VALUES),
+        text=settings("text"),
         held_alone=False,
     script:
         "../scripts/compute_axioms.py"
@@ -151,10 +151,10 @@ rule compute_axioms:
 rule count_ranks:
     """In which intervals the RANK of a collection's pseudo-queries lies."""
     input:
-        values=collection_axioms,
+        values=plan.of_collection(paths.AXIOMS),
     output:
-        intervals="results/axioms/{collection}/rank-intervals.json",
-        meta="results/axioms/{collection}/rank-intervals.json.meta.json",
+        intervals=paths.RANK_INTERVALS,
+        meta=sidecar(paths.RANK_INTERVALS),
     log:
         "results/logs/axioms/{collection}-rank-intervals.log",
     benchmark:
@@ -172,12 +172,12 @@ rule count_ranks:
 rule judge_queries:
     """The queries of a data set, each with the documents of the collection that are relevant to it."""
     input:
-        documents=dataset_documents,
-        queries="results/datasets/{dataset}/queries.parquet",
-        qrels="results/datasets/{dataset}/qrels.txt",
+        documents=plan.of_dataset(paths.DOCUMENTS),
+        queries=paths.QUERIES,
+        qrels=paths.QRELS,
     output:
-        queries="results/judged/{collection}/{dataset}/queries.parquet",
-        meta="results/judged/{collection}/{dataset}/queries.parquet.meta.json",
+        queries=paths.JUDGED_QUERIES,
+        meta=sidecar(paths.JUDGED_QUERIES),
     log:
         "results/logs/judged/{collection}-{dataset}-queries.log",
     benchmark:
@@ -192,35 +192,35 @@ rule judge_queries:
 
 use rule compute_axioms as compute_judged_axioms with:
     input:
-        queries="results/judged/{collection}/{dataset}/queries.parquet",
-        words=judged_words,
-        statistics="results/statistics/{collection}/words.parquet",
-        postings="results/postings/{collection}",
-        vectors="results/vectors/{collection}",
+        queries=paths.JUDGED_QUERIES,
+        words=plan.of_dataset(paths.WORDS),
+        statistics=paths.STATISTICS,
+        postings=paths.POSTINGS,
+        vectors=paths.VECTORS,
     output:
-        values="results/judged/{collection}/{dataset}/{terms}-terms.parquet",
-        meta="results/judged/{collection}/{dataset}/{terms}-terms.parquet.meta.json",
+        values=paths.JUDGED_AXIOMS,
+        meta=sidecar(paths.JUDGED_AXIOMS),
     log:
         "results/logs/judged/{collection}-{dataset}-{terms}-terms.log",
     benchmark:
         "results/benchmarks/compute_judged_axioms/{collection}-{dataset}-{terms}.tsv"
     params:
-        options=axiom_options(),
-        text=dump(CFG.text),
-        held_alone=lambda wildcards: wildcards.terms == "held",
+        options=settings("axioms", exclude=NO_VALUES),
+        text=settings("text"),
+        held_alone=plan.axioms.judges_held,
 
 
 rule train_predictor:
     input:
-        judged=predictor_judged,
-        pseudo=predictor_pseudo,
+        judged=plan.axioms.predictor_judged,
+        pseudo=plan.axioms.predictor_pseudo,
     output:
-        scores="results/predictors/{predictor}/scores.json",
-        model="results/predictors/{predictor}/model.json",
-        table="results/predictors/{predictor}/probabilities.npy",
-        predictor="results/predictors/{predictor}/predictor.json",
-        card="results/predictors/{predictor}/card.md",
-        meta="results/predictors/{predictor}/scores.json.meta.json",
+        scores=paths.PREDICTOR_SCORES,
+        model=paths.PREDICTOR_MODEL,
+        table=paths.PREDICTOR_TABLE,
+        predictor=paths.PREDICTOR,
+        card=paths.PREDICTOR_CARD,
+        meta=sidecar(paths.PREDICTOR_SCORES),
     log:
         "results/logs/predictors/{predictor}.log",
     benchmark:
@@ -230,8 +230,8 @@ rule train_predictor:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        options=predictor_options,
-        axioms=dump(CFG.axioms),
+        options=settings("predictors"),
+        axioms=settings("axioms"),
     script:
         "../scripts/train_predictor.py"
 
@@ -241,10 +241,10 @@ rule train_predictor:
 
 rule choose_diagnosis_pairs:
     input:
-        values=diagnosed_axioms,
+        values=plan.diagnoses.axioms,
     output:
-        pairs="results/diagnosis/{diagnosis}/pairs.parquet",
-        meta="results/diagnosis/{diagnosis}/pairs.parquet.meta.json",
+        pairs=paths.DIAGNOSIS_PAIRS,
+        meta=sidecar(paths.DIAGNOSIS_PAIRS),
     log:
         "results/logs/diagnosis/{diagnosis}-pairs.log",
     benchmark:
@@ -254,8 +254,8 @@ rule choose_diagnosis_pairs:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        options=diagnosis_options,
-        axioms=axiom_options(),
+        options=settings("diagnoses", exclude={"models", "label", "seed"}),
+        axioms=settings("axioms", exclude=NO_VALUES),
         seed=CFG.seed,
     script:
         "../scripts/choose_diagnosis_pairs.py"
@@ -263,39 +263,39 @@ rule choose_diagnosis_pairs:
 
 rule score_diagnosis_pairs:
     input:
-        model=diagnosed_model,
-        tokens=diagnosed_tokens,
-        documents=diagnosed_documents,
-        pairs="results/diagnosis/{diagnosis}/pairs.parquet",
+        model=plan.diagnoses.model,
+        tokens=plan.diagnoses.tokens,
+        documents=plan.diagnoses.documents,
+        pairs=paths.DIAGNOSIS_PAIRS,
     output:
-        scores="results/diagnosis/{diagnosis}/scores/{model}.parquet",
-        meta="results/diagnosis/{diagnosis}/scores/{model}.parquet.meta.json",
+        scores=paths.DIAGNOSIS_SCORES,
+        meta=sidecar(paths.DIAGNOSIS_SCORES),
     log:
         "results/logs/diagnosis/{diagnosis}-{model}.log",
     benchmark:
         "results/benchmarks/score_diagnosis_pairs/{diagnosis}-{model}.tsv"
-    priority: ranking_priority
+    priority: plan.models.ranking_priority
     threads: CFG.reranking.compute.threads
     resources:
         mem_mb=memory(4000),
         runtime=minutes(240),
         gpu=CFG.reranking.compute.gpus,
     params:
-        options=reranking_options,
-        directory=diagnosed_directory,
-        text=reranker_text,
+        options=plan.models.reranking,
+        directory=plan.diagnoses.directory,
+        text=plan.models.ranked_text,
     script:
         "../scripts/score_diagnosis_pairs.py"
 
 
 rule diagnose:
     input:
-        pairs="results/diagnosis/{diagnosis}/pairs.parquet",
-        scores=diagnosis_scores,
+        pairs=paths.DIAGNOSIS_PAIRS,
+        scores=plan.diagnoses.scores,
     output:
-        shares="results/diagnosis/{diagnosis}.csv",
-        comparisons="results/diagnosis/{diagnosis}/comparisons.csv",
-        meta="results/diagnosis/{diagnosis}.csv.meta.json",
+        shares=paths.DIAGNOSIS,
+        comparisons=paths.DIAGNOSIS_COMPARISONS,
+        meta=sidecar(paths.DIAGNOSIS),
     log:
         "results/logs/diagnosis/{diagnosis}.log",
     benchmark:
@@ -305,6 +305,6 @@ rule diagnose:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        labels=diagnosed_labels,
+        labels=plan.diagnoses.labels,
     script:
         "../scripts/diagnose.py"

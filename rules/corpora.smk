@@ -3,12 +3,12 @@
 
 rule read_corpus:
     input:
-        files=corpus_inputs,
-        sound=corpus_soundness,
+        files=plan.corpora.files,
+        sound=plan.corpora.soundness,
     output:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        redirects="results/corpora/{corpus}/redirects-{shard}.parquet",
-        meta="results/corpora/{corpus}/documents-{shard}.parquet.meta.json",
+        documents=paths.DOCUMENTS,
+        redirects=paths.REDIRECTS,
+        meta=sidecar(paths.DOCUMENTS),
     log:
         "results/logs/corpora/{corpus}-{shard}.log",
     benchmark:
@@ -18,10 +18,10 @@ rule read_corpus:
         mem_mb=memory(2000),
         runtime=minutes(240),
     params:
-        corpus=corpus_options,
-        source=corpus_source,
-        shard=shard_number,
-        aids=corpus_aid_states,
+        corpus=plan.corpora.options,
+        source=plan.corpora.source_path,
+        shard=wildcard_number("shard"),
+        aids=plan.corpora.aid_states,
     script:
         "../scripts/read_corpus.py"
 
@@ -29,10 +29,10 @@ rule read_corpus:
 rule check_collection:
     """Refuses an empty collection and one in which a document id stands twice."""
     input:
-        documents=collection_documents,
+        documents=plan.of_collection(paths.DOCUMENTS),
     output:
-        checked="results/corpora/collection-{collection}.json",
-        meta="results/corpora/collection-{collection}.json.meta.json",
+        checked=paths.COLLECTION_CHECK,
+        meta=sidecar(paths.COLLECTION_CHECK),
     log:
         "results/logs/corpora/collection-{collection}.log",
     benchmark:
@@ -42,34 +42,34 @@ rule check_collection:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        corpora=expected_of_collection,
+        corpora=plan.corpora.expected_of_collection,
     script:
         "../scripts/check_collection.py"
 
 
 rule prepare_dataset:
     input:
-        queries=queries_file,
-        qrels=qrels_file,
-        documents=dataset_documents,
-        sound=dataset_soundness,
+        queries=plan.datasets.queries,
+        qrels=plan.datasets.qrels,
+        documents=plan.of_dataset(paths.DOCUMENTS),
+        sound=plan.datasets.soundness,
     output:
-        queries="results/datasets/{dataset}/queries.parquet",
-        qrels="results/datasets/{dataset}/qrels.txt",
-        meta="results/datasets/{dataset}/queries.parquet.meta.json",
+        queries=paths.QUERIES,
+        qrels=paths.QRELS,
+        meta=sidecar(paths.QUERIES),
     log:
         "results/logs/datasets/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare_dataset/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_of(judged_datasets()),
+        dataset=one_of(plan.datasets.answered(False)),
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        dataset=dataset_options,
-        corpora=expected_of_dataset,
+        dataset=plan.datasets.options,
+        corpora=plan.corpora.expected_of_dataset,
         seed=CFG.seed,
     script:
         "../scripts/prepare_dataset.py"
@@ -78,26 +78,26 @@ rule prepare_dataset:
 rule prepare_questions:
     """Questions whose answers judge what is retrieved for them, so that judgements are made later: judge_by_answers."""
     input:
-        questions=queries_file,
-        answers=qrels_file,
-        documents=dataset_documents,
-        sound=dataset_soundness,
+        questions=plan.datasets.queries,
+        answers=plan.datasets.qrels,
+        documents=plan.of_dataset(paths.DOCUMENTS),
+        sound=plan.datasets.soundness,
     output:
-        queries="results/datasets/{dataset}/queries.parquet",
-        meta="results/datasets/{dataset}/queries.parquet.meta.json",
+        queries=paths.QUERIES,
+        meta=sidecar(paths.QUERIES),
     log:
         "results/logs/prepare_questions/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare_questions/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_of(answered_datasets()),
+        dataset=one_of(plan.datasets.answered()),
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        dataset=dataset_options,
-        corpora=expected_of_dataset,
+        dataset=plan.datasets.options,
+        corpora=plan.corpora.expected_of_dataset,
         seed=CFG.seed,
     script:
         "../scripts/prepare_questions.py"
@@ -105,36 +105,36 @@ rule prepare_questions:
 
 rule judge_by_answers:
     input:
-        answers=qrels_file,
-        queries="results/datasets/{dataset}/queries.parquet",
-        runs=judged_runs,
-        documents=dataset_documents,
+        answers=plan.datasets.qrels,
+        queries=paths.QUERIES,
+        runs=plan.datasets.judged_runs,
+        documents=plan.of_dataset(paths.DOCUMENTS),
     output:
-        qrels="results/datasets/{dataset}/qrels.txt",
-        meta="results/datasets/{dataset}/qrels.txt.meta.json",
+        qrels=paths.QRELS,
+        meta=sidecar(paths.QRELS),
     log:
         "results/logs/judge_by_answers/{dataset}.log",
     benchmark:
         "results/benchmarks/judge_by_answers/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_of(answered_datasets()),
+        dataset=one_of(plan.datasets.answered()),
     priority: PREPARATION
     resources:
-        mem_mb=memory(judging_memory),
+        mem_mb=memory(plan.datasets.judging_memory),
         runtime=minutes(120),
     params:
-        dataset=dataset_options,
+        dataset=plan.datasets.options,
     script:
         "../scripts/judge_by_answers.py"
 
 
 rule make_folds:
     input:
-        queries="results/datasets/{dataset}/queries.parquet",
-        given=folds_file,
+        queries=paths.QUERIES,
+        given=plan.datasets.given_folds,
     output:
-        folds="results/datasets/{dataset}/folds.json",
-        meta="results/datasets/{dataset}/folds.json.meta.json",
+        folds=paths.FOLDS,
+        meta=sidecar(paths.FOLDS),
     log:
         "results/logs/folds/{dataset}.log",
     benchmark:
@@ -144,8 +144,8 @@ rule make_folds:
         mem_mb=memory(1000),
         runtime=minutes(10),
     params:
-        dataset=dataset_options,
-        shots=shots,
+        dataset=plan.datasets.options,
+        shots=plan.datasets.shots,
         seed=CFG.seed,
     script:
         "../scripts/make_folds.py"
@@ -154,25 +154,25 @@ rule make_folds:
 rule check_shared_queries:
     """Queries that an experiment tests, and queries that train, choose or tune what it tests, are different ones."""
     input:
-        used="results/datasets/{used}/queries.parquet",
-        tested="results/datasets/{dataset}/queries.parquet",
-        qrels=comparable_judgements,
-        used_documents=compared_documents(0),
-        tested_documents=compared_documents(1),
+        used=paths.USED_QUERIES,
+        tested=paths.QUERIES,
+        qrels=plan.datasets.comparable_judgements,
+        used_documents=plan.datasets.compared_documents("used"),
+        tested_documents=plan.datasets.compared_documents("dataset"),
     output:
-        counts="results/datasets/{dataset}/apart-from-{used}.json",
-        meta="results/datasets/{dataset}/apart-from-{used}.json.meta.json",
+        counts=paths.APART,
+        meta=sidecar(paths.APART),
     log:
         "results/logs/check_shared_queries/{dataset}-{used}.log",
     benchmark:
         "results/benchmarks/check_shared_queries/{dataset}-{used}.tsv"
     wildcard_constraints:
-        used=names_of(CFG.datasets),
+        used=one_of(CFG.datasets),
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(2000),
         runtime=minutes(10),
     params:
-        named_by=keys_of_use,
+        named_by=plan.datasets.keys_of_use,
     script:
         "../scripts/check_shared_queries.py"

@@ -7,8 +7,8 @@ rule verify_dataset:
     The files are no inputs, because a sidecar would hash them all once more; a changed one is known by its size and time.
     """
     output:
-        report="results/catalogue/{entry}.json",
-        meta="results/catalogue/{entry}.json.meta.json",
+        report=paths.CATALOGUE_REPORT,
+        meta=sidecar(paths.CATALOGUE_REPORT),
     log:
         "results/logs/verify_dataset/{entry}.log",
     benchmark:
@@ -18,9 +18,9 @@ rule verify_dataset:
         mem_mb=memory(2000),
         runtime=minutes(240),
     params:
-        entry=entry_options,
-        data=entry_folder,
-        present=entry_files,
+        entry=plan.catalogue.options,
+        data=plan.catalogue.folder,
+        present=plan.catalogue.states,
     script:
         "../scripts/verify_dataset.py"
 
@@ -28,10 +28,10 @@ rule verify_dataset:
 rule require_dataset:
     """Corpora, queries and judgements from the catalogue are read only if their files are the published ones."""
     input:
-        report="results/catalogue/{entry}.json",
+        report=paths.CATALOGUE_REPORT,
     output:
-        sound="results/catalogue/{entry}.sound.json",
-        meta="results/catalogue/{entry}.sound.json.meta.json",
+        sound=paths.CATALOGUE_SOUND,
+        meta=sidecar(paths.CATALOGUE_SOUND),
     log:
         "results/logs/require_dataset/{entry}.log",
     benchmark:
@@ -47,11 +47,11 @@ rule require_dataset:
 rule list_datasets:
     """For the target datasets alone."""
     input:
-        reports=entry_reports,
+        reports=plan.catalogue.reports,
     output:
-        table="results/datasets.md",
-        files="results/datasets.csv",
-        meta="results/datasets.md.meta.json",
+        table=paths.DATASETS_TABLE,
+        files=paths.DATASETS_FILES,
+        meta=sidecar(paths.DATASETS_TABLE),
     log:
         "results/logs/list_datasets.log",
     benchmark:
@@ -60,7 +60,7 @@ rule list_datasets:
         mem_mb=memory(500),
         runtime=minutes(10),
     params:
-        entries=entries_present,
-        data=data_folders(CFG.data_folder),
+        entries=plan.catalogue.present,
+        data=plan.catalogue.folders,
     script:
         "../scripts/list_datasets.py"

@@ -4,11 +4,11 @@ table of a paper that shows them."""
 
 rule prepare_downstream_task:
     input:
-        files=task_inputs,
-        sound=task_soundness,
+        files=plan.downstream.files,
+        sound=plan.downstream.soundness,
     output:
-        examples="results/downstream/examples/{task}.parquet",
-        meta="results/downstream/examples/{task}.parquet.meta.json",
+        examples=paths.TASK_EXAMPLES,
+        meta=sidecar(paths.TASK_EXAMPLES),
     log:
         "results/logs/prepare_downstream_task/{task}.log",
     benchmark:
@@ -18,8 +18,8 @@ rule prepare_downstream_task:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        task=task_data,
-        sources=task_sources,
+        task=plan.downstream.data,
+        sources=plan.downstream.sources,
         seed=CFG.seed,
     script:
         "../scripts/prepare_downstream_task.py"
@@ -27,40 +27,40 @@ rule prepare_downstream_task:
 
 rule finetune_downstream:
     input:
-        model=pretrained_model,
-        examples="results/downstream/examples/{task}.parquet",
+        model=plan.models.directory,
+        examples=paths.TASK_EXAMPLES,
     output:
-        predictions="results/downstream/predictions/{task}/{model}/seed-{seed}.json",
-        metrics="results/metrics/downstream/{task}/{model}/seed-{seed}.json",
-        meta="results/downstream/predictions/{task}/{model}/seed-{seed}.json.meta.json",
+        predictions=paths.TASK_PREDICTIONS,
+        metrics=paths.TASK_METRICS,
+        meta=sidecar(paths.TASK_PREDICTIONS),
     log:
         "results/logs/finetune_downstream/{task}-{model}-{seed}.log",
     benchmark:
         "results/benchmarks/finetune_downstream/{task}-{model}-{seed}.tsv"
-    priority: ranking_priority
-    threads: task_compute("threads")
+    priority: plan.models.ranking_priority
+    threads: plan.downstream.threads
     resources:
         mem_mb=memory(8000),
         runtime=minutes(2880),
-        gpu=task_compute("gpus"),
+        gpu=plan.downstream.gpus,
     params:
-        task=task_data,
-        options=task_training,
-        checkpoints="results/checkpoints",
-        models="results/models/downstream",
+        task=plan.downstream.data,
+        options=plan.downstream.training,
+        checkpoints=paths.CHECKPOINTS,
+        models=paths.DOWNSTREAM_MODELS,
     script:
         "../scripts/finetune_downstream.py"
 
 
 rule evaluate_downstream:
     input:
-        predictions=downstream_predictions,
-        examples=downstream_examples,
+        predictions=plan.downstream.predictions,
+        examples=plan.downstream.examples,
     output:
-        per_query="results/downstream/{experiment}.parquet",
-        scores="results/downstream/{experiment}.csv",
-        table="results/downstream/{experiment}.md",
-        meta="results/downstream/{experiment}.parquet.meta.json",
+        per_query=paths.TASK_PER_QUERY,
+        scores=paths.TASK_SCORES,
+        table=paths.TASK_TABLE,
+        meta=sidecar(paths.TASK_PER_QUERY),
     log:
         "results/logs/evaluate_downstream/{experiment}.log",
     benchmark:
@@ -70,8 +70,8 @@ rule evaluate_downstream:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        runs=downstream_runs,
-        tasks=downstream_tasks,
-        labels=downstream_labels,
+        runs=plan.downstream.runs,
+        tasks=plan.downstream.tasks,
+        labels=plan.downstream.labels,
     script:
         "../scripts/evaluate_downstream.py"

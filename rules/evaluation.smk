@@ -3,14 +3,14 @@
 
 rule evaluate:
     input:
-        runs=experiment_run_files,
-        qrels=experiment_qrels,
-        apart=apart_from_used,
-        folds=experiment_folds,
+        runs=plan.experiments.files,
+        qrels=plan.dataset_file(paths.QRELS, "experiments"),
+        apart=plan.datasets.apart_from_used,
+        folds=plan.experiments.folds,
     output:
-        per_query="results/per_query/{experiment}.parquet",
-        scores="results/scores/{experiment}.csv",
-        meta="results/per_query/{experiment}.parquet.meta.json",
+        per_query=paths.PER_QUERY,
+        scores=paths.SCORES,
+        meta=sidecar(paths.PER_QUERY),
     log:
         "results/logs/evaluate/{experiment}.log",
     benchmark:
@@ -20,8 +20,8 @@ rule evaluate:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        runs=lambda wildcards: experiment_runs(wildcards.experiment),
-        datasets=experiment_dataset,
+        runs=plan.experiments.runs,
+        datasets=plan.experiments.dataset,
     script:
         "../scripts/evaluate.py"
 
@@ -29,13 +29,13 @@ rule evaluate:
 rule evaluate_depths:
     """Recall of candidates and every re-ranked run, cut to the first candidates (DeepCT, Table 4)."""
     input:
-        runs=experiment_run_files,
-        qrels=experiment_qrels,
-        apart=apart_from_used,
+        runs=plan.experiments.files,
+        qrels=plan.dataset_file(paths.QRELS, "experiments"),
+        apart=plan.datasets.apart_from_used,
     output:
-        per_query="results/depths/{experiment}.parquet",
-        scores="results/depths/{experiment}.csv",
-        meta="results/depths/{experiment}.parquet.meta.json",
+        per_query=paths.DEPTHS,
+        scores=paths.DEPTH_SCORES,
+        meta=sidecar(paths.DEPTHS),
     log:
         "results/logs/evaluate_depths/{experiment}.log",
     benchmark:
@@ -45,8 +45,8 @@ rule evaluate_depths:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        runs=lambda wildcards: experiment_runs(wildcards.experiment),
-        depths=experiment_depths,
-        measures=experiment_measures,
+        runs=plan.experiments.runs,
+        depths=settings("experiments.depths"),
+        measures=plan.experiments.measures,
     script:
         "../scripts/evaluate_depths.py"

@@ -4,11 +4,11 @@
 rule export_model:
     """A model's directory without snapshots, with a card that says what it was made from."""
     input:
-        model=pretrained_model,
-        trained="results/models/pretrained/{model}/seed-{seed}",
+        model=plan.models.directory,
+        trained=paths.PRETRAINED,
     output:
-        model=directory("results/exported/{model}/seed-{seed}"),
-        meta="results/exported/{model}/seed-{seed}.meta.json",
+        model=directory(paths.EXPORTED),
+        meta=sidecar(paths.EXPORTED),
     log:
         "results/logs/export_model/{model}-{seed}.log",
     benchmark:
@@ -18,7 +18,7 @@ rule export_model:
         mem_mb=memory(1000),
         runtime=minutes(30),
     params:
-        facts=card_facts,
+        facts=plan.exports.card,
     script:
         "../scripts/export_model.py"
 
@@ -26,10 +26,10 @@ rule export_model:
 rule score_exported_model:
     """What a model reached in the experiments that test it, for its card."""
     input:
-        scores=exported_scores,
+        scores=plan.exports.scores,
     output:
-        scores="results/exported/{model}/seed-{seed}.scores.md",
-        meta="results/exported/{model}/seed-{seed}.scores.md.meta.json",
+        scores=paths.EXPORTED_SCORES,
+        meta=sidecar(paths.EXPORTED_SCORES),
     log:
         "results/logs/score_exported_model/{model}-{seed}.log",
     benchmark:
@@ -39,6 +39,6 @@ rule score_exported_model:
         mem_mb=memory(1000),
         runtime=minutes(30),
     params:
-        label=lambda wildcards: CFG.models[wildcards.model].label,
+        label=settings("models.label"),
     script:
         "../scripts/score_exported_model.py"

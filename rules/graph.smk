@@ -3,12 +3,12 @@
 
 rule extract_links:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        titles=titled_documents,
+        documents=paths.DOCUMENTS,
+        titles=plan.corpora.titled_documents,
     output:
-        links="results/links/{collection}/links/{corpus}-{shard}.parquet",
-        sources="results/links/{collection}/sources/{corpus}-{shard}.parquet",
-        meta="results/links/{collection}/links/{corpus}-{shard}.parquet.meta.json",
+        links=paths.LINKS,
+        sources=paths.LINK_SOURCES,
+        meta=sidecar(paths.LINKS),
     log:
         "results/logs/links/{collection}-{corpus}-{shard}.log",
     benchmark:
@@ -18,20 +18,20 @@ rule extract_links:
         mem_mb=memory(2000),
         runtime=minutes(120),
     params:
-        options=link_options(),
+        options=settings("graph", include=LINK_SETTINGS),
     script:
         "../scripts/extract_links.py"
 
 
 rule build_graph:
     input:
-        links=collection_links("links"),
-        sources=collection_links("sources"),
-        redirects=collection_redirects,
-        checked="results/corpora/collection-{collection}.json",
+        links=plan.of_collection(paths.LINKS),
+        sources=plan.of_collection(paths.LINK_SOURCES),
+        redirects=plan.of_collection(paths.REDIRECTS),
+        checked=paths.COLLECTION_CHECK,
     output:
-        graph=directory("results/graphs/{collection}"),
-        meta="results/graphs/{collection}.meta.json",
+        graph=directory(paths.GRAPH),
+        meta=sidecar(paths.GRAPH),
     log:
         "results/logs/graphs/{collection}.log",
     benchmark:
@@ -42,7 +42,7 @@ rule build_graph:
         mem_mb=memory(CFG.graph.memory_mb + 1000),
         runtime=minutes(240),
     params:
-        options=dump(CFG.graph),
-        corpora=shard_counts,
+        options=settings("graph"),
+        corpora=plan.corpora.shard_counts,
     script:
         "../scripts/build_graph.py"

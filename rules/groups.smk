@@ -3,11 +3,11 @@
 
 rule list_anchor_texts:
     input:
-        documents=collection_documents,
-        graph="results/graphs/{collection}",
+        documents=plan.of_collection(paths.DOCUMENTS),
+        graph=paths.GRAPH,
     output:
-        anchors="results/anchors/{collection}.parquet",
-        meta="results/anchors/{collection}.parquet.meta.json",
+        anchors=paths.ANCHORS,
+        meta=sidecar(paths.ANCHORS),
     log:
         "results/logs/anchors/{collection}.log",
     benchmark:
@@ -25,18 +25,18 @@ rule list_anchor_texts:
 
 rule build_groups:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        tokens="results/tokens/{corpus}/{shard}",
-        statistics=objective_statistics,
-        graph=objective_graph,
-        collection=objective_collection,
-        collection_tokens=objective_collection_tokens,
-        anchor_texts=objective_anchor_texts,
-        axiom_values=objective_axioms,
-        predictor=objective_predictor,
+        documents=paths.DOCUMENTS,
+        tokens=paths.TOKENS,
+        statistics=plan.corpora.if_needed("statistics", paths.STATISTICS),
+        graph=plan.corpora.if_needed("graph", paths.GRAPH),
+        collection=plan.corpora.if_needed("collection", plan.of_collection(paths.DOCUMENTS)),
+        collection_tokens=plan.corpora.if_needed("collection_tokens", plan.of_collection(paths.TOKENS)),
+        anchor_texts=plan.corpora.if_needed("anchor_texts", paths.ANCHORS),
+        axiom_values=plan.corpora.if_needed("axiom_values", paths.AXIOMS),
+        predictor=plan.corpora.predictor,
     output:
-        groups="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet",
-        meta="results/groups/{collection}/{objective}/{corpus}-{shard}.parquet.meta.json",
+        groups=paths.GROUPS_SHARD,
+        meta=sidecar(paths.GROUPS_SHARD),
     log:
         "results/logs/groups/{collection}-{objective}-{corpus}-{shard}.log",
     benchmark:
@@ -46,9 +46,9 @@ rule build_groups:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        options=objective_options,
-        axioms=objective_axiom_options,
-        text=dump(CFG.text),
+        options=settings("objectives"),
+        axioms=plan.corpora.axiom_settings,
+        text=settings("text"),
         seed=CFG.seed,
     script:
         "../scripts/build_groups.py"
@@ -56,11 +56,11 @@ rule build_groups:
 
 rule merge_groups:
     input:
-        groups=group_shards,
-        checked="results/corpora/collection-{collection}.json",
+        groups=plan.of_collection(paths.GROUPS_SHARD),
+        checked=paths.COLLECTION_CHECK,
     output:
-        groups="results/groups/{collection}/{objective}.parquet",
-        meta="results/groups/{collection}/{objective}.parquet.meta.json",
+        groups=paths.GROUPS,
+        meta=sidecar(paths.GROUPS),
     log:
         "results/logs/groups/{collection}-{objective}.log",
     benchmark:
@@ -70,6 +70,6 @@ rule merge_groups:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        corpora=shard_counts,
+        corpora=plan.corpora.shard_counts,
     script:
         "../scripts/merge_groups.py"

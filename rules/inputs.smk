@@ -3,27 +3,27 @@
 
 rule materialise_file:
     output:
-        asset="results/inputs/{asset}",
-        meta="results/inputs/{asset}.meta.json",
+        asset=paths.INPUT,
+        meta=sidecar(paths.INPUT),
     log:
         "results/logs/inputs/{asset}.log",
     benchmark:
         "results/benchmarks/materialise/{asset}.tsv"
     wildcard_constraints:
-        asset="|".join(ASSET_FILES),
+        asset=one_of(plan.embedded(directories=False)),
     priority: PREPARATION
     resources:
         mem_mb=memory(500),
         runtime=minutes(10),
     params:
-        expected=expected_asset,
+        expected=plan.expected_asset,
     script:
         "../scripts/materialise_input.py"
 
 
 use rule materialise_file as materialise_directory with:
     output:
-        asset=directory("results/inputs/{asset}"),
-        meta="results/inputs/{asset}.meta.json",
+        asset=directory(paths.INPUT),
+        meta=sidecar(paths.INPUT),
     wildcard_constraints:
-        asset="|".join(ASSET_DIRECTORIES),
+        asset=one_of(plan.embedded(directories=True)),

@@ -3,11 +3,11 @@
 
 rule make_neural_ranker:
     input:
-        statistics=neural_statistics,
-        vectors=neural_vectors,
+        statistics=plan.models.neural_statistics,
+        vectors=plan.models.neural_vectors,
     output:
-        model=directory("results/models/neural/{model}/seed-{seed}"),
-        meta="results/models/neural/{model}/seed-{seed}.meta.json",
+        model=directory(paths.NEURAL),
+        meta=sidecar(paths.NEURAL),
     log:
         "results/logs/neural/{model}-{seed}.log",
     benchmark:
@@ -17,8 +17,8 @@ rule make_neural_ranker:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        options=neural_options,
-        text=dump(CFG.text),
-        seed=seed_number,
+        options=settings("models.neural"),
+        text=settings("text"),
+        seed=wildcard_number("seed"),
     script:
         "../scripts/make_neural_ranker.py"

@@ -3,30 +3,30 @@
 
 rule pretrain:
     input:
-        encoder=encoder_inputs,
-        start=model_start,
-        groups=model_groups,
-        tokens=model_tokens,
+        encoder=plan.models.encoder_files,
+        start=plan.models.start,
+        groups=plan.models.groups,
+        tokens=plan.models.tokens,
     output:
-        model=directory("results/models/pretrained/{model}/seed-{seed}"),
-        metrics="results/metrics/pretrained/{model}/seed-{seed}.jsonl",
-        meta="results/models/pretrained/{model}/seed-{seed}.meta.json",
+        model=directory(paths.PRETRAINED),
+        metrics=paths.PRETRAINING_METRICS,
+        meta=sidecar(paths.PRETRAINED),
     log:
         "results/logs/pretrain/{model}-{seed}.log",
     benchmark:
         "results/benchmarks/pretrain/{model}-{seed}.tsv"
-    priority: training_priority
-    threads: model_threads
+    priority: plan.models.training_priority
+    threads: plan.models.threads
     resources:
-        mem_mb=memory(8000, model_processes),
+        mem_mb=memory(8000, plan.models.processes),
         runtime=minutes(2880),
-        gpu=model_gpus,
+        gpu=plan.models.gpus,
     params:
-        encoder=dump(CFG.encoder),
-        encoder_directory=encoder_directory,
-        options=model_training,
-        tasks=model_tasks,
-        seed=seed_number,
-        checkpoints="results/checkpoints",
+        encoder=settings("encoder"),
+        encoder_directory=plan.models.encoder_directory,
+        options=plan.models.training,
+        tasks=settings("models.tasks"),
+        seed=wildcard_number("seed"),
+        checkpoints=paths.CHECKPOINTS,
     script:
         "../scripts/pretrain.py"

@@ -4,32 +4,32 @@
 rule write_query_page:
     """Those of runs that experiments make belong to every run; others are for the target query_pages alone."""
     input:
-        runs=query_page_runs,
-        models=query_page_model_files,
-        documents=query_page_documents,
-        queries=query_page_dataset("queries.parquet"),
-        qrels=query_page_dataset("qrels.txt"),
+        runs=plan.query_pages.runs,
+        models=plan.query_pages.attributed_files,
+        documents=plan.of_dataset(paths.DOCUMENTS, "query_pages"),
+        queries=plan.dataset_file(paths.QUERIES, "query_pages"),
+        qrels=plan.dataset_file(paths.QRELS, "query_pages"),
     output:
-        page="results/query_pages/{page}.html",
-        meta="results/query_pages/{page}.html.meta.json",
+        page=paths.QUERY_PAGE,
+        meta=sidecar(paths.QUERY_PAGE),
     log:
         "results/logs/write_query_page/{page}.log",
     benchmark:
         "results/benchmarks/write_query_page/{page}.tsv"
     priority: RESULTS
-    threads: query_page_threads
+    threads: plan.query_pages.threads
     resources:
         mem_mb=memory(4000),
         runtime=minutes(120),
-        gpu=query_page_gpus,
+        gpu=plan.query_pages.gpus,
     params:
-        options=query_page_options,
-        rankings=query_page_rankings,
-        dataset=query_page_label,
-        measure=query_page_measure,
-        text=dump(CFG.text),
-        retrieval=index_options(),
-        reranking=dump(CFG.reranking),
+        options=settings("query_pages"),
+        rankings=plan.query_pages.rankings,
+        dataset=plan.query_pages.label,
+        measure=plan.query_pages.measure,
+        text=settings("text"),
+        retrieval=settings("retrieval", include=INDEX_SETTINGS),
+        reranking=settings("reranking"),
         seed=CFG.seed,
     script:
         "../scripts/write_query_page.py"

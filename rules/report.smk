@@ -1,25 +1,26 @@
 """Scores → tables, figures, and HTML reports: of each paper as soon as its experiments are done, then of the whole run."""
 
 # A paper's tables and figures have names of their own, so each paper has rules of its own.
-for paper in PAPERS:
+for paper in CFG.report.papers:
+    shown = plan.shown_by(paper)
 
     rule:
         name:
             f"make_tables_{paper}"
         input:
-            scores=scores_of([paper]),
-            per_query=per_query_of([paper]),
-            published=published([paper]),
-            predictors=predictor_scores([paper]),
-            rank_intervals=rank_intervals([paper]),
-            temperatures=temperatures([paper]),
-            diagnoses=diagnoses([paper]),
-            depths=depths([paper]),
-            answers=downstream_results([paper]),
+            scores=shown.scores,
+            per_query=shown.per_query,
+            published=shown.published,
+            predictors=shown.predictors,
+            rank_intervals=shown.rank_intervals,
+            temperatures=shown.temperatures,
+            diagnoses=shown.diagnoses,
+            depths=shown.depths,
+            answers=shown.answers,
         output:
-            verdicts=f"results/verdicts/{paper}.csv",
-            tables=tables([paper]),
-            meta=f"results/verdicts/{paper}.csv.meta.json",
+            verdicts=paths.VERDICTS.format(paper=paper),
+            tables=shown.tables,
+            meta=sidecar(paths.VERDICTS.format(paper=paper)),
         log:
             f"results/logs/make_tables/{paper}.log",
         benchmark:
@@ -29,29 +30,32 @@ for paper in PAPERS:
             mem_mb=memory(2000),
             runtime=minutes(30),
         params:
-            config=dump(CFG.of_papers([paper])),
+            config=shown.options,
         script:
             "../scripts/make_tables.py"
 
 
-for paper in (paper for paper in PAPERS if FIGURES[paper]):
+for paper in CFG.report.papers:
+    shown = plan.shown_by(paper)
+    if not shown.figures:
+        continue
 
     rule:
         name:
             f"make_figures_{paper}"
         input:
-            scores=scores_of([paper]),
-            per_query=per_query_of([paper]),
-            published=published([paper]),
-            metrics=training_metrics([paper]),
-            groups=sampling_counts([paper]),
-            predictors=predictor_scores([paper]),
-            rank_intervals=rank_intervals([paper]),
-            diagnoses=diagnoses([paper]),
-            distributions=weight_distribution_files([paper]),
+            scores=shown.scores,
+            per_query=shown.per_query,
+            published=shown.published,
+            metrics=shown.metrics,
+            groups=shown.groups,
+            predictors=shown.predictors,
+            rank_intervals=shown.rank_intervals,
+            diagnoses=shown.diagnoses,
+            distributions=list(shown.distributions.values()),
         output:
-            figures=figures([paper]),
-            meta=f"{figures([paper])[0]}.meta.json",
+            figures=shown.figures,
+            meta=sidecar(shown.figures[0]),
         log:
             f"results/logs/make_figures/{paper}.log",
         benchmark:
@@ -61,16 +65,16 @@ for paper in (paper for paper in PAPERS if FIGURES[paper]):
             mem_mb=memory(2000),
             runtime=minutes(30),
         params:
-            config=dump(CFG.of_papers([paper])),
-            distributions=weight_distributions([paper]),
+            config=shown.options,
+            distributions=shown.distributions,
         script:
             "../scripts/make_figures.py"
 
 
 rule draw_dag:
     output:
-        dag="results/figures/dag.svg",
-        meta="results/figures/dag.svg.meta.json",
+        dag=paths.DAG,
+        meta=sidecar(paths.DAG),
     log:
         "results/logs/draw_dag.log",
     benchmark:
@@ -87,27 +91,27 @@ rule draw_dag:
 rule write_paper_report:
     """The report of one paper."""
     input:
-        tables=lambda wildcards: tables([wildcards.paper]),
-        verdicts=lambda wildcards: verdicts([wildcards.paper]),
-        figures=lambda wildcards: figures([wildcards.paper]),
-        dag="results/figures/dag.svg",
-        scores=lambda wildcards: scores_of([wildcards.paper]),
-        per_query=lambda wildcards: per_query_of([wildcards.paper]),
-        published=lambda wildcards: published([wildcards.paper]),
-        predictors=lambda wildcards: predictor_scores([wildcards.paper]),
-        rank_intervals=lambda wildcards: rank_intervals([wildcards.paper]),
-        temperatures=lambda wildcards: temperatures([wildcards.paper]),
-        diagnoses=lambda wildcards: diagnoses([wildcards.paper]),
-        depths=lambda wildcards: depths([wildcards.paper]),
-        answers=lambda wildcards: downstream_results([wildcards.paper]),
-        sweeps=lambda wildcards: sweeps([wildcards.paper]),
-        pictures=lambda wildcards: sweep_figures([wildcards.paper]),
-        costs=lambda wildcards: index_costs([wildcards.paper]),
-        pages=lambda wildcards: query_pages_of([wildcards.paper]),
-        manifest=RESOURCES / "embedded.yaml",
+        tables=plan.of_paper("tables"),
+        verdicts=plan.of_paper("verdicts"),
+        figures=plan.of_paper("figures"),
+        dag=paths.DAG,
+        scores=plan.of_paper("scores"),
+        per_query=plan.of_paper("per_query"),
+        published=plan.of_paper("published"),
+        predictors=plan.of_paper("predictors"),
+        rank_intervals=plan.of_paper("rank_intervals"),
+        temperatures=plan.of_paper("temperatures"),
+        diagnoses=plan.of_paper("diagnoses"),
+        depths=plan.of_paper("depths"),
+        answers=plan.of_paper("answers"),
+        sweeps=plan.of_paper("sweeps"),
+        pictures=plan.of_paper("pictures"),
+        costs=plan.of_paper("costs"),
+        pages=plan.of_paper("pages"),
+        manifest=MANIFEST_FILE,
     output:
-        report="results/reports/{paper}.html",
-        meta="results/reports/{paper}.html.meta.json",
+        report=paths.PAPER_REPORT,
+        meta=sidecar(paths.PAPER_REPORT),
     log:
         "results/logs/write_paper_report/{paper}.log",
     benchmark:
@@ -117,7 +121,7 @@ rule write_paper_report:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=lambda wildcards: dump(CFG.of_papers([wildcards.paper])),
+        config=plan.of_paper("options"),
     script:
         "../scripts/write_report.py"
 
@@ -126,16 +130,16 @@ rule write_overview:
     """The scores of all experiments and the verdicts of all papers in one file each; the headline table, and how many
     verdicts of each paper hold."""
     input:
-        scores=scores_of(PAPERS),
-        per_query=per_query_of(PAPERS),
-        verdicts=verdicts(PAPERS),
-        published=published(PAPERS),
+        scores=plan.shown.scores,
+        per_query=plan.shown.per_query,
+        verdicts=plan.shown.verdicts,
+        published=plan.shown.published,
     output:
-        scores="results/scores.csv",
-        per_query="results/per_query.parquet",
-        verdicts="results/verdicts.csv",
-        tables=overview_tables(),
-        meta="results/scores.csv.meta.json",
+        scores=paths.ALL_SCORES,
+        per_query=paths.ALL_PER_QUERY,
+        verdicts=paths.ALL_VERDICTS,
+        tables=plan.targets.overview_tables,
+        meta=sidecar(paths.ALL_SCORES),
     log:
         "results/logs/write_overview.log",
     benchmark:
@@ -144,7 +148,7 @@ rule write_overview:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=dump(CFG),
+        config=plain(CFG),
     script:
         "../scripts/write_overview.py"
 
@@ -152,28 +156,28 @@ rule write_overview:
 rule write_report:
     """The report of the whole run."""
     input:
-        tables=tables(PAPERS),
-        headline=headline_tables(),
-        verdicts=verdicts(PAPERS),
-        figures=figures(PAPERS),
-        dag="results/figures/dag.svg",
-        scores=scores_of(PAPERS),
-        per_query=per_query_of(PAPERS),
-        published=published(PAPERS),
-        predictors=predictor_scores(PAPERS),
-        rank_intervals=rank_intervals(PAPERS),
-        temperatures=temperatures(PAPERS),
-        diagnoses=diagnoses(PAPERS),
-        depths=depths(PAPERS),
-        answers=downstream_results(PAPERS),
-        sweeps=sweeps(PAPERS),
-        pictures=sweep_figures(PAPERS),
-        costs=index_costs(PAPERS),
-        pages=query_pages_of(PAPERS),
-        manifest=RESOURCES / "embedded.yaml",
+        tables=plan.shown.tables,
+        headline=table_files(["headline"]),
+        verdicts=plan.shown.verdicts,
+        figures=plan.shown.figures,
+        dag=paths.DAG,
+        scores=plan.shown.scores,
+        per_query=plan.shown.per_query,
+        published=plan.shown.published,
+        predictors=plan.shown.predictors,
+        rank_intervals=plan.shown.rank_intervals,
+        temperatures=plan.shown.temperatures,
+        diagnoses=plan.shown.diagnoses,
+        depths=plan.shown.depths,
+        answers=plan.shown.answers,
+        sweeps=plan.shown.sweeps,
+        pictures=plan.shown.pictures,
+        costs=plan.shown.costs,
+        pages=plan.shown.pages,
+        manifest=MANIFEST_FILE,
     output:
-        report="results/report.html",
-        meta="results/report.html.meta.json",
+        report=paths.REPORT,
+        meta=sidecar(paths.REPORT),
     log:
         "results/logs/write_report.log",
     benchmark:
@@ -182,6 +186,6 @@ rule write_report:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=dump(CFG),
+        config=plain(CFG),
     script:
         "../scripts/write_report.py"

@@ -4,30 +4,30 @@ rankers over words."""
 
 rule rerank:
     input:
-        model=reranker_files,
-        tokens=reranker_tokens,
-        documents=reranker_documents,
-        queries="results/datasets/{dataset}/queries.parquet",
-        candidates="results/runs/{dataset}/{candidates}/first-stage.run.gz",
+        model=plan.models.files,
+        tokens=plan.models.ranked_tokens,
+        documents=plan.models.ranked_documents,
+        queries=paths.QUERIES,
+        candidates=paths.FIRST_STAGE_RUN,
     output:
-        run="results/runs/{dataset}/{candidates}/{model}/zero-shot/seed-{seed}.run.gz",
-        meta="results/runs/{dataset}/{candidates}/{model}/zero-shot/seed-{seed}.run.gz.meta.json",
+        run=paths.ZERO_SHOT_RUN,
+        meta=sidecar(paths.ZERO_SHOT_RUN),
     log:
         "results/logs/rerank/{dataset}-{candidates}-{model}-{seed}.log",
     benchmark:
         "results/benchmarks/rerank/{dataset}-{candidates}-{model}-{seed}.tsv"
-    priority: ranking_priority
+    priority: plan.models.ranking_priority
     threads: CFG.reranking.compute.threads
     resources:
         mem_mb=memory(6000),
         runtime=minutes(720),
         gpu=CFG.reranking.compute.gpus,
     params:
-        options=reranking_options,
-        directory=reranker_directory,
-        text=reranker_text,
+        options=plan.models.reranking,
+        directory=plan.models.directory,
+        text=plan.models.ranked_text,
         snapshot=None,
-        checkpoints="results/checkpoints",
+        checkpoints=paths.CHECKPOINTS,
     script:
         "../scripts/rerank.py"
 
@@ -35,62 +35,62 @@ rule rerank:
 use rule rerank as rerank_snapshot with:
     # Zero-shot scores of a model in the middle of its pre-training, for learning curves and to choose among snapshots.
     input:
-        model=model_with_snapshots,
-        tokens=dataset_tokens,
+        model=plan.models.last_weights,
+        tokens=plan.of_dataset(paths.TOKENS),
         documents=[],
-        queries="results/datasets/{dataset}/queries.parquet",
-        candidates="results/runs/{dataset}/{candidates}/first-stage.run.gz",
+        queries=paths.QUERIES,
+        candidates=paths.FIRST_STAGE_RUN,
     output:
-        run="results/runs/{dataset}/{candidates}/{model}@{step}/zero-shot/seed-{seed}.run.gz",
-        meta="results/runs/{dataset}/{candidates}/{model}@{step}/zero-shot/seed-{seed}.run.gz.meta.json",
+        run=paths.SNAPSHOT_RUN,
+        meta=sidecar(paths.SNAPSHOT_RUN),
     log:
         "results/logs/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.log",
     benchmark:
         "results/benchmarks/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.tsv"
     params:
-        options=reranking_options,
-        directory=model_with_snapshots,
+        options=plan.models.reranking,
+        directory=plan.models.last_weights,
         text=None,
-        snapshot=snapshot_step,
-        checkpoints="results/checkpoints",
+        snapshot=plan.models.snapshot,
+        checkpoints=paths.CHECKPOINTS,
 
 
 rule finetune:
     """Grid and epoch chosen on a validation fold, the test queries ranked once: a test fold, or, as fold 0, all
     queries of a data set that trains on another."""
     input:
-        model=pretrained_model,
-        documents=training_documents,
-        queries=training_file("queries.parquet"),
-        qrels=training_file("qrels.txt"),
-        folds=training_file("folds.json"),
-        candidates=training_run,
-        test_documents=test_documents,
-        test_queries=test_queries,
-        test_candidates=test_candidates,
-        apart=apart_from_training,
+        model=plan.models.directory,
+        documents=plan.datasets.training_documents,
+        queries=plan.datasets.training_file(paths.QUERIES),
+        qrels=plan.datasets.training_file(paths.QRELS),
+        folds=plan.datasets.training_file(paths.FOLDS),
+        candidates=plan.datasets.training_run,
+        test_documents=plan.datasets.test_documents,
+        test_queries=plan.datasets.test_file(paths.QUERIES),
+        test_candidates=plan.datasets.test_file(paths.FIRST_STAGE_RUN),
+        apart=plan.datasets.apart_from_training,
     output:
-        run="results/runs/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.run.gz",
-        metrics="results/metrics/finetuned/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.json",
-        meta="results/runs/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.run.gz.meta.json",
+        run=paths.FINETUNED_RUN,
+        metrics=paths.FINETUNING_METRICS,
+        meta=sidecar(paths.FINETUNED_RUN),
     log:
         "results/logs/finetune/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.log",
     benchmark:
         "results/benchmarks/finetune/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.tsv"
     wildcard_constraints:
         regime=r"full|few-shot-\d+",
-    priority: training_priority
+    priority: plan.models.training_priority
     threads: CFG.finetuning.compute.threads
     resources:
-        mem_mb=memory(finetuning_memory),
+        mem_mb=memory(plan.models.finetuning_memory),
         runtime=minutes(1440),
         gpu=CFG.finetuning.compute.gpus,
     params:
-        options=finetuning_options,
-        reranking=reranking_options,
-        measure=validation_measure,
-        checkpoints="results/checkpoints",
-        models="results/models/finetuned",
+        options=plan.models.finetuning,
+        reranking=plan.models.reranking,
+        measure=settings("datasets.validation_measure"),
+        checkpoints=paths.CHECKPOINTS,
+        models=paths.FINETUNED_MODELS,
     script:
         "../scripts/finetune.py"
 
@@ -98,13 +98,13 @@ rule finetune:
 rule select_model:
     """Of the snapshots of a pre-training, the one that ranks some held-out queries best."""
     input:
-        model=model_with_snapshots,
-        runs=selection_runs,
-        qrels=selection_qrels,
+        model=plan.models.last_weights,
+        runs=plan.models.selection_runs,
+        qrels=plan.dataset_file(paths.QRELS, "models", "select_on.dataset"),
     output:
-        model=directory("results/models/selected/{model}/seed-{seed}"),
-        scores="results/metrics/selected/{model}/seed-{seed}.json",
-        meta="results/models/selected/{model}/seed-{seed}.meta.json",
+        model=directory(paths.SELECTED),
+        scores=paths.SELECTION_SCORES,
+        meta=sidecar(paths.SELECTED),
     log:
         "results/logs/select/{model}-{seed}.log",
     benchmark:
@@ -114,7 +114,7 @@ rule select_model:
         mem_mb=memory(1000),
         runtime=minutes(30),
     params:
-        steps=selection_steps,
-        measure=selection_measure,
+        steps=plan.models.selection_steps,
+        measure=settings("models.select_on.measure"),
     script:
         "../scripts/select_model.py"

@@ -3,10 +3,10 @@
 
 rule index_corpus:
     input:
-        documents=corpus_documents,
+        documents=plan.corpora.documents,
     output:
-        index=directory("results/indexes/{corpus}"),
-        meta="results/indexes/{corpus}.meta.json",
+        index=directory(paths.INDEX),
+        meta=sidecar(paths.INDEX),
     log:
         "results/logs/index/{corpus}.log",
     benchmark:
@@ -17,56 +17,56 @@ rule index_corpus:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=minutes(480),
     params:
-        options=index_options(),
-        text=dump(CFG.text),
+        options=settings("retrieval", include=INDEX_SETTINGS),
+        text=settings("text"),
     script:
         "../scripts/index_corpus.py"
 
 
 rule search:
     input:
-        index=dataset_index,
-        queries="results/datasets/{dataset}/queries.parquet",
+        index=plan.retrieval.tf_index,
+        queries=paths.QUERIES,
     output:
-        run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
-        meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
+        run=paths.FIRST_STAGE_RUN,
+        meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/search/{dataset}-{candidates}.log",
     benchmark:
         "results/benchmarks/search/{dataset}-{candidates}.tsv"
     wildcard_constraints:
-        candidates=names_of(BUILT_IN_FIRST_STAGES),
+        candidates=one_of(BUILT_IN_FIRST_STAGES),
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=minutes(240),
     params:
-        options=search_options(),
+        options=settings("retrieval", include=SEARCH_SETTINGS),
     script:
         "../scripts/search.py"
 
 
 rule weigh_textrank:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        documents=paths.DOCUMENTS,
     output:
-        vectors="results/term_vectors/{index}/{corpus}-{shard}.parquet",
-        meta="results/term_vectors/{index}/{corpus}-{shard}.parquet.meta.json",
+        vectors=paths.INDEX_VECTORS,
+        meta=sidecar(paths.INDEX_VECTORS),
     log:
         "results/logs/weigh_textrank/{index}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/weigh_textrank/{index}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        index=names_of(indexes_of_type("textrank")),
+        index=one_of(plan.retrieval.indexes_of_type("textrank")),
     priority: PREPARATION
     resources:
         mem_mb=memory(3000),
         runtime=minutes(480),
     params:
-        options=index_kind_options,
-        retrieval=index_options(),
-        text=dump(CFG.text),
+        options=settings("indexes"),
+        retrieval=settings("retrieval", include=INDEX_SETTINGS),
+        text=settings("text"),
     script:
         "../scripts/weigh_textrank.py"
 
@@ -74,62 +74,62 @@ rule weigh_textrank:
 rule generate_queries:
     """Queries that a model writes for documents, which are then expanded by them."""
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        model=generator_inputs,
+        documents=paths.DOCUMENTS,
+        model=plan.retrieval.generator_files,
     output:
-        queries="results/generated_queries/{index}/{corpus}-{shard}.parquet",
-        meta="results/generated_queries/{index}/{corpus}-{shard}.parquet.meta.json",
+        queries=paths.GENERATED_QUERIES,
+        meta=sidecar(paths.GENERATED_QUERIES),
     log:
         "results/logs/generate_queries/{index}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/generate_queries/{index}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        index=names_of(indexes_of_type("doc2query")),
+        index=one_of(plan.retrieval.indexes_of_type("doc2query")),
     priority: PREPARATION
-    threads: generator_compute("threads")
+    threads: settings("indexes.compute.threads")
     resources:
         mem_mb=memory(8000),
         runtime=minutes(2880),
-        gpu=generator_compute("gpus"),
+        gpu=settings("indexes.compute.gpus"),
     params:
-        options=generator_options,
-        model=generator_directory,
-        text=dump(CFG.text),
-        checkpoints="results/checkpoints",
+        options=settings("indexes", exclude={"times": True, "compute": {"gpus"}}),
+        model=plan.retrieval.generator_directory,
+        text=settings("text"),
+        checkpoints=paths.CHECKPOINTS,
     script:
         "../scripts/generate_queries.py"
 
 
 rule expand_documents:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        expansion=expansion_file,
+        documents=paths.DOCUMENTS,
+        expansion=plan.retrieval.expansion,
     output:
-        vectors="results/term_vectors/{index}/{corpus}-{shard}.parquet",
-        meta="results/term_vectors/{index}/{corpus}-{shard}.parquet.meta.json",
+        vectors=paths.INDEX_VECTORS,
+        meta=sidecar(paths.INDEX_VECTORS),
     log:
         "results/logs/expand_documents/{index}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/expand_documents/{index}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        index=names_of(indexes_of_type("expansion", "doc2query")),
+        index=one_of(plan.retrieval.indexes_of_type("expansion", "doc2query")),
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=minutes(480),
     params:
-        times=expansion_times,
-        text=dump(CFG.text),
+        times=settings("indexes.times"),
+        text=settings("text"),
     script:
         "../scripts/expand_documents.py"
 
 
 rule index_weights:
     input:
-        vectors=vector_shards,
+        vectors=plan.retrieval.vectors,
     output:
-        index=directory("results/weighted_indexes/{index}/{corpus}"),
-        meta="results/weighted_indexes/{index}/{corpus}.meta.json",
+        index=directory(paths.WEIGHTED_INDEX),
+        meta=sidecar(paths.WEIGHTED_INDEX),
     log:
         "results/logs/index_weights/{index}-{corpus}.log",
     benchmark:
@@ -140,8 +140,8 @@ rule index_weights:
         mem_mb=memory(CFG.retrieval.memory_mb + 2000),
         runtime=minutes(480),
     params:
-        options=index_options(),
-        query_words=query_words,
+        options=settings("retrieval", include=INDEX_SETTINGS),
+        query_words=plan.retrieval.query_words,
     script:
         "../scripts/index_weights.py"
 
@@ -149,13 +149,13 @@ rule index_weights:
 rule tune_first_stage:
     """Every point of the grid on training queries; the best of them is what the tested queries are searched with."""
     input:
-        index=tuning_index,
-        queries=tuning_file("queries.parquet"),
-        qrels=tuning_file("qrels.txt"),
+        index=plan.retrieval.tuning_index,
+        queries=plan.dataset_file(paths.QUERIES, "first_stages", "tuned_on"),
+        qrels=plan.dataset_file(paths.QRELS, "first_stages", "tuned_on"),
     output:
-        tuning="results/tuning/{candidates}.json",
-        grid="results/tuning/{candidates}.csv",
-        meta="results/tuning/{candidates}.json.meta.json",
+        tuning=paths.TUNING,
+        grid=paths.TUNING_GRID,
+        meta=sidecar(paths.TUNING),
     log:
         "results/logs/tune_first_stage/{candidates}.log",
     benchmark:
@@ -166,8 +166,8 @@ rule tune_first_stage:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=minutes(480),
     params:
-        options=index_options(),
-        tuning=tuning_options,
+        options=settings("retrieval", include=INDEX_SETTINGS),
+        tuning=plan.retrieval.tuning_options,
     script:
         "../scripts/tune_first_stage.py"
 
@@ -175,26 +175,26 @@ rule tune_first_stage:
 rule search_first_stage:
     """A first stage of `first_stages`: any index, with parameters that are given or tuned."""
     input:
-        index=first_stage_index,
-        queries="results/datasets/{dataset}/queries.parquet",
-        tuning=tuned_parameters,
+        index=plan.retrieval.index,
+        queries=paths.QUERIES,
+        tuning=plan.retrieval.tuning,
     output:
-        run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
-        meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
+        run=paths.FIRST_STAGE_RUN,
+        meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/search_first_stage/{dataset}-{candidates}.log",
     benchmark:
         "results/benchmarks/search_first_stage/{dataset}-{candidates}.tsv"
     wildcard_constraints:
-        candidates=names_of(stages_of_model("indri", other=True)),
+        candidates=one_of(plan.retrieval.named(structured=False)),
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
         mem_mb=memory(CFG.retrieval.memory_mb + 1000),
         runtime=minutes(240),
     params:
-        options=stage_search_options,
-        first_stage=first_stage_options,
+        options=plan.retrieval.search_options,
+        first_stage=settings("first_stages", include={"model", "parameters"}),
     script:
         "../scripts/search_first_stage.py"
 
@@ -202,25 +202,25 @@ rule search_first_stage:
 rule take_run:
     """Candidates that others retrieved, checked and in the order of ours."""
     input:
-        run=given_run,
-        queries="results/datasets/{dataset}/queries.parquet",
-        documents=dataset_documents,
-        sound=run_soundness,
+        run=plan.retrieval.given_run,
+        queries=paths.QUERIES,
+        documents=plan.of_dataset(paths.DOCUMENTS),
+        sound=plan.retrieval.given_run_soundness,
     output:
-        run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
-        meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
+        run=paths.FIRST_STAGE_RUN,
+        meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/take_run/{dataset}-{candidates}.log",
     benchmark:
         "results/benchmarks/take_run/{dataset}-{candidates}.tsv"
     wildcard_constraints:
-        candidates=names_of(stages_of_others()),
+        candidates=one_of(plan.retrieval.of_others()),
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(8000),
         runtime=minutes(120),
     params:
-        options=given_run_options,
+        options=plan.retrieval.given_run_options,
         depth=CFG.retrieval.depth,
     script:
         "../scripts/take_run.py"
@@ -228,10 +228,10 @@ rule take_run:
 
 rule build_positions:
     input:
-        documents=corpus_documents,
+        documents=plan.corpora.documents,
     output:
-        positions=directory("results/positions/{corpus}"),
-        meta="results/positions/{corpus}.meta.json",
+        positions=directory(paths.POSITIONS),
+        meta=sidecar(paths.POSITIONS),
     log:
         "results/logs/build_positions/{corpus}.log",
     benchmark:
@@ -241,8 +241,8 @@ rule build_positions:
         mem_mb=memory(8000),
         runtime=minutes(480),
     params:
-        options=positions_options(),
-        text=dump(CFG.text),
+        options=settings("retrieval.indri", include=POSITION_SETTINGS),
+        text=settings("text"),
     script:
         "../scripts/build_positions.py"
 
@@ -250,37 +250,37 @@ rule build_positions:
 rule search_structured:
     """Weighted bags of words and sequential dependence queries in Indri's query likelihood."""
     input:
-        positions=dataset_positions,
-        queries="results/datasets/{dataset}/queries.parquet",
-        weights=stage_query_weights,
+        positions=plan.retrieval.positions,
+        queries=paths.QUERIES,
+        weights=plan.retrieval.query_weights,
     output:
-        run="results/runs/{dataset}/{candidates}/first-stage.run.gz",
-        meta="results/runs/{dataset}/{candidates}/first-stage.run.gz.meta.json",
+        run=paths.FIRST_STAGE_RUN,
+        meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/search_structured/{dataset}-{candidates}.log",
     benchmark:
         "results/benchmarks/search_structured/{dataset}-{candidates}.tsv"
     wildcard_constraints:
-        candidates=names_of(stages_of_model("indri")),
+        candidates=one_of(plan.retrieval.named(structured=True)),
     priority: PREPARATION
     resources:
         mem_mb=memory(8000),
         runtime=minutes(480),
     params:
-        options=structured_search_options,
-        first_stage=structured_options,
+        options=plan.retrieval.structured_options,
+        first_stage=plan.retrieval.structured_stage,
     script:
         "../scripts/search_structured.py"
 
 
 rule draw_sweep:
     input:
-        tuning="results/tuning/{candidates}.json",
-        grid="results/tuning/{candidates}.csv",
+        tuning=paths.TUNING,
+        grid=paths.TUNING_GRID,
     output:
-        svg="results/figures/sweep-{candidates}.svg",
-        png="results/figures/sweep-{candidates}.png",
-        meta="results/figures/sweep-{candidates}.svg.meta.json",
+        svg=paths.SWEEP_FIGURE,
+        png=paths.SWEEP_PICTURE,
+        meta=sidecar(paths.SWEEP_FIGURE),
     log:
         "results/logs/draw_sweep/{candidates}.log",
     benchmark:
@@ -290,8 +290,8 @@ rule draw_sweep:
         mem_mb=memory(1000),
         runtime=minutes(15),
     params:
-        label=tuning_label,
-        dataset=tuning_dataset,
+        label=settings("first_stages.label"),
+        dataset=plan.retrieval.tuning_dataset,
     script:
         "../scripts/draw_sweep.py"
 
@@ -299,13 +299,13 @@ rule draw_sweep:
 rule measure_indexes:
     """Size, postings and query time; what is measured on a machine is no result that another run could repeat."""
     input:
-        indexes=measured_indexes,
-        tunings=measured_tunings,
-        queries="results/datasets/{dataset}/queries.parquet",
+        indexes=plan.retrieval.measured_indexes,
+        tunings=plan.retrieval.measured_tunings,
+        queries=paths.QUERIES,
     output:
-        costs="results/index_costs/{dataset}.json",
-        table="results/index_costs/{dataset}.md",
-        meta="results/index_costs/{dataset}.json.meta.json",
+        costs=paths.INDEX_COSTS,
+        table=paths.INDEX_COSTS_TABLE,
+        meta=sidecar(paths.INDEX_COSTS),
     log:
         "results/logs/measure_indexes/{dataset}.log",
     benchmark:
@@ -314,7 +314,7 @@ rule measure_indexes:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        names=measured_names,
-        searches=measured_searches,
+        names=plan.retrieval.measured_names,
+        searches=plan.retrieval.measured_searches,
     script:
         "../scripts/measure_indexes.py"

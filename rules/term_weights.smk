@@ -3,12 +3,12 @@
 
 rule make_term_targets:
     input:
-        documents=target_documents,
-        queries=target_file("queries.parquet"),
-        qrels=target_file("qrels.txt"),
+        documents=plan.of_dataset(paths.DOCUMENTS, "term_weights"),
+        queries=plan.dataset_file(paths.QUERIES, "term_weights"),
+        qrels=plan.dataset_file(paths.QRELS, "term_weights"),
     output:
-        targets="results/term_weights/{weighting}/targets.parquet",
-        meta="results/term_weights/{weighting}/targets.parquet.meta.json",
+        targets=paths.TERM_TARGETS,
+        meta=sidecar(paths.TERM_TARGETS),
     log:
         "results/logs/make_term_targets/{weighting}.log",
     benchmark:
@@ -18,8 +18,8 @@ rule make_term_targets:
         mem_mb=memory(4000),
         runtime=minutes(240),
     params:
-        options=weighting_options,
-        text=dump(CFG.text),
+        options=plan.term_weights.options,
+        text=settings("text"),
     script:
         "../scripts/make_term_targets.py"
 
@@ -27,160 +27,160 @@ rule make_term_targets:
 rule train_term_weights:
     """A token regression, of all queries (fold 0) or of those that one test fold leaves to train on."""
     input:
-        encoder=weighting_encoder_inputs,
-        targets="results/term_weights/{weighting}/targets.parquet",
-        folds=weighting_folds,
+        encoder=plan.term_weights.encoder_files,
+        targets=paths.TERM_TARGETS,
+        folds=plan.term_weights.folds,
     output:
-        model=directory("results/term_weights/{weighting}/model-{fold}"),
-        metrics="results/metrics/term_weights/{weighting}-{fold}.jsonl",
-        meta="results/term_weights/{weighting}/model-{fold}.meta.json",
+        model=directory(paths.TERM_MODEL),
+        metrics=paths.TERM_METRICS,
+        meta=sidecar(paths.TERM_MODEL),
     log:
         "results/logs/train_term_weights/{weighting}-{fold}.log",
     benchmark:
         "results/benchmarks/train_term_weights/{weighting}-{fold}.tsv"
     wildcard_constraints:
-        weighting=trained_weightings("regressor"),
+        weighting=one_of(plan.term_weights.learned(None, "regressor")),
     priority: PREPARATION
-    threads: weighting_threads
+    threads: plan.term_weights.threads
     resources:
-        mem_mb=memory(8000, weighting_training("process_count")),
+        mem_mb=memory(8000, settings("term_weights.training.compute.process_count")),
         runtime=minutes(2880),
-        gpu=weighting_training("gpus"),
+        gpu=settings("term_weights.training.compute.gpus"),
     params:
-        options=weighting_options,
-        text=dump(CFG.text),
-        encoder=weighting_encoder_options,
-        encoder_directory=weighting_encoder_directory,
-        checkpoints="results/checkpoints",
+        options=plan.term_weights.options,
+        text=settings("text"),
+        encoder=plan.term_weights.encoder,
+        encoder_directory=plan.term_weights.encoder_directory,
+        checkpoints=paths.CHECKPOINTS,
     script:
         "../scripts/train_term_weights.py"
 
 
 rule train_word_vector_weights:
     input:
-        targets="results/term_weights/{weighting}/targets.parquet",
-        vectors=weighting_vectors,
-        statistics=weighting_statistics,
-        folds=weighting_folds,
+        targets=paths.TERM_TARGETS,
+        vectors=plan.term_weights.vectors,
+        statistics=plan.term_weights.statistics,
+        folds=plan.term_weights.folds,
     output:
-        model=directory("results/term_weights/{weighting}/model-{fold}"),
-        meta="results/term_weights/{weighting}/model-{fold}.meta.json",
+        model=directory(paths.TERM_MODEL),
+        meta=sidecar(paths.TERM_MODEL),
     log:
         "results/logs/train_word_vector_weights/{weighting}-{fold}.log",
     benchmark:
         "results/benchmarks/train_word_vector_weights/{weighting}-{fold}.tsv"
     wildcard_constraints:
-        weighting=trained_weightings("word-vectors"),
+        weighting=one_of(plan.term_weights.learned(None, "word-vectors")),
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=minutes(240),
     params:
-        options=weighting_options,
-        text=dump(CFG.text),
+        options=plan.term_weights.options,
+        text=settings("text"),
     script:
         "../scripts/train_word_vector_weights.py"
 
 
 rule weigh_documents:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        model=weighting_models(whole),
-        vectors=weighting_vectors,
-        statistics=weighting_statistics,
-        targets=oracle_targets,
+        documents=paths.DOCUMENTS,
+        model=plan.term_weights.model_of_all,
+        vectors=plan.term_weights.vectors,
+        statistics=plan.term_weights.statistics,
+        targets=plan.term_weights.oracle_targets,
     output:
-        weights="results/term_weights/{weighting}/weights/{corpus}-{shard}.parquet",
-        meta="results/term_weights/{weighting}/weights/{corpus}-{shard}.parquet.meta.json",
+        weights=paths.TERM_WEIGHTS,
+        meta=sidecar(paths.TERM_WEIGHTS),
     log:
         "results/logs/weigh_documents/{weighting}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/weigh_documents/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        weighting=weightings("passages", "regressor", "word-vectors", "oracle"),
+        weighting=one_of(plan.term_weights.learned("passages", "regressor", "word-vectors", "oracle")),
     priority: PREPARATION
-    threads: weighting_inference("threads")
+    threads: settings("term_weights.inference.compute.threads")
     resources:
         mem_mb=memory(6000),
         runtime=minutes(2880),
-        gpu=weighting_inference("gpus"),
+        gpu=settings("term_weights.inference.compute.gpus"),
     params:
-        options=weighting_options,
-        text=dump(CFG.text),
-        checkpoints="results/checkpoints",
+        options=plan.term_weights.options,
+        text=settings("text"),
+        checkpoints=paths.CHECKPOINTS,
     script:
         "../scripts/weigh_documents.py"
 
 
 rule weigh_queries:
     input:
-        queries="results/datasets/{dataset}/queries.parquet",
-        model=weighting_models(folds_of_queries),
-        folds=folds_of_weighed,
-        vectors=weighting_vectors,
-        statistics=weighting_statistics,
-        targets=oracle_targets,
+        queries=paths.QUERIES,
+        model=plan.term_weights.models_of_folds,
+        folds=plan.term_weights.weighed_folds,
+        vectors=plan.term_weights.vectors,
+        statistics=plan.term_weights.statistics,
+        targets=plan.term_weights.oracle_targets,
     output:
-        weights="results/term_weights/{weighting}/queries/{dataset}.parquet",
-        meta="results/term_weights/{weighting}/queries/{dataset}.parquet.meta.json",
+        weights=paths.QUERY_WEIGHTS,
+        meta=sidecar(paths.QUERY_WEIGHTS),
     log:
         "results/logs/weigh_queries/{weighting}-{dataset}.log",
     benchmark:
         "results/benchmarks/weigh_queries/{weighting}-{dataset}.tsv"
     wildcard_constraints:
-        weighting=weightings("queries", "regressor", "word-vectors", "oracle"),
+        weighting=one_of(plan.term_weights.learned("queries", "regressor", "word-vectors", "oracle")),
     priority: PREPARATION
-    threads: weighting_inference("threads")
+    threads: settings("term_weights.inference.compute.threads")
     resources:
         mem_mb=memory(6000),
         runtime=minutes(240),
-        gpu=weighting_inference("gpus"),
+        gpu=settings("term_weights.inference.compute.gpus"),
     params:
-        options=weighting_options,
-        text=dump(CFG.text),
+        options=plan.term_weights.options,
+        text=settings("text"),
     script:
         "../scripts/weigh_queries.py"
 
 
 rule write_term_vectors:
     input:
-        weights=predicted_weights,
+        weights=plan.term_weights.predicted,
     output:
-        vectors="results/term_vectors/{weighting}/{corpus}-{shard}.parquet",
-        meta="results/term_vectors/{weighting}/{corpus}-{shard}.parquet.meta.json",
+        vectors=paths.TERM_VECTORS,
+        meta=sidecar(paths.TERM_VECTORS),
     log:
         "results/logs/write_term_vectors/{weighting}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/write_term_vectors/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        weighting=indexed_weightings(),
+        weighting=one_of(plan.term_weights.indexed()),
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
         runtime=minutes(120),
     params:
-        options=integer_options,
+        options=settings("term_weights", include={"scale", "square_root"}),
     script:
         "../scripts/write_term_vectors.py"
 
 
 rule count_term_frequencies:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        documents=paths.DOCUMENTS,
     output:
-        vectors="results/term_vectors/{weighting}/{corpus}-{shard}.parquet",
-        meta="results/term_vectors/{weighting}/{corpus}-{shard}.parquet.meta.json",
+        vectors=paths.TERM_VECTORS,
+        meta=sidecar(paths.TERM_VECTORS),
     log:
         "results/logs/count_term_frequencies/{weighting}-{corpus}-{shard}.log",
     benchmark:
         "results/benchmarks/count_term_frequencies/{weighting}-{corpus}-{shard}.tsv"
     wildcard_constraints:
-        weighting=counted_weightings(),
+        weighting=one_of(plan.term_weights.counted()),
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
         runtime=minutes(120),
     params:
-        text=dump(CFG.text),
+        text=settings("text"),
     script:
         "../scripts/count_term_frequencies.py"

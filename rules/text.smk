@@ -3,10 +3,10 @@
 
 rule count_words:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
+        documents=paths.DOCUMENTS,
     output:
-        counts="results/corpora/{corpus}/words-{shard}.parquet",
-        meta="results/corpora/{corpus}/words-{shard}.parquet.meta.json",
+        counts=paths.WORD_COUNTS,
+        meta=sidecar(paths.WORD_COUNTS),
     log:
         "results/logs/words/{corpus}-{shard}.log",
     benchmark:
@@ -16,17 +16,17 @@ rule count_words:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        text=dump(CFG.text),
+        text=settings("text"),
     script:
         "../scripts/count_words.py"
 
 
 rule merge_counts:
     input:
-        counts=collection_counts,
+        counts=plan.of_collection(paths.WORD_COUNTS),
     output:
-        statistics="results/statistics/{collection}/words.parquet",
-        meta="results/statistics/{collection}/words.parquet.meta.json",
+        statistics=paths.STATISTICS,
+        meta=sidecar(paths.STATISTICS),
     log:
         "results/logs/statistics/{collection}.log",
     benchmark:
@@ -41,11 +41,11 @@ rule merge_counts:
 
 rule store_tokens:
     input:
-        documents="results/corpora/{corpus}/documents-{shard}.parquet",
-        encoder=encoder_inputs,
+        documents=paths.DOCUMENTS,
+        encoder=plan.models.encoder_files,
     output:
-        tokens=directory("results/tokens/{corpus}/{shard}"),
-        meta="results/tokens/{corpus}/{shard}.meta.json",
+        tokens=directory(paths.TOKENS),
+        meta=sidecar(paths.TOKENS),
     log:
         "results/logs/tokens/{corpus}-{shard}.log",
     benchmark:
@@ -55,9 +55,9 @@ rule store_tokens:
         mem_mb=memory(4000),
         runtime=minutes(240),
     params:
-        text=dump(CFG.text),
-        encoder=dump(CFG.encoder),
-        encoder_directory=encoder_directory,
-        positions=corpus_positions,
+        text=settings("text"),
+        encoder=settings("encoder"),
+        encoder_directory=plan.models.encoder_directory,
+        positions=plan.corpora.needs_positions,
     script:
         "../scripts/store_tokens.py"

@@ -4,10 +4,10 @@
 rule measure_weight_distribution:
     """How much of a passage's weight its heaviest terms have, of every weighting of a collection."""
     input:
-        vectors=distribution_vectors,
+        vectors=plan.weight_views.vectors,
     output:
-        shares="results/weight_distributions/{distribution}.json",
-        meta="results/weight_distributions/{distribution}.json.meta.json",
+        shares=paths.WEIGHT_SHARES,
+        meta=sidecar(paths.WEIGHT_SHARES),
     log:
         "results/logs/measure_weight_distribution/{distribution}.log",
     benchmark:
@@ -17,19 +17,19 @@ rule measure_weight_distribution:
         mem_mb=memory(3000),
         runtime=minutes(480),
     params:
-        weightings=distribution_weightings,
-        options=index_options(),
+        weightings=plan.weight_views.shown,
+        options=settings("retrieval", include=INDEX_SETTINGS),
     script:
         "../scripts/measure_weight_distribution.py"
 
 
 rule draw_weight_distribution:
     input:
-        shares="results/weight_distributions/{distribution}.json",
+        shares=paths.WEIGHT_SHARES,
     output:
-        svg="results/figures/weight-distribution-{distribution}.svg",
-        png="results/figures/weight-distribution-{distribution}.png",
-        meta="results/figures/weight-distribution-{distribution}.svg.meta.json",
+        svg=paths.WEIGHT_FIGURE,
+        png=paths.WEIGHT_PICTURE,
+        meta=sidecar(paths.WEIGHT_FIGURE),
     log:
         "results/logs/draw_weight_distribution/{distribution}.log",
     benchmark:
@@ -39,8 +39,8 @@ rule draw_weight_distribution:
         mem_mb=memory(1000),
         runtime=minutes(15),
     params:
-        label=distribution_label,
-        labels=distribution_labels,
+        label=settings("weight_distributions.label"),
+        labels=plan.weight_views.labels,
     script:
         "../scripts/draw_weight_distribution.py"
 
@@ -48,14 +48,14 @@ rule draw_weight_distribution:
 rule write_term_weight_page:
     """Heat maps of the words of queries' passages; for the target term_weight_pages alone."""
     input:
-        vectors=weight_page_vectors,
-        runs=weight_page_runs,
-        documents=weight_page_documents,
-        queries=weight_page_dataset("queries.parquet"),
-        qrels=weight_page_dataset("qrels.txt"),
+        vectors=plan.weight_views.page_vectors,
+        runs=plan.weight_views.page_runs,
+        documents=plan.of_dataset(paths.DOCUMENTS, "term_weight_pages"),
+        queries=plan.dataset_file(paths.QUERIES, "term_weight_pages"),
+        qrels=plan.dataset_file(paths.QRELS, "term_weight_pages"),
     output:
-        page="results/term_weight_pages/{page}.html",
-        meta="results/term_weight_pages/{page}.html.meta.json",
+        page=paths.TERM_WEIGHT_PAGE,
+        meta=sidecar(paths.TERM_WEIGHT_PAGE),
     log:
         "results/logs/write_term_weight_page/{page}.log",
     benchmark:
@@ -65,10 +65,10 @@ rule write_term_weight_page:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        options=weight_page_options,
-        weightings=weight_page_weightings,
-        stages=weight_page_stages,
-        retrieval=index_options(),
-        text=dump(CFG.text),
+        options=settings("term_weight_pages"),
+        weightings=plan.weight_views.page_weightings,
+        stages=plan.weight_views.page_stages,
+        retrieval=settings("retrieval", include=INDEX_SETTINGS),
+        text=settings("text"),
     script:
         "../scripts/write_term_weight_page.py"

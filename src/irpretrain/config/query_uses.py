@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from irpretrain.config.term_weights import TRAINED
-from irpretrain.config.usage import active_experiments, trained_on, training_candidates, with_starts
+from irpretrain.config.usage import (
+    active_experiments,
+    first_stages_of,
+    trained_on,
+    training_candidates,
+    with_starts,
+)
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig
@@ -72,7 +78,7 @@ def _uses(config: Config, experiment: ExperimentConfig) -> Iterator[tuple[str, s
         yield f"datasets.{experiment.dataset}.train_on", source, "train"
     for model in with_starts(config, experiment.models):
         yield from _uses_of_model(config, model)
-    runs = [(name, experiment.dataset) for name in (experiment.candidates, *experiment.first_stages)]
+    runs = [(name, experiment.dataset) for name in first_stages_of(experiment)]
     if trains:
         runs.append((training_candidates(config, experiment.dataset, experiment.candidates), source))
     for first_stage, searched in dict.fromkeys(runs):

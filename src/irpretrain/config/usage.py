@@ -43,6 +43,18 @@ def used_tasks(config: Config) -> list[str]:
     return list(dict.fromkeys(task for one in active_downstream(config).values() for task in one.tasks))
 
 
+def first_stages_of(experiment: ExperimentConfig) -> list[str]:
+    """Return the first stages whose runs an experiment shows: those built in, its candidates, and those it names."""
+    return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, experiment.candidates, *experiment.first_stages]))
+
+
+def searched_stages(config: Config, dataset: str) -> list[str]:
+    """Return the first stages that experiments show on a data set; those built in even without an experiment."""
+    experiments = [shown for shown in active_experiments(config).values() if shown.dataset == dataset]
+    stages = [stage for experiment in experiments for stage in first_stages_of(experiment)]
+    return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, *stages]))
+
+
 def trained_on(config: Config, dataset: str) -> str:
     """Return the data set whose queries fine-tune models that are tested on `dataset`."""
     return config.datasets[dataset].train_on or dataset
@@ -114,7 +126,7 @@ def _is_made(config: Config, page: QueryPageConfig, shown: ShownRankingConfig) -
         if experiment.dataset != page.dataset:
             continue
         if shown.model in first_stage_names(config):
-            if shown.model in (*BUILT_IN_FIRST_STAGES, experiment.candidates, *experiment.first_stages):
+            if shown.model in first_stages_of(experiment):
                 return True
         elif (
             experiment.candidates == page.candidates
@@ -208,7 +220,7 @@ def used_first_stages(config: Config) -> list[str]:
     """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
     found = dict.fromkeys(BUILT_IN_FIRST_STAGES)
     for experiment in active_experiments(config).values():
-        found |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
+        found |= dict.fromkeys(first_stages_of(experiment))
         if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}:
             found[training_candidates(config, experiment.dataset, experiment.candidates)] = None
     selections = (config.models[name].select_on for name in used_models(config))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
-from irpretrain.config.usage import active_diagnoses, active_experiments, shown_predictors
+from irpretrain.config.usage import active_diagnoses, active_experiments, first_stages_of, shown_predictors
 
 if TYPE_CHECKING:
     from irpretrain.config import Config
@@ -53,7 +52,7 @@ def _is_filled(table: PublishedTable, config: Config, experiments: Iterable[Expe
     for experiment in experiments:
         if experiment.depths:
             continue
-        searched = {*BUILT_IN_FIRST_STAGES, experiment.candidates, *experiment.first_stages}
+        searched = set(first_stages_of(experiment))
         if filling & searched or trained & set(experiment.models):
             return True
         beside = (name for name in searched if name in config.first_stages)

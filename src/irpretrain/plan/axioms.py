@@ -1,0 +1,96 @@
+"""ARES: word vectors, pseudo-queries, preference predictors, diagnoses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from irpretrain.plan import paths
+from irpretrain.plan.models import Models
+from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.room import Input, Room
+
+TERM_SETTINGS = {"stemming", "stop_list"}
+"""What decides which words are terms."""
+RANKING_SETTINGS = TERM_SETTINGS | {"bm25", "rank_lengths"}
+"""What decides the values of RANK alone."""
+NO_VALUES = {"threads", "memory_mb"}
+"""What does not decide the values of axioms."""
+
+
+class Axioms(Room):
+    """Jobs of a collection's axioms, and of a predictor."""
+
+    def rank_options(self) -> dict[str, Any]:
+        """BM25 of RANK, for which postings keep bounds of scores."""
+        return {**self.settings("axioms.bm25"), "lengths": self.config.axioms.rank_lengths}
+
+    def given_vectors(self, wildcards: Wildcards) -> Input:
+        """The user's own file of a collection's word vectors, or the verified copy of an embedded one; nothing where
+        they are trained."""
+        path = self.config.word_vectors.files.get(wildcards.collection)
+        return [] if path is None else self.source(path)
+
+    def calibrated_temperature(self, wildcards: Wildcards) -> Input:
+        """The temperature that is found for a collection, where the configuration gives no number."""
+        if self.config.pseudo_queries.temperature != "calibrated":
+            return []
+        return paths.TEMPERATURE.format(collection=wildcards.collection)
+
+    def judges_held(self, wildcards: Wildcards) -> bool:
+        """Whether the terms of a query that its document lacks are left out."""
+        return wildcards.terms == "held"
+
+    def predictor_judged(self, wildcards: Wildcards) -> str:
+        predictor = self.config.predictors[wildcards.predictor]
+        return paths.JUDGED_AXIOMS.format(
+            collection=predictor.collection, dataset=predictor.dataset, terms=predictor.judged_terms
+        )
+
+    def predictor_pseudo(self, wildcards: Wildcards) -> list[str]:
+        """Axiom values of the pseudo-queries of the documents that a predictor's data set judges."""
+        predictor = self.config.predictors[wildcards.predictor]
+        corpus = self.config.datasets[predictor.dataset].corpus
+        return self.each_shard(paths.AXIOMS, [corpus], collection=predictor.collection)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnoses(Room):
+    """Jobs of a diagnosis: which axioms re-rankers have learned."""
+
+    models: Models
+
+    def axioms(self, wildcards: Wildcards) -> list[str]:
+        collection = self.config.diagnoses[wildcards.diagnosis].collection
+        return self._shards(paths.AXIOMS, wildcards, collection=collection)
+
+    def model(self, wildcards: Wildcards) -> Input:
+        return self.models.final_files(wildcards.model, self._seed(wildcards))
+
+    def directory(self, wildcards: Wildcards) -> str:
+        return self.models.final(wildcards.model, self._seed(wildcards))
+
+    def tokens(self, wildcards: Wildcards) -> list[str]:
+        """Token stores, for models with the encoder's tokenizer; others read the documents."""
+        return [] if self.models.is_given(wildcards.model) else self._shards(paths.TOKENS, wildcards)
+
+    def documents(self, wildcards: Wildcards) -> list[str]:
+        return self._shards(paths.DOCUMENTS, wildcards) if self.models.is_given(wildcards.model) else []
+
+    def scores(self, wildcards: Wildcards) -> list[str]:
+        return [
+            paths.DIAGNOSIS_SCORES.format(diagnosis=wildcards.diagnosis, model=model)
+            for model in self.labels(wildcards)
+        ]
+
+    def labels(self, wildcards: Wildcards) -> dict[str, str]:
+        """Models of a diagnosis with their names in tables, in its order."""
+        models = self.config.diagnoses[wildcards.diagnosis].models
+        return {model: self.config.models[model].label for model in models}
+
+    def _seed(self, wildcards: Wildcards) -> int:
+        return self.config.diagnoses[wildcards.diagnosis].seed
+
+    def _shards(self, template: str, wildcards: Wildcards, **others: str) -> list[str]:
+        corpora = self.config.collections[self.config.diagnoses[wildcards.diagnosis].collection]
+        return self.each_shard(template, corpora, **others)

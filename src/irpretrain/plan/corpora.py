@@ -1,0 +1,105 @@
+"""Corpora and collections, the graph of a collection, and the ranking groups made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.usage import wanted_models
+from irpretrain.corpora.sources import corpus_aids, corpus_files
+from irpretrain.objectives.registry import needs
+from irpretrain.plan import paths
+from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.room import Files, Input, Room, as_mapping, described, is_embedded, strings
+
+LINK_SETTINGS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
+"""What decides the links of a shard; the rest of `graph` matters to the whole graph only."""
+
+
+class Corpora(Room):
+    """Jobs of a corpus or of a shard of it."""
+
+    def options(self, wildcards: Wildcards) -> Any:
+        return described(self.config.corpora[wildcards.corpus])
+
+    def source_path(self, wildcards: Wildcards) -> str:
+        """A function, because Snakemake would look for wildcards in a path that stood in the rule itself."""
+        return self.source(self.config.corpora[wildcards.corpus].path)
+
+    def files(self, wildcards: Wildcards) -> Input:
+        """The corpus's files, so that a changed one reruns what is made of it."""
+        path = self.config.corpora[wildcards.corpus].path
+        return (
+            self.source(path) if is_embedded(path) else strings(corpus_files(self.config, wildcards.corpus))
+        )
+
+    def soundness(self, wildcards: Wildcards) -> list[str]:
+        return self.sound(self.config.corpora[wildcards.corpus])
+
+    def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
+        """Size and time of files that the options name. As inputs, 15 GB of spam rankings would be hashed for each
+        shard."""
+        from irpretrain.catalogue.states import fingerprint
+
+        aids = corpus_aids(self.config, wildcards.corpus)
+        return {path: fingerprint(path) for path in aids if Path(path).exists()}
+
+    def documents(self, wildcards: Wildcards) -> list[str]:
+        return self.each_shard(paths.DOCUMENTS, [wildcards.corpus])
+
+    def needs_positions(self, wildcards: Wildcards) -> bool:
+        """Whether an objective in use needs to know where the word pieces of this corpus begin."""
+        models = [self.config.models[name] for name in wanted_models(self.config)]
+        holding = {name for name, corpora in self.config.collections.items() if wildcards.corpus in corpora}
+        trained = [model for model in models if model.collection in holding]
+        return any("positions" in self.needed(task.objective) for model in trained for task in model.tasks)
+
+    # Collections
+
+    def shard_counts(self, wildcards: Wildcards) -> list[list[Any]]:
+        """Corpora in their order, each with its number of shards: where one corpus ends and the next begins."""
+        corpora = self.config.collections[wildcards.collection]
+        return [[corpus, self.config.corpora[corpus].shards] for corpus in corpora]
+
+    def expected_of_collection(self, wildcards: Wildcards) -> dict[str, int]:
+        return self.expected(self.config.collections[wildcards.collection])
+
+    def expected_of_dataset(self, wildcards: Wildcards) -> dict[str, int]:
+        return self.expected([self.config.datasets[wildcards.dataset].corpus])
+
+    def expected(self, corpora: list[str]) -> dict[str, int]:
+        """How many records corpora must have, for those of which it is known."""
+        counts = {corpus: self.config.corpora[corpus].expected for corpus in corpora}
+        return {corpus: count for corpus, count in counts.items() if count}
+
+    def titled_documents(self, wildcards: Wildcards) -> list[str]:
+        """All documents of a collection, where their titles are looked for in each of its texts."""
+        titles = self.config.graph.mentions == "titles"
+        return self.of_collection(paths.DOCUMENTS)(wildcards) if titles else []
+
+    # Objectives
+
+    def needed(self, objective: str) -> frozenset[str]:
+        """What an objective reads beside documents and tokens: some of irpretrain.objectives.registry.NEEDS."""
+        return needs(self.config.objectives[objective])
+
+    def if_needed(self, need: str, files: str | Files) -> Callable[[Wildcards], Input]:
+        """Return a path, or files, for objectives that need them."""
+
+        def needed_files(wildcards: Wildcards) -> Input:
+            if need not in self.needed(wildcards.objective):
+                return []
+            return files.format_map(as_mapping(wildcards)) if isinstance(files, str) else files(wildcards)
+
+        return needed_files
+
+    def axiom_settings(self, wildcards: Wildcards) -> Any:
+        """How axioms are compared, for objectives that do."""
+        compares = "axiom_values" in self.needed(wildcards.objective)
+        return self.settings("axioms", exclude={"threads", "memory_mb"}) if compares else {}
+
+    def predictor(self, wildcards: Wildcards) -> Input:
+        """The probabilities of the preference predictor that an objective names."""
+        name = getattr(self.config.objectives[wildcards.objective], "predictor", None)
+        return [] if name is None else paths.PREDICTOR_TABLE.format(predictor=name)

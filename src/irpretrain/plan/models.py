@@ -1,0 +1,214 @@
+"""Models: what they start from and learn from, what they read to rank, and what their jobs ask for."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from irpretrain.config.training import FinetuningConfig, PretrainingConfig
+from irpretrain.config.usage import used_models
+from irpretrain.plan import paths
+from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.room import Input, Room, plain
+
+PIECE_MB = 0.65
+"""Megabytes of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
+
+Measured: the embedded encoder has peaks of 8.4 GB for 12,288 pieces of passages and 3.4 GB for 4,096. A larger encoder
+has its memory at a later attempt.
+"""
+PASSAGES_OF_A_DOCUMENT = 30
+"""Passages that re-ranking reads by default. Where all are read, their number is not known beforehand."""
+
+
+class Models(Room):
+    """Jobs of a model, which the wildcard `model` names."""
+
+    # Where weights lie
+
+    def is_given(self, model: str) -> bool:
+        """Whether a model is a re-ranker given by its path, which nothing here trains."""
+        return self.config.models[model].cross_encoder is not None
+
+    def final(self, model: str, seed: object) -> str:
+        """Return the model that others start from and that is tested.
+
+        That is the last weights, those that a data set has chosen, a re-ranker that is given by its path, or a ranker
+        over words that only fine-tuning trains.
+        """
+        section = self.config.models[model]
+        if section.cross_encoder is not None:
+            return self.source(section.cross_encoder)
+        if section.neural is not None:
+            return paths.NEURAL.format(model=model, seed=seed)
+        template = paths.PRETRAINED if section.select_on is None else paths.SELECTED
+        return template.format(model=model, seed=seed)
+
+    def final_files(self, model: str, seed: object) -> Input:
+        """Return what the model's runs depend on: its directory, or the files of a user's own, so that a changed one
+        reruns them."""
+        path = self.config.models[model].cross_encoder
+        return self.final(model, seed) if path is None else self.model_files(path)
+
+    def directory(self, wildcards: Wildcards) -> str:
+        return self.final(wildcards.model, wildcards.seed)
+
+    def files(self, wildcards: Wildcards) -> Input:
+        return self.final_files(wildcards.model, wildcards.seed)
+
+    def last_weights(self, wildcards: Wildcards) -> str:
+        """The directory of a pre-training, with its snapshots."""
+        return paths.PRETRAINED.format(model=wildcards.model, seed=wildcards.seed)
+
+    # The encoder that everything starts from
+
+    def encoder_files(self, wildcards: Wildcards) -> Input:
+        return self.model_files(self.config.encoder.path)
+
+    def encoder_directory(self, wildcards: Wildcards) -> str:
+        """A function, because Snakemake would look for wildcards in a path that stood in the rule itself."""
+        return self.source(self.config.encoder.path)
+
+    # Pre-training
+
+    def start(self, wildcards: Wildcards) -> Input:
+        """The model whose weights this one starts from, if it is not the encoder."""
+        start = self.config.models[wildcards.model].start
+        return [] if start == "encoder" else self.final(start, wildcards.seed)
+
+    def groups(self, wildcards: Wildcards) -> list[str]:
+        model = self.config.models[wildcards.model]
+        return [
+            paths.GROUPS.format(collection=model.collection, objective=task.objective) for task in model.tasks
+        ]
+
+    def tokens(self, wildcards: Wildcards) -> list[str]:
+        model = self.config.models[wildcards.model]
+        return (
+            self.each_shard(paths.TOKENS, self.config.collections[str(model.collection)])
+            if model.tasks
+            else []
+        )
+
+    def training(self, wildcards: Wildcards) -> Any:
+        return plain(self._training(wildcards.model))
+
+    def threads(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.model).compute.threads * self.processes(wildcards)
+
+    def processes(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.model).compute.process_count
+
+    def gpus(self, wildcards: Wildcards) -> int:
+        return self._training(wildcards.model).compute.gpus
+
+    @cache
+    def _training(self, model: str) -> PretrainingConfig:
+        return self.config.training_of(model)
+
+    # Rankers over words
+
+    def neural_statistics(self, wildcards: Wildcards) -> str:
+        return paths.STATISTICS.format(collection=self._neural(wildcards).collection)
+
+    def neural_vectors(self, wildcards: Wildcards) -> Input:
+        """The word vectors that a ranker begins with, if it does."""
+        neural = self._neural(wildcards)
+        return paths.VECTORS.format(collection=neural.collection) if neural.needs_vectors else []
+
+    def _neural(self, wildcards: Wildcards) -> Any:
+        return self.config.models[wildcards.model].neural
+
+    # Re-ranking
+
+    def ranked_tokens(self, wildcards: Wildcards) -> list[str]:
+        """The token store, for models with the encoder's tokenizer; others read the documents, see the next two."""
+        return [] if self.is_given(wildcards.model) else self.of_dataset(paths.TOKENS)(wildcards)
+
+    def ranked_documents(self, wildcards: Wildcards) -> list[str]:
+        return self.of_dataset(paths.DOCUMENTS)(wildcards) if self.is_given(wildcards.model) else []
+
+    def ranked_text(self, wildcards: Wildcards) -> Any:
+        return self.settings("text") if self.is_given(wildcards.model) else None
+
+    def reranking(self, wildcards: Wildcards) -> Any:
+        """How a model's candidates are scored; rules without the wildcard `regime` score models as pre-trained."""
+        regime = getattr(wildcards, "regime", "zero-shot")
+        return plain(self.config.reranking_of(wildcards.model, regime))
+
+    def finetuning(self, wildcards: Wildcards) -> Any:
+        """What a model is fine-tuned with; the name of a recipe changes nothing by itself."""
+        return plain(self._finetuning(wildcards.model), exclude={"recipe"})
+
+    def finetuning_memory(self, wildcards: Wildcards) -> int:
+        """Megabytes of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
+        options = self._finetuning(wildcards.model)
+        if options.compute.gpus or self.config.models[wildcards.model].neural is not None:
+            return 6000
+        passages = self.config.reranking_of(wildcards.model).passages
+        batches = options.batch_sizes_of(wildcards.regime)
+        sequences = max(batches) * (1 + options.negatives)
+        if passages is not None:
+            sequences *= passages.most_in_training or passages.most or PASSAGES_OF_A_DOCUMENT
+        pieces = sequences * options.max_length
+        if options.compute.micro_batch_tokens is not None:
+            group = pieces // max(batches)  # is never split
+            pieces = min(pieces, max(options.compute.micro_batch_tokens, group))
+        return max(6000, round(2000 + PIECE_MB * pieces))
+
+    @cache
+    def _finetuning(self, model: str) -> FinetuningConfig:
+        return self.config.finetuning_of(model)
+
+    # Snapshots, of which a data set may choose one
+
+    def snapshot_steps(self, model: str) -> list[int]:
+        """Return the steps with runs of their own; the last one too where the final model may be another."""
+        if not self.config.models[model].tasks:
+            return []
+        options = self._training(model)
+        last = [options.steps] if self.config.models[model].select_on else []
+        return sorted({*options.snapshots, *(step for step in last if step is not None)})
+
+    def snapshot(self, wildcards: Wildcards) -> int | None:
+        """The step of a snapshot; None for the last one, whose weights are the model's own."""
+        step = int(wildcards.step)
+        return None if step == self._training(wildcards.model).steps else step
+
+    def selection_steps(self, wildcards: Wildcards) -> list[int]:
+        return self.snapshot_steps(wildcards.model)
+
+    def selection_runs(self, wildcards: Wildcards) -> list[str]:
+        """A zero-shot run of every snapshot, over the queries that choose."""
+        choosing: Any = self.config.models[wildcards.model].select_on
+        names = {"dataset": choosing.dataset, "candidates": choosing.candidates}
+        return [
+            paths.SNAPSHOT_RUN.format(model=wildcards.model, step=step, seed=wildcards.seed, **names)
+            for step in self.snapshot_steps(wildcards.model)
+        ]
+
+    # Which job starts first
+
+    def training_priority(self, wildcards: Wildcards) -> int:
+        """Within a paper what takes longest starts first: short jobs fill the gaps, and none is left for the end.
+
+        A model that another one starts from comes right behind the first paper's: such a chain runs on one core.
+        """
+        models = used_models(self.config)
+        is_start = any(self.config.models[name].start == wildcards.model for name in models)
+        places = len(self.config.report.papers)
+        return max(self.ranking_priority(wildcards) + 1, 10 * places - 5 if is_start else 0)
+
+    def ranking_priority(self, wildcards: Wildcards) -> int:
+        return 10 * (len(self.config.report.papers) - self._place(wildcards.model))
+
+    @cache
+    def _place(self, model: str) -> int:
+        """The place of the first paper that needs a model, in the order of `report.papers`."""
+        papers = self.config.report.papers
+        needing = (
+            place
+            for place, paper in enumerate(papers)
+            if model in used_models(self.config.of_papers([paper]))
+        )
+        return next(needing, len(papers))

@@ -1,0 +1,140 @@
+"""Where every file of a run lies, relative to the working directory.
+
+A path has wildcards in braces, which a rule's jobs fill in; `PATH.format(corpus="wiki", shard=0)` fills them in here.
+Logs and benchmarks stand in the rules, because nothing reads them by name.
+"""
+
+from __future__ import annotations
+
+CHECKPOINTS = "results/checkpoints"
+"""Folder of unfinished trainings; no job's output. So are the next two."""
+FINETUNED_MODELS = "results/models/finetuned"
+DOWNSTREAM_MODELS = "results/models/downstream"
+INPUT = "results/inputs/{asset}"
+"""The verified copy of an embedded file or folder."""
+
+# Catalogue of data sets
+CATALOGUE_REPORT = "results/catalogue/{entry}.json"
+CATALOGUE_SOUND = "results/catalogue/{entry}.sound.json"
+DATASETS_TABLE = "results/datasets.md"
+DATASETS_FILES = "results/datasets.csv"
+
+# Corpora and collections
+DOCUMENTS = "results/corpora/{corpus}/documents-{shard}.parquet"
+REDIRECTS = "results/corpora/{corpus}/redirects-{shard}.parquet"
+WORD_COUNTS = "results/corpora/{corpus}/words-{shard}.parquet"
+TOKENS = "results/tokens/{corpus}/{shard}"
+COLLECTION_CHECK = "results/corpora/collection-{collection}.json"
+STATISTICS = "results/statistics/{collection}/words.parquet"
+
+# Links between documents
+LINKS = "results/links/{collection}/links/{corpus}-{shard}.parquet"
+LINK_SOURCES = "results/links/{collection}/sources/{corpus}-{shard}.parquet"
+GRAPH = "results/graphs/{collection}"
+ANCHORS = "results/anchors/{collection}.parquet"
+
+# Test collections
+QUERIES = "results/datasets/{dataset}/queries.parquet"
+QRELS = "results/datasets/{dataset}/qrels.txt"
+USED_QUERIES = QUERIES.replace("{dataset}", "{used}")
+"""Queries of a data set that trains, chooses or tunes, beside those of the one that is tested."""
+FOLDS = "results/datasets/{dataset}/folds.json"
+APART = "results/datasets/{dataset}/apart-from-{used}.json"
+
+# ARES: axioms, predictors, diagnoses
+WORDS = "results/words/{collection}/{corpus}-{shard}"
+POSTINGS = "results/postings/{collection}"
+VECTORS = "results/vectors/{collection}"
+PSEUDO_QUERIES = "results/pseudo_queries/{collection}/{corpus}-{shard}.parquet"
+TEMPERATURE = "results/pseudo_queries/{collection}/temperature.json"
+AXIOMS = "results/axioms/{collection}/{corpus}-{shard}.parquet"
+RANK_INTERVALS = "results/axioms/{collection}/rank-intervals.json"
+JUDGED_QUERIES = "results/judged/{collection}/{dataset}/queries.parquet"
+JUDGED_AXIOMS = "results/judged/{collection}/{dataset}/{terms}-terms.parquet"
+PREDICTOR_SCORES = "results/predictors/{predictor}/scores.json"
+PREDICTOR_MODEL = "results/predictors/{predictor}/model.json"
+PREDICTOR_TABLE = "results/predictors/{predictor}/probabilities.npy"
+PREDICTOR = "results/predictors/{predictor}/predictor.json"
+PREDICTOR_CARD = "results/predictors/{predictor}/card.md"
+DIAGNOSIS = "results/diagnosis/{diagnosis}.csv"
+DIAGNOSIS_COMPARISONS = "results/diagnosis/{diagnosis}/comparisons.csv"
+DIAGNOSIS_PAIRS = "results/diagnosis/{diagnosis}/pairs.parquet"
+DIAGNOSIS_SCORES = "results/diagnosis/{diagnosis}/scores/{model}.parquet"
+
+# Pre-training
+GROUPS_SHARD = "results/groups/{collection}/{objective}/{corpus}-{shard}.parquet"
+GROUPS = "results/groups/{collection}/{objective}.parquet"
+PRETRAINED = "results/models/pretrained/{model}/seed-{seed}"
+PRETRAINING_METRICS = "results/metrics/pretrained/{model}/seed-{seed}.jsonl"
+SELECTED = "results/models/selected/{model}/seed-{seed}"
+SELECTION_SCORES = "results/metrics/selected/{model}/seed-{seed}.json"
+NEURAL = "results/models/neural/{model}/seed-{seed}"
+EXPORTED = "results/exported/{model}/seed-{seed}"
+EXPORTED_SCORES = "results/exported/{model}/seed-{seed}.scores.md"
+
+# DeepCT: weights of words
+TERM_TARGETS = "results/term_weights/{weighting}/targets.parquet"
+TERM_MODEL = "results/term_weights/{weighting}/model-{fold}"
+TERM_METRICS = "results/metrics/term_weights/{weighting}-{fold}.jsonl"
+TERM_WEIGHTS = "results/term_weights/{weighting}/weights/{corpus}-{shard}.parquet"
+QUERY_WEIGHTS = "results/term_weights/{weighting}/queries/{dataset}.parquet"
+TERM_VECTORS = "results/term_vectors/{weighting}/{corpus}-{shard}.parquet"
+WEIGHT_SHARES = "results/weight_distributions/{distribution}.json"
+WEIGHT_FIGURE = "results/figures/weight-distribution-{distribution}.svg"
+WEIGHT_PICTURE = "results/figures/weight-distribution-{distribution}.png"
+
+# Retrieval
+INDEX = "results/indexes/{corpus}"
+WEIGHTED_INDEX = "results/weighted_indexes/{index}/{corpus}"
+INDEX_VECTORS = TERM_VECTORS.replace("{weighting}", "{index}")
+"""The same files as TERM_VECTORS: weights of an entry of `indexes`, which no `term_weights` makes."""
+GENERATED_QUERIES = "results/generated_queries/{index}/{corpus}-{shard}.parquet"
+POSITIONS = "results/positions/{corpus}"
+FIRST_STAGE_RUN = "results/runs/{dataset}/{candidates}/first-stage.run.gz"
+TUNING = "results/tuning/{candidates}.json"
+TUNING_GRID = "results/tuning/{candidates}.csv"
+SWEEP_FIGURE = "results/figures/sweep-{candidates}.svg"
+SWEEP_PICTURE = "results/figures/sweep-{candidates}.png"
+INDEX_COSTS = "results/index_costs/{dataset}.json"
+INDEX_COSTS_TABLE = "results/index_costs/{dataset}.md"
+
+# Re-ranking
+ZERO_SHOT_RUN = "results/runs/{dataset}/{candidates}/{model}/zero-shot/seed-{seed}.run.gz"
+SNAPSHOT_RUN = "results/runs/{dataset}/{candidates}/{model}@{step}/zero-shot/seed-{seed}.run.gz"
+FINETUNED_RUN = "results/runs/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.run.gz"
+FINETUNING_METRICS = (
+    "results/metrics/finetuned/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.json"
+)
+
+# Experiments
+SCORES = "results/scores/{experiment}.csv"
+PER_QUERY = "results/per_query/{experiment}.parquet"
+DEPTHS = "results/depths/{experiment}.parquet"
+DEPTH_SCORES = "results/depths/{experiment}.csv"
+
+# Tasks beside retrieval
+TASK_EXAMPLES = "results/downstream/examples/{task}.parquet"
+TASK_PREDICTIONS = "results/downstream/predictions/{task}/{model}/seed-{seed}.json"
+TASK_METRICS = "results/metrics/downstream/{task}/{model}/seed-{seed}.json"
+TASK_PER_QUERY = "results/downstream/{experiment}.parquet"
+TASK_SCORES = "results/downstream/{experiment}.csv"
+TASK_TABLE = "results/downstream/{experiment}.md"
+
+# Pages, tables, reports
+ATTRIBUTIONS = "results/attributions/{page}.html"
+TERM_WEIGHT_PAGE = "results/term_weight_pages/{page}.html"
+QUERY_PAGE = "results/query_pages/{page}.html"
+TABLE = "results/tables/{name}.{format}"
+FIGURE = "results/figures/{name}.{format}"
+DAG = "results/figures/dag.svg"
+VERDICTS = "results/verdicts/{paper}.csv"
+PAPER_REPORT = "results/reports/{paper}.html"
+REPORT = "results/report.html"
+ALL_SCORES = "results/scores.csv"
+ALL_PER_QUERY = "results/per_query.parquet"
+ALL_VERDICTS = "results/verdicts.csv"
+
+
+def sidecar(path: str) -> str:
+    """Return where the sidecar of an output lies: inputs, versions, seed, time and counts of the job."""
+    return f"{path}.meta.json"

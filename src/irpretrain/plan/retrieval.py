@@ -1,0 +1,194 @@
+"""Indexes and first stages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irpretrain.config.retrieval import TF_INDEX, FirstStageConfig, RunConfig
+from irpretrain.config.usage import depth_of, searched_stages
+from irpretrain.errors import ConfigError
+from irpretrain.plan import paths
+from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.room import Input, Room, described, plain
+
+INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
+"""What decides an index; the rest of `retrieval` matters to searches only."""
+SEARCH_SETTINGS = INDEX_SETTINGS | {"depth", "bm25", "query_likelihood", "jelinek_mercer"}
+"""What decides a search; grids of parameters do not."""
+POSITION_SETTINGS = {"stemmer", "stop_list"}
+"""What decides where terms stand; smoothing does not."""
+
+
+class Retrieval(Room):
+    """Jobs of an index (wildcard `index`) and of a first stage (wildcard `candidates`)."""
+
+    # Indexes
+
+    def indexes_of_type(self, *types: str) -> list[str]:
+        return [name for name, index in self.config.indexes.items() if index.type in types]
+
+    def index_of(self, index: str, dataset: str) -> str:
+        """Return the index that a data set is searched in."""
+        corpus = self.config.datasets[dataset].corpus
+        template = paths.INDEX if index == TF_INDEX else paths.WEIGHTED_INDEX
+        return template.format(index=index, corpus=corpus)
+
+    def tf_index(self, wildcards: Wildcards) -> str:
+        return self.index_of(TF_INDEX, wildcards.dataset)
+
+    def vectors(self, wildcards: Wildcards) -> list[str]:
+        """Weights of a corpus's terms, all shards."""
+        return self.each_shard(paths.INDEX_VECTORS, [wildcards.corpus], index=wildcards.index)
+
+    def query_words(self, wildcards: Wildcards) -> str:
+        """How the texts behind an index's weights were cut into words; queries are cut the same way."""
+        return "lucene" if wildcards.index in self.config.indexes else self.config.text.words
+
+    def expansion(self, wildcards: Wildcards) -> str:
+        """Text to add to a shard's documents: a file that is given, or queries that are written for them."""
+        index = self.config.indexes[wildcards.index]
+        if index.type == "expansion":
+            return index.path
+        return paths.GENERATED_QUERIES.format(
+            index=wildcards.index, corpus=wildcards.corpus, shard=wildcards.shard
+        )
+
+    def generator_files(self, wildcards: Wildcards) -> Input:
+        """The files of the model that writes queries, so that a changed one writes anew."""
+        return self.model_files(self._generator(wildcards))
+
+    def generator_directory(self, wildcards: Wildcards) -> str:
+        return self.source(self._generator(wildcards))
+
+    def _generator(self, wildcards: Wildcards) -> str:
+        model: str = self.entry("indexes", wildcards).model
+        return model
+
+    # First stages
+
+    def named(self, structured: bool) -> list[str]:
+        """Return the named first stages that we search, by structured queries or not."""
+        stages = self.config.first_stages.items()
+        return [name for name, stage in stages if not stage.runs and (stage.model == "indri") == structured]
+
+    def of_others(self) -> list[str]:
+        """Return the first stages whose runs others made."""
+        return [name for name, stage in self.config.first_stages.items() if stage.runs]
+
+    def index(self, wildcards: Wildcards) -> str:
+        return self.index_of(self._stage(wildcards).index, wildcards.dataset)
+
+    def search_options(self, wildcards: Wildcards) -> Any:
+        """What decides a named first stage's search, beside what is its own alone."""
+        return self._search_options(wildcards.candidates)
+
+    def tuning(self, wildcards: Wildcards) -> Input:
+        """Where a first stage's parameters are chosen, for those that are tuned."""
+        return self._tuning(wildcards.candidates) or []
+
+    def positions(self, wildcards: Wildcards) -> str:
+        return paths.POSITIONS.format(corpus=self.config.datasets[wildcards.dataset].corpus)
+
+    def query_weights(self, wildcards: Wildcards) -> Input:
+        """Weights of the queries' terms, for first stages that have them."""
+        weights = self._stage(wildcards).query_weights
+        if weights is None:
+            return []
+        return paths.QUERY_WEIGHTS.format(weighting=weights, dataset=wildcards.dataset)
+
+    def structured_options(self, wildcards: Wildcards) -> Any:
+        """What decides a search with structured queries, beside what is the first stage's own."""
+        depth = depth_of(self.config, wildcards.candidates)
+        return {"depth": depth, "indri": self.settings("retrieval.indri")}
+
+    def structured_stage(self, wildcards: Wildcards) -> Any:
+        """What of a first stage decides its structured queries; they are cut into words as positions were."""
+        stage = plain(self._stage(wildcards), include={"parameters", "dependence"})
+        return stage | {"query_words": self.config.text.words}
+
+    # Runs of others
+
+    def given_run(self, wildcards: Wildcards) -> list[str]:
+        return self.files_of(self._run_of_others(wildcards))
+
+    def given_run_options(self, wildcards: Wildcards) -> Any:
+        return described(self._run_of_others(wildcards))
+
+    def given_run_soundness(self, wildcards: Wildcards) -> list[str]:
+        return self.sound(self._run_of_others(wildcards))
+
+    def _run_of_others(self, wildcards: Wildcards) -> RunConfig:
+        """The section of a run; ConfigError where the configuration has none for the data set."""
+        runs = self._stage(wildcards).runs
+        if wildcards.dataset not in runs:
+            raise ConfigError(f"first_stages.{wildcards.candidates} has no run for {wildcards.dataset}")
+        return runs[wildcards.dataset]
+
+    # Parameters that are tuned
+
+    def tuning_index(self, wildcards: Wildcards) -> str:
+        stage = self._stage(wildcards)
+        return self.index_of(stage.index, str(stage.tuned_on))
+
+    def tuning_options(self, wildcards: Wildcards) -> Any:
+        stage = self._stage(wildcards)
+        sweep = plain(stage.sweep or self.config.retrieval.sweep)
+        return {"model": stage.model, "dataset": stage.tuned_on, "sweep": sweep}
+
+    def tuning_dataset(self, wildcards: Wildcards) -> str:
+        return self.config.datasets[str(self._stage(wildcards).tuned_on)].label
+
+    # What indexes cost
+
+    def searched_indexes(self, dataset: str) -> list[str]:
+        """Return the indexes that some first stage of the experiments on a data set searches, the tf index first."""
+        searched = [self.config.first_stages[name].index for name in self._searching(dataset)]
+        return list(dict.fromkeys([TF_INDEX, *searched]))
+
+    def measured_names(self, wildcards: Wildcards) -> list[str]:
+        return self.searched_indexes(wildcards.dataset)
+
+    def measured_indexes(self, wildcards: Wildcards) -> list[str]:
+        names = self.searched_indexes(wildcards.dataset)
+        return [self.index_of(name, wildcards.dataset) for name in names]
+
+    def measured_tunings(self, wildcards: Wildcards) -> list[str]:
+        tunings = [search["tuning"] for search in self.measured_searches(wildcards)]
+        return [path for path in tunings if path is not None]
+
+    def measured_searches(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """How each index is searched: options, a stage's own parameters, and where they are tuned.
+
+        The stage is the first in the experiments on the data set that searches the index by BM25. Without one,
+        `retrieval` alone says how.
+        """
+        stages: dict[str, str] = {}
+        for name in self._searching(wildcards.dataset):
+            if self.config.first_stages[name].model == "bm25":
+                stages.setdefault(self.config.first_stages[name].index, name)
+        return [
+            {
+                "options": self._search_options(stage),
+                "parameters": plain(self.config.first_stages[stage].parameters) if stage else {},
+                "tuning": self._tuning(stage) if stage else None,
+            }
+            for stage in map(stages.get, self.searched_indexes(wildcards.dataset))
+        ]
+
+    def _searching(self, dataset: str) -> list[str]:
+        """Named first stages of the experiments on a data set that search an index."""
+        named = self.config.first_stages
+        stages = searched_stages(self.config, dataset)
+        return [name for name in stages if name in named and not named[name].runs]
+
+    def _search_options(self, stage: str | None) -> Any:
+        depth = self.config.first_stages[stage].depth if stage else None
+        options = self.settings("retrieval", include=SEARCH_SETTINGS)
+        return options if depth is None else options | {"depth": depth}
+
+    def _tuning(self, stage: str) -> str | None:
+        is_tuned = self.config.first_stages[stage].tuned_on is not None
+        return paths.TUNING.format(candidates=stage) if is_tuned else None
+
+    def _stage(self, wildcards: Wildcards) -> FirstStageConfig:
+        return self.config.first_stages[wildcards.candidates]

@@ -1,0 +1,237 @@
+"""What reports show: the files behind the tables and figures of some papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.config.experiments import Paper
+from irpretrain.config.usage import (
+    active_downstream,
+    active_experiments,
+    active_query_pages,
+    shown_predictors,
+    used_first_stages,
+)
+from irpretrain.plan import paths
+from irpretrain.plan.corpora import Corpora
+from irpretrain.plan.experiments import Experiments
+from irpretrain.plan.retrieval import Retrieval
+from irpretrain.plan.room import plain
+from irpretrain.report.figures import FIGURES, figure_names
+from irpretrain.report.filled_tables import filled_tables
+from irpretrain.report.published import Published, load_published
+from irpretrain.resources import resources_directory
+
+TABLE_FORMATS = ("md", "csv", "tex")
+FIGURE_FORMATS = ("svg", "png")
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The files of a report on some papers, by the names that rules of reports give them."""
+
+    whole: Config
+    papers: list[Paper]
+    corpora: Corpora
+    experiments: Experiments
+    retrieval: Retrieval
+
+    @cached_property
+    def config(self) -> Config:
+        """The configuration with these papers alone, and the experiments that they show."""
+        return self.whole.of_papers(self.papers)
+
+    @cached_property
+    def options(self) -> Any:
+        """It, as plain values."""
+        return plain(self.config)
+
+    @cached_property
+    def numbers(self) -> list[Published]:
+        """The numbers printed in these papers."""
+        return [load_published(path) for path in self.published]
+
+    @property
+    def published(self) -> list[str]:
+        """The files with these numbers."""
+        return [str(resources_directory() / "published" / f"{paper}.yaml") for paper in self.papers]
+
+    # Experiments
+
+    @cached_property
+    def scored(self) -> list[str]:
+        """Experiments whose runs are scored as they are; those at several depths have tables of their own."""
+        shown = active_experiments(self.config).items()
+        return [name for name, experiment in shown if not experiment.depths]
+
+    @property
+    def scores(self) -> list[str]:
+        return [paths.SCORES.format(experiment=name) for name in self.scored]
+
+    @property
+    def per_query(self) -> list[str]:
+        return [paths.PER_QUERY.format(experiment=name) for name in self.scored]
+
+    @property
+    def depths(self) -> list[str]:
+        """What is measured at several depths, for the papers that show it."""
+        if not any(numbers.depths for numbers in self.numbers):
+            return []
+        shown = active_experiments(self.config).items()
+        return [paths.DEPTHS.format(experiment=name) for name, experiment in shown if experiment.depths]
+
+    @property
+    def answers(self) -> list[str]:
+        """Scores of the tasks beside retrieval, for the papers with a table of them."""
+        if not any(numbers.answers for numbers in self.numbers):
+            return []
+        return [paths.TASK_PER_QUERY.format(experiment=name) for name in active_downstream(self.config)]
+
+    @property
+    def verdicts(self) -> list[str]:
+        return [paths.VERDICTS.format(paper=paper) for paper in self.papers]
+
+    # Trainings
+
+    @cached_property
+    def trained_models(self) -> list[tuple[str, int]]:
+        """(model, seed) of every model with a learning curve behind a cell."""
+        cells = [cell for name in active_experiments(self.config) for cell in self.experiments.cells(name)]
+        pairs = dict.fromkeys((cell.model.partition("@")[0], cell.seed) for cell in cells)
+        return [(model, seed) for model, seed in pairs if self.config.models[model].tasks]
+
+    @property
+    def metrics(self) -> list[str]:
+        return [
+            paths.PRETRAINING_METRICS.format(model=model, seed=seed) for model, seed in self.trained_models
+        ]
+
+    @property
+    def groups(self) -> list[str]:
+        """Sidecars of the shards of ranking groups behind every trained model."""
+        models = [self.config.models[model] for model, _ in self.trained_models]
+        pairs = dict.fromkeys((model.collection, task.objective) for model in models for task in model.tasks)
+        return [
+            paths.sidecar(shard)
+            for collection, objective in pairs
+            for shard in self.corpora.each_shard(
+                paths.GROUPS_SHARD,
+                self.config.collections[str(collection)],
+                collection=collection,
+                objective=objective,
+            )
+        ]
+
+    # Axioms
+
+    @property
+    def _shows_axioms(self) -> bool:
+        return any(numbers.axioms for numbers in self.numbers)
+
+    @property
+    def predictors(self) -> list[str]:
+        """The scores of every preference predictor, for the papers that show them."""
+        shown = shown_predictors(self.whole) if self._shows_axioms else {}
+        return [paths.PREDICTOR_SCORES.format(predictor=name) for name in shown]
+
+    @cached_property
+    def _sampled_collections(self) -> list[str]:
+        """Every collection that has pseudo-queries, for the papers that show them."""
+        if not self._shows_axioms:
+            return []
+        models = [self.config.models[model] for model, _ in self.trained_models]
+        compared = [
+            model
+            for model in models
+            if any("axiom_values" in self.corpora.needed(task.objective) for task in model.tasks)
+        ]
+        users: Iterable[Any] = [
+            *shown_predictors(self.whole).values(),
+            *compared,
+            *self.config.diagnoses.values(),
+        ]
+        return list(dict.fromkeys(user.collection for user in users))
+
+    @property
+    def rank_intervals(self) -> list[str]:
+        """How high pseudo-queries rank their documents."""
+        return [paths.RANK_INTERVALS.format(collection=name) for name in self._sampled_collections]
+
+    @property
+    def temperatures(self) -> list[str]:
+        """How the temperatures that are not given were chosen."""
+        calibrated = self.config.pseudo_queries.temperature == "calibrated"
+        names = self._sampled_collections if calibrated else []
+        return [paths.TEMPERATURE.format(collection=name) for name in names]
+
+    @property
+    def diagnoses(self) -> list[str]:
+        """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
+        names = self.config.diagnoses if self._shows_axioms else []
+        return [paths.DIAGNOSIS.format(diagnosis=name) for name in names]
+
+    # First stages
+
+    @property
+    def _tuned(self) -> list[str]:
+        """Tuned first stages that some experiment shows."""
+        stages = self.config.first_stages
+        shown = used_first_stages(self.config)
+        return [name for name in shown if name in stages and stages[name].tuned_on]
+
+    @property
+    def sweeps(self) -> list[str]:
+        """What tuned first stages were tuned to."""
+        return [paths.TUNING.format(candidates=name) for name in self._tuned]
+
+    @property
+    def pictures(self) -> list[str]:
+        return [paths.SWEEP_FIGURE.format(candidates=name) for name in self._tuned]
+
+    @property
+    def costs(self) -> list[str]:
+        """Sizes and query times of indexes, where experiments compare first stages over several."""
+        compared = [self.config.experiments[name] for name in self.scored]
+        datasets = dict.fromkeys(experiment.dataset for experiment in compared if experiment.first_stages)
+        several = [name for name in datasets if len(self.retrieval.searched_indexes(name)) > 1]
+        return [paths.INDEX_COSTS.format(dataset=name) for name in several]
+
+    # Views, tables, figures
+
+    @property
+    def distributions(self) -> dict[str, str]:
+        """The distribution of weights of every collection that has one, for the papers with a figure of them."""
+        shown = any("weight-curves" in FIGURES[paper].values() for paper in self.papers)
+        names = self.config.weight_distributions if shown else []
+        return {name: paths.WEIGHT_SHARES.format(distribution=name) for name in names}
+
+    @property
+    def pages(self) -> list[str]:
+        """The pages of queries whose runs the experiments make."""
+        return [paths.QUERY_PAGE.format(page=page) for page in active_query_pages(self.config)]
+
+    @property
+    def tables(self) -> list[str]:
+        """Each paper's headline table and its own tables."""
+        return table_files(
+            f"{numbers.paper}_{table}"
+            for numbers in self.numbers
+            for table in ("headline", *filled_tables(numbers, self.whole))
+        )
+
+    @property
+    def figures(self) -> list[str]:
+        return [
+            paths.FIGURE.format(name=name, format=format)
+            for name, format in product(figure_names(self.papers), FIGURE_FORMATS)
+        ]
+
+
+def table_files(names: Iterable[str]) -> list[str]:
+    """Return the files of tables, each in every format."""
+    return [paths.TABLE.format(name=name, format=format) for name, format in product(names, TABLE_FORMATS)]

@@ -1,0 +1,91 @@
+"""What targets of the command line make, and which names they may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from irpretrain.config.retrieval import TF_INDEX
+from irpretrain.config.usage import (
+    active_diagnoses,
+    active_distributions,
+    active_downstream,
+    active_experiments,
+    first_stage_names,
+    index_names,
+)
+from irpretrain.errors import ConfigError
+from irpretrain.near_names import instead_of
+from irpretrain.plan.catalogue import Catalogue
+from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.room import ENTRY_WILDCARDS, Room
+from irpretrain.plan.shown import Shown, table_files
+
+OVERVIEW_TABLES = ("headline", "verdict_summary")
+"""The tables over all papers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets(Room):
+    """What stands behind targets that take no wildcards; `shown` is of all papers of the report."""
+
+    catalogue: Catalogue
+    shown: Shown
+
+    @property
+    def overview_tables(self) -> list[str]:
+        return table_files(OVERVIEW_TABLES)
+
+    def all_tables(self, wildcards: Wildcards | None = None) -> list[str]:
+        """The tables over all papers; ConfigError where nothing is asked for that a report could show."""
+        shown = (active_experiments, active_downstream, active_diagnoses, active_distributions)
+        absent = self.config.absent or self.config.absent_tasks
+        if not absent and not any(asked_for(self.config) for asked_for in shown):
+            raise ConfigError(
+                "the configuration asks for nothing that a report could show; add what it compares under "
+                "experiments, or name what to make: `snakemake --list-target-rules` lists targets"
+            )
+        return self.overview_tables
+
+    def names(self) -> dict[str, tuple[str, list[str]]]:
+        """Return the section that has the names of each wildcard of target files, and these names."""
+        config = self.config
+        sections = (
+            "corpora",
+            "collections",
+            "datasets",
+            "objectives",
+            "predictors",
+            "experiments",
+            "diagnoses",
+            "weight_distributions",
+            "downstream_tasks",
+            "models",
+        )
+        names = {ENTRY_WILDCARDS[section]: (section, list(getattr(config, section))) for section in sections}
+        return names | {
+            "candidates": ("first_stages", first_stage_names(config)),
+            "index": ("indexes", index_names(config)),
+            "weighting": ("term_weights", [*config.term_weights, TF_INDEX]),
+            "asset": ("the embedded assets", sorted(self.manifest.assets)),
+            "entry": ("the catalogue", list(self.catalogue.entries)),
+            "paper": ("report.papers", [*config.report.papers]),
+        }
+
+    def faults(self, target: str, wildcards: Mapping[str, str]) -> Iterator[str]:
+        """Yield why the configuration has no such file.
+
+        Args:
+            target: a path of the command line.
+            wildcards: what a rule that makes such files finds in it.
+        """
+        names = self.names()
+        for wildcard, value in wildcards.items():
+            section, allowed = names.get(wildcard, ("", [value]))
+            if value in allowed:
+                continue
+            if wildcard == "experiment" and value in self.config.absent:
+                yield f"{target}: experiment {value} is left out: {self.config.absent[value].reason}"
+            else:
+                near = instead_of(value, allowed, f"{section} has")
+                yield f"{target}: {value!r} is not in {section} of this configuration; {near}"

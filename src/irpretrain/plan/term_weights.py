@@ -1,0 +1,209 @@
+"""DeepCT: weights of words, and views of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from irpretrain.config.consistency import view_faults
+from irpretrain.config.retrieval import TF_INDEX
+from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
+from irpretrain.errors import ConfigError
+from irpretrain.plan import paths
+from irpretrain.plan.datasets import Datasets
+from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.room import Input, Room, first_stage_run, plain
+from irpretrain.report.naming import first_stage_labels, index_labels
+
+NO_WEIGHTS = {
+    "label": True,
+    "same_as": True,
+    "scale": True,
+    "square_root": True,
+    "inference": {"compute": {"gpus"}},
+}
+"""What of a weighting does not decide its weights: its name in tables, and what only its integers take."""
+
+
+@dataclass(frozen=True, eq=False)
+class TermWeights(Room):
+    """Jobs of a weighting, which the wildcard `weighting` names."""
+
+    datasets: Datasets
+
+    # Which weightings a rule is for
+
+    def learned(self, kind: str | None, *models: str) -> list[str]:
+        """Return the weightings of a kind (of any: None) by some models, but those that are the same as another."""
+        return [
+            name
+            for name, weighting in self.config.term_weights.items()
+            if kind in (None, weighting.kind) and weighting.model in models and not weighting.same_as
+        ]
+
+    def counted(self) -> list[str]:
+        """Return the weightings that are term frequencies, as the tf index is."""
+        return [TF_INDEX, *self.learned("passages", "tf")]
+
+    def indexed(self) -> list[str]:
+        """Return the weightings whose predicted weights become integers."""
+        return [
+            name
+            for name, weighting in self.config.term_weights.items()
+            if weighting.kind == "passages" and (weighting.same_as or weighting.model != "tf")
+        ]
+
+    # What decides them
+
+    def options(self, wildcards: Wildcards) -> Any:
+        """What decides a weighting."""
+        return plain(self._weighting(wildcards), exclude=NO_WEIGHTS) | {"label": wildcards.weighting}
+
+    def encoder(self, wildcards: Wildcards) -> Any:
+        return plain(self._encoder(wildcards))
+
+    def encoder_directory(self, wildcards: Wildcards) -> str:
+        return self.source(self._encoder(wildcards).path)
+
+    def encoder_files(self, wildcards: Wildcards) -> Input:
+        """The files of a weighting's encoder, so that a changed one reruns what is made of it."""
+        return self.model_files(self._encoder(wildcards).path)
+
+    def threads(self, wildcards: Wildcards) -> int:
+        compute = self._weighting(wildcards).training.compute
+        return compute.threads * compute.process_count
+
+    # Files
+
+    def folds(self, wildcards: Wildcards) -> Input:
+        """The folds of the data set that a model is trained on, where it is the model of one fold; fold 0 has all
+        queries."""
+        dataset = self._weighting(wildcards).dataset
+        return paths.FOLDS.format(dataset=dataset) if int(wildcards.fold) else []
+
+    def vectors(self, wildcards: Wildcards) -> Input:
+        """The word vectors that a weighting's regression is over."""
+        return self._if_model("word-vectors", paths.VECTORS, wildcards)
+
+    def statistics(self, wildcards: Wildcards) -> Input:
+        """What numbers the words of these vectors."""
+        return self._if_model("word-vectors", paths.STATISTICS, wildcards)
+
+    def oracle_targets(self, wildcards: Wildcards) -> Input:
+        """Targets that are weights themselves."""
+        return self._if_model("oracle", paths.TERM_TARGETS, wildcards)
+
+    def model_of_all(self, wildcards: Wildcards) -> list[str]:
+        """The model that all queries train, of a weighting that learns."""
+        return self._models(wildcards, [0])
+
+    def models_of_folds(self, wildcards: Wildcards) -> list[str]:
+        """The models that weight a data set's queries."""
+        return self._models(wildcards, self._folds_of_queries(wildcards))
+
+    def weighed_folds(self, wildcards: Wildcards) -> Input:
+        """The folds of these models, where there is one of each."""
+        trained = self._weighting(wildcards).model in TRAINED
+        cut = trained and self._folds_of_queries(wildcards) != [0]
+        return paths.FOLDS.format(dataset=wildcards.dataset) if cut else []
+
+    def predicted(self, wildcards: Wildcards) -> str:
+        """Weights of a shard's words by a weighting, or by the one that it is the same as."""
+        name = self._weighting(wildcards).same_as or wildcards.weighting
+        return paths.TERM_WEIGHTS.format(weighting=name, corpus=wildcards.corpus, shard=wildcards.shard)
+
+    def _folds_of_queries(self, wildcards: Wildcards) -> list[int]:
+        """Where a data set's own queries gave the targets, one model a test fold, else one of all."""
+        same = self._weighting(wildcards).dataset == wildcards.dataset
+        return self.datasets.fold_numbers(wildcards.dataset) if same else [0]
+
+    def _models(self, wildcards: Wildcards, folds: list[int]) -> list[str]:
+        if self._weighting(wildcards).model not in TRAINED:
+            return []
+        return [paths.TERM_MODEL.format(weighting=wildcards.weighting, fold=fold) for fold in folds]
+
+    def _if_model(self, model: str, template: str, wildcards: Wildcards) -> Input:
+        weighting = self._weighting(wildcards)
+        names = {"weighting": wildcards.weighting, "collection": weighting.collection}
+        return template.format_map(names) if weighting.model == model else []
+
+    def _encoder(self, wildcards: Wildcards) -> Any:
+        return self._weighting(wildcards).encoder or self.config.encoder
+
+    def _weighting(self, wildcards: Wildcards) -> TermWeightsConfig:
+        return self.config.term_weights[wildcards.weighting]
+
+
+class WeightViews(Room):
+    """Distributions of weights (wildcard `distribution`), and pages of heat maps (wildcard `page`)."""
+
+    def shown(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """Weightings of a distribution, each with its files."""
+        distribution = self.config.weight_distributions[wildcards.distribution]
+        return {
+            name: self.each_shard(paths.TERM_VECTORS, distribution.corpora, weighting=name)
+            for name in distribution.weightings
+        }
+
+    def vectors(self, wildcards: Wildcards) -> list[str]:
+        return [path for files in self.shown(wildcards).values() for path in files]
+
+    def labels(self, wildcards: Wildcards) -> dict[str, str]:
+        """Names of a collection's weightings in its figure."""
+        labels = index_labels(self.config)
+        return {name: labels[name] for name in self.shown(wildcards)}
+
+    def figures(self, wildcards: Wildcards) -> list[str]:
+        """The figure of every collection that the configuration asks for; ConfigError where it asks for none."""
+        names = self._asked(
+            self.config.weight_distributions, "distribution of weights; add one under weight_distributions"
+        )
+        return [paths.WEIGHT_FIGURE.format(distribution=name) for name in names]
+
+    # Pages of heat maps
+
+    def pages(self, wildcards: Wildcards) -> list[str]:
+        """Every page that the configuration asks for; ConfigError where it asks for none."""
+        what = "page of term weights whose files are there; add one under term_weight_pages"
+        return [
+            paths.TERM_WEIGHT_PAGE.format(page=page)
+            for page in self._asked(self.config.term_weight_pages, what)
+        ]
+
+    def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Fields of report.term_weight_pages.ShownWeighting."""
+        page, labels = self.config.term_weight_pages[wildcards.page], index_labels(self.config)
+        corpus = self.config.datasets[page.dataset].corpus
+        return [
+            {
+                "key": name,
+                "label": labels[name],
+                "vectors": self.each_shard(paths.TERM_VECTORS, [corpus], weighting=name),
+            }
+            for name in page.weightings
+        ]
+
+    def page_vectors(self, wildcards: Wildcards) -> list[str]:
+        return [path for weighting in self.page_weightings(wildcards) for path in weighting["vectors"]]
+
+    def page_stages(self, wildcards: Wildcards) -> list[dict[str, str]]:
+        """Fields of report.term_weight_pages.ShownStage."""
+        page, labels = self.config.term_weight_pages[wildcards.page], first_stage_labels(self.config)
+        return [
+            {"key": name, "label": labels[name], "run": first_stage_run(page.dataset, name)}
+            for name in page.first_stages
+        ]
+
+    def page_runs(self, wildcards: Wildcards) -> list[str]:
+        return [stage["run"] for stage in self.page_stages(wildcards)]
+
+    def _asked(self, entries: dict[str, Any], what: str) -> list[str]:
+        """Names of views; ConfigError without any, or where one names what is not there.
+
+        A report without DeepCT does not look at them, so that they are checked only here.
+        """
+        if not entries:
+            raise ConfigError(f"the configuration asks for no {what}")
+        if faults := list(view_faults(self.config)):
+            raise ConfigError("\n".join(faults))
+        return list(entries)

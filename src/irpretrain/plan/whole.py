@@ -1,0 +1,91 @@
+"""The plan of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.config.experiments import Paper
+from irpretrain.corpora.embedded import Manifest
+from irpretrain.errors import ConfigError
+from irpretrain.plan import paths
+from irpretrain.plan.axioms import Axioms, Diagnoses
+from irpretrain.plan.catalogue import Catalogue
+from irpretrain.plan.corpora import Corpora
+from irpretrain.plan.datasets import Datasets
+from irpretrain.plan.downstream import Downstream
+from irpretrain.plan.experiments import Experiments
+from irpretrain.plan.exports import Exports
+from irpretrain.plan.models import Models
+from irpretrain.plan.pages import Attributions, QueryPages
+from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.retrieval import Retrieval
+from irpretrain.plan.room import Room
+from irpretrain.plan.shown import Shown
+from irpretrain.plan.targets import Targets
+from irpretrain.plan.term_weights import TermWeights, WeightViews
+
+
+class Plan(Room):
+    """What jobs read, ask for and are given, by room. Nothing is read or computed before a rule asks for it."""
+
+    def __init__(self, config: Config, manifest: Manifest) -> None:
+        super().__init__(config, manifest)
+        self.catalogue = Catalogue(config, manifest)
+        self.corpora = Corpora(config, manifest)
+        self.datasets = Datasets(config, manifest)
+        self.axioms = Axioms(config, manifest)
+        self.models = Models(config, manifest)
+        self.diagnoses = Diagnoses(config, manifest, self.models)
+        self.term_weights = TermWeights(config, manifest, self.datasets)
+        self.weight_views = WeightViews(config, manifest)
+        self.retrieval = Retrieval(config, manifest)
+        self.downstream = Downstream(config, manifest)
+        self.experiments = Experiments(config, manifest, self.datasets, self.models)
+        self.attributions = Attributions(config, manifest, self.models, self.experiments)
+        self.query_pages = QueryPages(config, manifest, self.models, self.experiments)
+        self.shown = self.shown_by(*config.report.papers)
+        self.exports = Exports(config, manifest, self.catalogue, self.shown)
+        self.targets = Targets(config, manifest, self.catalogue, self.shown)
+
+    def embedded(self, directories: bool) -> list[str]:
+        """Return the embedded assets that are folders, or those that are files."""
+        return [name for name, asset in self.manifest.assets.items() if bool(asset.directory) == directories]
+
+    def expected_asset(self, wildcards: Wildcards) -> Any:
+        """What the manifest demands of the files, so that they are verified and copied again when that changes."""
+        asset = self.manifest.assets[wildcards.asset]
+        return asset.model_dump(include={"package", "version", "directory", "files"})
+
+    def printed_rank_shares(self, wildcards: Wildcards) -> Any:
+        """In which intervals the ranks of ARES's own pseudo-queries lie, as printed."""
+        [numbers] = self.shown_by("ares").numbers
+        return numbers.axioms.rank_intervals.shares if numbers.axioms else None
+
+    @cache
+    def shown_by(self, *papers: Paper) -> Shown:
+        """Return what a report on some papers shows."""
+        return Shown(self.config, list(papers), self.corpora, self.experiments, self.retrieval)
+
+    def of_paper(self, name: str) -> Callable[[Wildcards], Any]:
+        """Return files of `Shown` by their name there, for the paper that a job's wildcard names."""
+
+        def files(wildcards: Any) -> Any:
+            return getattr(self.shown_by(wildcards.paper), name)
+
+        return files
+
+    def paper_results(self, paper: str) -> Callable[[Wildcards], list[str]]:
+        """Return what the target named after a paper makes; asked for, ConfigError where the configuration leaves the
+        paper out."""
+
+        def results(wildcards: Wildcards) -> list[str]:
+            papers = [name for name in self.config.report.papers if name == paper]
+            if not papers:
+                raise ConfigError(f"report.papers of the configuration does not name {paper}; add it there")
+            shown = self.shown_by(*papers)
+            return [paths.PAPER_REPORT.format(paper=paper), *shown.tables, *shown.figures]
+
+        return results

@@ -1,0 +1,29 @@
+"""What a run ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from irpretrain.catalogue.needed import told
+from irpretrain.plan import Plan
+
+
+def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collection[str], since: float) -> str:
+    """Return the headline table, where the report lies, and what was left out; the list of data sets where that was
+    asked for.
+
+    Args:
+        missing: files of the catalogue that are not there, by entry.
+        targets: of the command line.
+        since: when the run started, in seconds since 1970; older results are not its own.
+    """
+    from irpretrain.catalogue.table import datasets_text
+    from irpretrain.report.headline import headlines
+    from irpretrain.screen.display import as_user_stands
+
+    if "datasets" in targets:
+        reports = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
+        return "\n" + datasets_text(plan.catalogue.entries, reports, plan.catalogue.folders)
+    left_out = told(dict(missing), "Left out was what needs these files, which are not there:")
+    made = headlines("results", since, as_user_stands("results"))
+    return "".join(f"\n{text}" for text in (made, left_out) if text)

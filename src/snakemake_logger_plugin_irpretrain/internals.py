@@ -1,0 +1,135 @@
+"""All that the Snakefile asks of Snakemake beyond its documented interface, in one place (Snakemake 9.27).
+
+tests/screen/test_snakemake_internals.py fails where Snakemake changes any of it. `workflow` is the Snakefile's global.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.settings.types import ExecMode, Quietness
+
+from irpretrain.near_names import did_you_mean
+from snakemake_logger_plugin_irpretrain import ATTRIBUTE, has_display
+
+USUAL_LIMIT = (100, 1)
+"""Jobs, and seconds, of the limit that Snakemake has where the user sets none."""
+
+
+def is_job(workflow: Any) -> bool:
+    """Whether this process runs a job, and neither plans nor schedules."""
+    return bool(workflow.exec_mode != ExecMode.DEFAULT)
+
+
+def is_dry_run(workflow: Any) -> bool:
+    """Whether this process only plans."""
+    return not is_job(workflow) and bool(workflow.output_settings.dryrun)
+
+
+def targets(workflow: Any) -> list[str]:
+    """Return the targets of the command line, which Snakemake tells a Snakefile only once it is read; none in a job."""
+    if is_job(workflow):
+        return []
+    from snakemake.cli import get_argument_parser
+
+    return list(get_argument_parser().parse_known_args(sys.argv[1:])[0].targets)
+
+
+def folder_of_this_process() -> str:
+    """Return a folder that goes when this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="irpretrain-plan-")
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
+def lift_usual_limit(workflow: Any) -> None:
+    """Take Snakemake's own limit of jobs a second off, on one machine.
+
+    It sets a timer after each selection of jobs, and each timer ends in another selection: once a second for every job
+    so far, for as long as any job waits. Another limit than its own is the user's.
+    """
+    limit = workflow.scheduler.job_rate_limiter
+    if workflow.local_exec and limit is not None and (limit.max_jobs, limit.timespan) == USUAL_LIMIT:
+        workflow.scheduler.job_rate_limiter = None
+
+
+Jobs = list[tuple[str, Mapping[str, str]]]
+"""Rule and wildcards of planned jobs."""
+
+
+def say_after_dry_run(workflow: Any, text: Callable[[Jobs], str]) -> None:
+    """Print a text about the jobs that a dry run plans, when it ends: Snakemake calls no hook then, so it is the end of
+    the process. Nothing where it made no plan or is to be quiet, nor in processes of jobs."""
+    directory = os.getcwd()
+
+    def say() -> None:
+        quiet = Quietness.ALL in (workflow.output_settings.quiet or ())
+        if workflow.scheduler is None or not workflow.dryrun or quiet:
+            return
+        jobs = workflow.dag.needrun_jobs(exclude_finished=False)
+        with chdir(directory):  # paths of the configuration are relative to it
+            print(text([(job.rule.name, job.wildcards_dict) for job in jobs]), file=sys.stderr)
+
+    if not is_job(workflow):
+        atexit.register(say)
+
+
+# The display, Snakemake's logger plugin `irpretrain`, where it is asked for
+
+
+def tell_the_display(workflow: Any, **said: Any) -> None:
+    """Log a record without text, which only the display reads."""
+    if not is_job(workflow):
+        logger.info(None, extra={ATTRIBUTE: said})
+
+
+def keep_jobs_off_the_screen(workflow: Any, log: list[str]) -> None:
+    """Send what jobs print into a file beside Snakemake's own log, if there is a display."""
+    if is_job(workflow) or not has_display(workflow.output_settings):
+        return
+    from irpretrain.screen.job_output import JobOutput
+
+    # With --quiet Snakemake would not say which jobs are done; what is shown of that, the display decides.
+    workflow.scheduler.print_progress = True
+    printed = Path(".snakemake", "log", f"{Path(log[0]).stem if log else 'run'}.jobs.log")
+    tell_the_display(workflow, output=JobOutput(printed), log=[*log, str(printed)])
+
+
+# Targets that no job can make
+
+
+def refuse_unknown_targets(workflow: Any, faults: Callable[[str, Mapping[str, str]], Iterable[str]]) -> None:
+    """Raise WorkflowError where a target of the command line names what this configuration does not have.
+
+    Args:
+        faults: of a target, by what a rule's wildcards are in it.
+    """
+    if told := [fault for target in targets(workflow) for fault in _target_faults(workflow, target, faults)]:
+        raise WorkflowError("\n".join(told))
+
+
+def _target_faults(
+    workflow: Any, target: str, faults: Callable[[str, Mapping[str, str]], Iterable[str]]
+) -> Iterator[str]:
+    """Yield why no job can make a target; nothing where one can, or where it is there already."""
+    rules: Collection[Any] = list(workflow.rules)
+    if target in {rule.name for rule in rules} or os.path.exists(target):
+        return
+    matches = [match for rule in rules for output in rule.products() if (match := output.match(target))]
+    if not matches:
+        names = [rule.name for rule in rules if not rule.has_wildcards()]
+        near = did_you_mean(target, [*names, *(str(path) for rule in rules for path in rule.output)])
+        yield f"{target}: no rule makes such a file, and there is no target of this name; {near}".rstrip("; ")
+        return
+    told = [list(faults(target, match.groupdict())) for match in matches]
+    if all(told):
+        yield from told[0]

@@ -1,0 +1,81 @@
+"""Which runs experiments need, and what is read of data sets for them."""
+
+from __future__ import annotations
+
+import pytest
+from small_plan import W, plan_of
+
+from irpretrain.errors import ConfigError
+
+OTHER = """
+datasets:
+  train: {label: T, corpus: wiki, queries: {format: tsv, path: t.tsv}, qrels: {format: trec, path: t.qrels}}
+  news: {train_on: train, folds: 5}
+"""
+FOLDS = [f"results/runs/news/bm25/base/full/seed-3/fold-{fold}.run.gz" for fold in (1, 2, 3)]
+
+
+def test_an_experiment_compares_first_stages_and_each_model_zero_shot_and_by_folds():
+    plan = plan_of("experiments: {main: {models: [base], first_stages: [deep]}}")
+    assert plan.experiments.files(W(experiment="main")) == [
+        "results/runs/news/bm25/first-stage.run.gz",
+        "results/runs/news/ql/first-stage.run.gz",
+        "results/runs/news/deep/first-stage.run.gz",
+        "results/runs/news/bm25/base/zero-shot/seed-3.run.gz",
+        *FOLDS,
+    ]
+
+
+def test_snapshots_are_compared_zero_shot_alone():
+    cells = plan_of("experiments: {main: {models: [prop]}}").experiments.cells("main")
+    assert [(cell.model, cell.regime) for cell in cells] == [
+        ("prop", "zero-shot"),
+        ("prop@5", "zero-shot"),
+        ("prop", "full"),
+    ]
+
+
+def test_a_data_set_that_trains_on_another_is_tested_whole():
+    plan = plan_of(OTHER)
+    job = W(dataset="news", candidates="bm25", model="base")
+    assert plan.datasets.fold_numbers("news") == [0]
+    assert plan.datasets.training_file("{dataset}.txt")(job) == "train.txt"
+    assert plan.datasets.training_run(job) == "results/runs/train/bm25/first-stage.run.gz"
+    assert plan.datasets.training_documents(job) == ["results/tokens/wiki/0", "results/tokens/wiki/1"]
+    assert plan.datasets.test_documents(job) == ["results/tokens/web/0"]
+    assert plan.datasets.test_file("{dataset}.{candidates}")(job) == "news.bm25"
+    assert plan.datasets.apart_from_training(job) == "results/datasets/news/apart-from-train.json"
+
+
+def test_under_cross_validation_nothing_else_is_tested():
+    job = W(dataset="news", candidates="bm25", model="base")
+    assert plan_of().datasets.test_documents(job) == []
+    assert plan_of().datasets.test_file("{dataset}")(job) == []
+    assert plan_of().datasets.apart_from_training(job) == []
+
+
+def test_an_experiment_waits_for_the_proof_that_its_queries_did_not_train():
+    datasets = plan_of(OTHER).datasets
+    proofs = ["results/datasets/news/apart-from-train.json"]
+    assert datasets.apart_from_used(W(experiment="main")) == proofs
+    pair = W(dataset="news", used="train")
+    assert datasets.keys_of_use(pair) == ["datasets.news.train_on"]
+    assert datasets.compared_documents("used")(pair) == [
+        "results/corpora/wiki/documents-0.parquet",
+        "results/corpora/wiki/documents-1.parquet",
+    ]
+
+
+def test_what_first_stages_search_and_how_deep():
+    plan = plan_of("experiments: {main: {first_stages: [deep]}}")
+    assert plan.retrieval.index(W(candidates="deep", dataset="news")) == "results/indexes/web"
+    assert plan.retrieval.search_options(W(candidates="deep"))["depth"] == 7
+    assert plan.retrieval.measured_names(W(dataset="news")) == ["tf"]
+    [search] = plan.retrieval.measured_searches(W(dataset="news"))
+    assert (search["options"]["depth"], search["tuning"]) == (7, None)
+
+
+def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():
+    plan = plan_of("first_stages: {others: {label: O, runs: {news: {path: news.run}}}}")
+    with pytest.raises(ConfigError, match=r"first_stages\.others has no run for other"):
+        plan.retrieval.given_run(W(candidates="others", dataset="other"))

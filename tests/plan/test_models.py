@@ -1,0 +1,97 @@
+"""What models start from, and what their jobs read and ask for."""
+
+from __future__ import annotations
+
+import pytest
+from small_plan import W, plan_of
+
+GIVEN = "models: {mono: {label: M, cross_encoder: 'embedded:minilm'}}"
+SELECTED = """
+models: {prop: {select_on: {dataset: held, candidates: bm25}}}
+datasets: {held: {label: H, corpus: web, queries: {format: tsv, path: h.tsv}, qrels: {format: trec, path: h.qrels}}}
+"""
+FURTHER = "models: {further: {label: F, start: prop, collection: both, tasks: [{objective: rop}]}}"
+RANKER = "models: {drmm: {label: D, neural: {type: drmm, collection: both}}}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "model", "path"),
+    [
+        ("{}", "prop", "results/models/pretrained/prop/seed-3"),
+        (SELECTED, "prop", "results/models/selected/prop/seed-3"),
+        (RANKER, "drmm", "results/models/neural/drmm/seed-3"),
+        (GIVEN, "mono", "results/inputs/minilm"),
+    ],
+    ids=["pretrained", "selected", "neural", "given"],
+)
+def test_where_the_weights_lie_that_are_tested(changes, model, path):
+    assert plan_of(changes).models.final(model, 3) == path
+
+
+def test_a_model_starts_from_the_encoder_or_from_the_final_weights_of_another():
+    plan = plan_of(FURTHER)
+    assert plan.models.start(W(model="prop", seed="3")) == []
+    assert plan.models.start(W(model="further", seed="3")) == "results/models/pretrained/prop/seed-3"
+
+
+def test_a_model_reads_the_groups_of_its_tasks_and_the_tokens_of_its_collection():
+    models = plan_of().models
+    assert models.groups(W(model="prop")) == ["results/groups/both/rop.parquet"]
+    assert models.tokens(W(model="prop")) == [
+        "results/tokens/wiki/0",
+        "results/tokens/wiki/1",
+        "results/tokens/web/0",
+    ]
+    assert models.tokens(W(model="base")) == []
+
+
+def test_a_training_asks_for_the_threads_of_all_its_processes():
+    changes = "pretraining: {batch_groups: 3, compute: {threads: 2, processes: 3, device: cpu}}"
+    assert plan_of(changes).models.threads(W(model="prop")) == 6
+
+
+def test_snapshots_have_runs_and_the_last_step_too_where_a_data_set_chooses():
+    assert plan_of().models.snapshot_steps("prop") == [5]
+    assert plan_of().models.snapshot_steps("base") == []
+    selecting = plan_of(SELECTED).models
+    assert selecting.snapshot_steps("prop") == [5, 10]
+    assert selecting.selection_runs(W(model="prop", seed="3")) == [
+        "results/runs/held/bm25/prop@5/zero-shot/seed-3.run.gz",
+        "results/runs/held/bm25/prop@10/zero-shot/seed-3.run.gz",
+    ]
+    assert selecting.snapshot(W(model="prop", step="5")) == 5
+    assert selecting.snapshot(W(model="prop", step="10")) is None, "its weights are the model's own"
+
+
+def test_a_given_re_ranker_reads_documents_and_others_their_tokens():
+    models = plan_of(GIVEN).models
+    assert models.ranked_tokens(W(model="prop", dataset="news")) == ["results/tokens/web/0"]
+    assert models.ranked_documents(W(model="prop", dataset="news")) == []
+    assert models.ranked_text(W(model="prop")) is None
+    assert models.ranked_tokens(W(model="mono", dataset="news")) == []
+    assert models.ranked_documents(W(model="mono", dataset="news")) == [
+        "results/corpora/web/documents-0.parquet"
+    ]
+
+
+def test_memory_of_a_fine_tuning_follows_the_pieces_of_a_step():
+    def megabytes(**options: object) -> int:
+        plan = plan_of(
+            f"finetuning: {{batch_sizes: [8], negatives: 1, max_length: 1000, {options.get('more', '')}}}"
+        )
+        return plan.models.finetuning_memory(W(model="prop", regime="full"))
+
+    assert megabytes() == 2000 + 0.65 * 16_000
+    assert megabytes(more="compute: {micro_batch_tokens: 8000}") == 2000 + 0.65 * 8000
+
+
+def test_models_of_the_first_paper_come_first_and_what_others_start_from_before_the_rest():
+    plan = plan_of(
+        "{report: {papers: [prop, php]}, models: {later: {label: L}}, experiments: {main: {papers: [prop]}, "
+        "second: {dataset: news, models: [later], regimes: [zero-shot], papers: [php]}}}"
+    )
+    assert plan.models.ranking_priority(W(model="prop")) == 20
+    assert plan.models.ranking_priority(W(model="later")) == 10
+    assert plan.models.training_priority(W(model="prop")) == 21
+    chained = plan_of(FURTHER + "\nexperiments: {main: {models: [further]}}\nreport: {papers: [php]}")
+    assert chained.models.training_priority(W(model="prop")) == 11

@@ -1,0 +1,87 @@
+"""What reports show, and what targets make."""
+
+from __future__ import annotations
+
+import pytest
+from small_plan import W, plan_of
+
+from irpretrain.errors import ConfigError
+
+
+def test_a_report_shows_the_experiments_and_trainings_of_its_papers():
+    plan = plan_of(
+        "experiments: {main: {papers: [prop]}, other: {dataset: news, models: [base], papers: [php]}}"
+    )
+    shown = plan.shown_by("prop")
+    assert shown.scores == ["results/scores/main.csv"]
+    assert shown.metrics == ["results/metrics/pretrained/prop/seed-3.jsonl"]
+    assert shown.groups == [
+        f"results/groups/both/rop/{shard}.parquet.meta.json" for shard in ("wiki-0", "wiki-1", "web-0")
+    ]
+    assert plan.shown_by("php").scores == ["results/scores/other.csv"]
+    assert plan.shown_by("php").metrics == []
+    assert plan.shown_by("prop", "php").verdicts == ["results/verdicts/prop.csv", "results/verdicts/php.csv"]
+
+
+def test_experiments_at_several_depths_have_no_scores_of_their_own():
+    changes = "experiments: {main: {depths: [5, 10], regimes: [zero-shot]}}\nreport: {papers: [deepct]}"
+    assert plan_of(changes).shown.scores == []
+    assert plan_of(changes).shown.depths == ["results/depths/main.parquet"]
+    assert plan_of(changes).shown_by("prop").depths == [], "PROP has no table of depths"
+
+
+def test_tables_and_figures_are_written_in_every_format():
+    assert plan_of().shown.tables[:3] == [
+        f"results/tables/prop_headline.{kind}" for kind in ("md", "csv", "tex")
+    ]
+    assert plan_of().shown.figures[:2] == [f"results/figures/prop_figure1a.{kind}" for kind in ("svg", "png")]
+    assert plan_of().targets.overview_tables[0] == "results/tables/headline.md"
+
+
+def test_the_target_of_a_paper_makes_its_report_and_is_refused_where_it_is_left_out():
+    assert plan_of().paper_results("prop")(W())[0] == "results/reports/prop.html"
+    with pytest.raises(ConfigError, match=r"report\.papers of the configuration does not name php"):
+        plan_of().paper_results("php")(W())
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (lambda plan: plan.attributions.pages, "no page of attributions"),
+        (lambda plan: plan.query_pages.pages, "no page of queries"),
+        (lambda plan: plan.weight_views.pages, "no page of term weights"),
+        (lambda plan: plan.weight_views.figures, "no distribution of weights"),
+        (lambda plan: plan.downstream.tables, "runs no task beside retrieval"),
+    ],
+    ids=["attributions", "query_pages", "term_weight_pages", "weight_distributions", "downstream"],
+)
+def test_a_target_of_which_nothing_is_asked_says_where_to_add_it(target, message):
+    with pytest.raises(ConfigError, match=message):
+        target(plan_of())(W())
+
+
+def test_a_configuration_that_asks_for_nothing_is_told_so():
+    empty = plan_of()
+    empty.config.experiments.clear()
+    with pytest.raises(ConfigError, match="asks for nothing that a report could show"):
+        empty.targets.all_tables()
+
+
+def test_a_target_with_an_unknown_name_gets_the_names_that_are_near():
+    targets = plan_of().targets
+    assert list(targets.faults("results/x", {"model": "prop", "seed": "3"})) == []
+    [fault] = targets.faults("results/x", {"model": "porp"})
+    assert fault.startswith("results/x: 'porp' is not in models of this configuration")
+    assert "prop" in fault
+
+
+def test_an_exported_model_has_a_card_with_the_licences_of_what_it_read():
+    plan = plan_of()
+    assert plan.exports.models(W()) == [
+        "results/exported/prop/seed-3",
+        "results/exported/prop/seed-3.scores.md",
+    ]
+    card = plan.exports.card(W(model="prop", seed="3"))
+    assert [corpus for corpus, _ in card["corpora"]] == ["wiki", "web"]
+    assert card["encoder"] == ["E", "not known here: the user's own files"]
+    assert len(card["papers"]) == 1
