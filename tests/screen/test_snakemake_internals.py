@@ -1,0 +1,145 @@
+"""What the Snakefile asks of Snakemake beyond its documented interface is there; one test for each."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import snakemake.api  # before its parts, which import one another
+from snakemake.cli import get_argument_parser
+from snakemake.dag import DAG
+from snakemake.exceptions import WorkflowError
+from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
+from snakemake.settings.types import ExecMode, Quietness
+from snakemake.workflow import Workflow
+
+from snakemake_logger_plugin_irpretrain import internals
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main_process(**parts: Any) -> SimpleNamespace:
+    return SimpleNamespace(exec_mode=ExecMode.DEFAULT, **parts)
+
+
+def test_nothing_else_asks_for_what_is_private():
+    texts = [(ROOT / "Snakefile").read_text(), *(path.read_text() for path in (ROOT / "rules").glob("*.smk"))]
+    asked = ("sys.argv", "atexit", "job_rate_limiter", "snakemake.cli", "snakemake.settings", "exec_mode")
+    assert [word for text in texts for word in asked if word in text] == []
+
+
+def test_the_targets_of_the_command_line(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "--cores", "2", "deepct", "results/a.csv"])
+    assert internals.targets(main_process()) == ["deepct", "results/a.csv"]
+    assert internals.targets(SimpleNamespace(exec_mode=ExecMode.SUBPROCESS)) == []
+
+
+def test_the_usual_limit_of_jobs_a_second_is_the_one_that_is_lifted():
+    usual = get_argument_parser().parse_args(["--cores", "1"]).max_jobs_per_timespan
+    limit = JobRateLimiter(usual)
+    assert (limit.max_jobs, limit.timespan) == internals.USUAL_LIMIT
+    workflow = main_process(local_exec=True, scheduler=SimpleNamespace(job_rate_limiter=limit))
+    internals.lift_usual_limit(workflow)
+    assert workflow.scheduler.job_rate_limiter is None
+
+
+@pytest.mark.parametrize(("local", "limit"), [(True, (7, 60)), (False, (100, 1))], ids=["own", "cluster"])
+def test_a_limit_of_the_users_own_and_one_on_a_cluster_stay(local, limit):
+    scheduler = SimpleNamespace(job_rate_limiter=SimpleNamespace(max_jobs=limit[0], timespan=limit[1]))
+    internals.lift_usual_limit(main_process(local_exec=local, scheduler=scheduler))
+    assert scheduler.job_rate_limiter is not None
+
+
+def test_snakemake_reads_the_limit_from_the_scheduler():
+    """An attribute that nobody reads can be set all the same."""
+    assert "if self.job_rate_limiter is not None:" in inspect.getsource(JobScheduler.schedule)
+    assert "self.scheduler = JobScheduler(" in inspect.getsource(Workflow.execute)
+
+
+def test_snakemake_reads_from_the_scheduler_whether_jobs_that_are_done_are_said():
+    assert "if self.print_progress:" in inspect.getsource(JobScheduler)
+
+
+def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
+    assert "exclude_finished" in inspect.signature(DAG.needrun_jobs).parameters
+    assert isinstance(Workflow.dryrun, property)
+    ends: list[Any] = []
+    monkeypatch.setattr(internals.atexit, "register", ends.append)
+    job = SimpleNamespace(rule=SimpleNamespace(name="search"), wildcards_dict={"dataset": "news"})
+    workflow = main_process(
+        scheduler=object(),
+        dryrun=True,
+        dag=SimpleNamespace(needrun_jobs=lambda exclude_finished: [job]),
+        output_settings=SimpleNamespace(quiet={Quietness.RULES}),
+    )
+    internals.say_after_dry_run(workflow, lambda jobs: f"{jobs}")
+    [end] = ends
+    end()
+    assert capsys.readouterr().err == "[('search', {'dataset': 'news'})]\n"
+    workflow.output_settings.quiet = {Quietness.ALL}
+    end()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_run_and_the_process_of_a_job_say_nothing_of_costs(monkeypatch, capsys):
+    ends: list[Any] = []
+    monkeypatch.setattr(internals.atexit, "register", ends.append)
+    internals.say_after_dry_run(SimpleNamespace(exec_mode=ExecMode.SUBPROCESS), lambda jobs: "costs")
+    assert ends == []
+    run = main_process(scheduler=object(), dryrun=False, output_settings=SimpleNamespace(quiet=None))
+    internals.say_after_dry_run(run, lambda jobs: "costs")
+    ends[0]()
+    assert capsys.readouterr().err == ""
+
+
+def rules() -> list[Any]:
+    """Rules as far as targets are looked up in them: one file with a wildcard, one target without."""
+
+    def matching(path: str) -> Any:
+        prefix = "results/models/"
+        name = path.removeprefix(prefix)
+        return SimpleNamespace(groupdict=lambda: {"model": name}) if path.startswith(prefix) else None
+
+    class Output(str):
+        match = staticmethod(matching)
+
+    output = Output("results/models/{model}")
+    return [
+        SimpleNamespace(
+            name="pretrain", products=lambda: [output], output=[output], has_wildcards=lambda: True
+        ),
+        SimpleNamespace(name="deepct", products=list, output=[], has_wildcards=lambda: False),
+    ]
+
+
+def refused(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["snakemake", target])
+
+    def faults(target: str, wildcards: Any) -> list[str]:
+        return [] if wildcards["model"] == "prop" else [f"{target}: no such model"]
+
+    internals.refuse_unknown_targets(main_process(rules=rules()), faults)
+
+
+def test_a_target_that_some_rule_makes_is_none_to_refuse(monkeypatch):
+    refused("deepct", monkeypatch)
+    refused("results/models/prop", monkeypatch)
+
+
+def test_a_target_that_no_rule_makes_is_refused_with_names_that_are_near(monkeypatch):
+    with pytest.raises(WorkflowError, match=r"deepc: no rule makes such a file.*deepct"):
+        refused("deepc", monkeypatch)
+    with pytest.raises(WorkflowError, match="results/models/porp: no such model"):
+        refused("results/models/porp", monkeypatch)
+
+
+def test_snakemake_has_what_targets_are_looked_up_with():
+    from snakemake.rules import Rule
+
+    for name in ("products", "has_wildcards", "output"):
+        assert hasattr(Rule, name), name
+    assert "dag_settings" in inspect.getsource(snakemake.api.DAGApi)
