@@ -2,7 +2,7 @@
 
 Targets:
     all                   everything (default)
-    prop, wikiformer, ... a paper that `report.papers` names
+    prop, wikiformer, ... a paper of resources/published that `report.papers` names
     datasets              which data sets are there, and what the others need
     downstream            question answering and GLUE, where an overlay names models and tasks
     exported_models       trained models with their cards
@@ -28,6 +28,7 @@ from irpretrain.config import lay_overlays, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, with_caveats
 from irpretrain.errors import IRPretrainError
+from irpretrain.papers.files import known_papers
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()
@@ -117,29 +118,13 @@ rule all:
         [path for paper in CFG.report.papers for path in plan.paper_results(paper)(None)],
 
 
-rule prop:
-    input:
-        plan.paper_results("prop"),
+for paper in known_papers():
 
-
-rule wikiformer:
-    input:
-        plan.paper_results("wikiformer"),
-
-
-rule php:
-    input:
-        plan.paper_results("php"),
-
-
-rule ares:
-    input:
-        plan.paper_results("ares"),
-
-
-rule deepct:
-    input:
-        plan.paper_results("deepct"),
+    rule:
+        name:
+            paper
+        input:
+            plan.paper_results(paper),
 
 
 rule datasets:

@@ -32,7 +32,7 @@ wildcard_constraints:
     page=r"[a-z0-9-]+",
     entry=r"[a-z0-9-]+",
     task=r"[a-z0-9-]+",
-    paper=r"[a-z]+",
+    paper=r"[a-z0-9-]+",
     shard=r"\d+",
     seed=r"\d+",
     fold=r"\d+",

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from irpretrain.report.figures import FIGURES
+from irpretrain.papers.files import known_papers, read_paper
 from irpretrain.resources import resources_directory
 
 ROOT = resources_directory().parent
@@ -41,10 +41,10 @@ def test_retries_stand_in_the_profile_for_slurm_alone():
 
 
 def test_grouped_rules_exist_and_ask_for_no_gpu():
-    papers = "|".join(FIGURES)
+    papers = "|".join(known_papers())
     for name in profile("slurm")["groups"]:
         made = re.fullmatch(rf"(make_tables|make_figures)_({papers})", name)
-        assert made is None or made[1] == "make_tables" or FIGURES[made[2]]
+        assert made is None or made[1] == "make_tables" or read_paper(made[2]).drawings()
         head = rf'name:\n +f"{made[1]}_' if made else rf"rule {name}:\n"
         [body] = [part for part in re.split(r"(?=\n *rule ?\w*:\n)", RULES) if re.search(head, part)]
         assert "gpu=" not in body
@@ -52,9 +52,9 @@ def test_grouped_rules_exist_and_ask_for_no_gpu():
 
 def test_every_paper_s_tables_and_figures_travel_together():
     groups = profile("slurm")["groups"]
-    for paper, figures in FIGURES.items():
+    for paper in known_papers():
         assert groups[f"make_tables_{paper}"] == "paper"
-        assert (groups.get(f"make_figures_{paper}") == "paper") == bool(figures)
+        assert (groups.get(f"make_figures_{paper}") == "paper") == bool(read_paper(paper).drawings())
 
 
 def test_the_partition_file_has_a_partition_with_gpus_and_one_without():

@@ -13,7 +13,7 @@ from irpretrain.config.usage import used_models, used_tasks
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets
 from irpretrain.errors import ConfigError
-from irpretrain.report.published import load_published
+from irpretrain.papers.published import load_published
 
 ROOT = Path(__file__).parents[2]
 TASKS = [

@@ -11,9 +11,11 @@ import yaml
 
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.presets import RECIPES
 from irpretrain.config.usage import used_corpora
 from irpretrain.errors import ConfigError
+from irpretrain.papers.files import read_recipe, recipe_names
+
+RECIPES = {name: read_recipe(name) or {} for name in recipe_names()}
 
 ROOT = Path(__file__).resolve().parents[2]
 KNRM = {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}
@@ -91,7 +93,7 @@ def test_it_is_valid(given: dict[str, Any]) -> None:
         ),
         (
             {"finetuning": {"recipe": "phpp"}},
-            ["finetuning.recipe", "'none', 'prop', 'ares', 'wikiformer', 'wikiformer-legal' or 'php'"],
+            ["finetuning.recipe", "'none', 'ares', 'php', 'prop', 'wikiformer' or 'wikiformer-legal'"],
         ),
         (
             {"reranking": {"passages": {"words": 5, "stride": 6}}},

@@ -18,11 +18,11 @@ from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores, runs
 
 from irpretrain.config import Config
 from irpretrain.config.usage import active_experiments
+from irpretrain.papers.published import Published, PublishedRow, load_published
 from irpretrain.report.drawing import short_label
 from irpretrain.report.few_shot import compared_curves, query_curves
 from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.paired_bars import SUFFIXES, paired_bars
-from irpretrain.report.published import Published, PublishedRow, load_published
 from irpretrain.report.recipes import differences
 from irpretrain.report.scores import Scores
 from irpretrain.report.series import series_figure, series_points

@@ -10,7 +10,7 @@ from overlay_layers import ROOT, load, made_scores
 
 from irpretrain.config.usage import active_experiments
 from irpretrain.objectives.prop.subsampling import keep_probabilities
-from irpretrain.report.published import load_published
+from irpretrain.papers.published import load_published
 from irpretrain.report.tables import build_table
 
 PUBLISHED = load_published(ROOT / "resources/published/prop.yaml")

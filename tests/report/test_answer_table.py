@@ -9,9 +9,9 @@ from small_run import PHP_YAML, ROOT
 
 from irpretrain.config import Config, load_config
 from irpretrain.contracts import PER_QUERY
+from irpretrain.papers.published import Published, load_published
 from irpretrain.report.answer_table import NOTHING_RUN
 from irpretrain.report.cells import NOT_RUN, OFF, REPRODUCED, Table
-from irpretrain.report.published import Published, load_published
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table
 

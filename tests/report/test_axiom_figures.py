@@ -8,12 +8,12 @@ from small_run import ARES_YAML, flat_rows, write_results
 from test_series_figures import _texts
 
 from irpretrain.config import Config
+from irpretrain.papers.published import load_published
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.diagnosis_dots import diagnosis_dots
 from irpretrain.report.few_shot import compared_curves
-from irpretrain.report.figures import FIGURES, figure_names, make_figures
+from irpretrain.report.figures import figure_names, make_figures
 from irpretrain.report.importance_bars import importance_bars
-from irpretrain.report.published import load_published
 from irpretrain.report.scores import Scores
 
 
@@ -160,7 +160,3 @@ def test_the_figures_are_the_same_bytes_every_time(drawn: Path) -> None:
 )
 def test_a_figure_without_data_says_why(drawn: Path, name: str, reason: str) -> None:
     assert f"No data: {reason}" in _texts(drawn / "none" / f"{name}.svg")
-
-
-def test_the_papers_figures_are_among_those_that_are_drawn(paper) -> None:
-    assert set(paper.figures) == set(FIGURES["ares"]) - {"diagnosis"}

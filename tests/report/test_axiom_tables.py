@@ -21,11 +21,11 @@ from irpretrain.axioms.diagnosis import diagnose
 from irpretrain.config import Config
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.errors import InputError
+from irpretrain.papers.published import load_published
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.cells import NOT_RUN, NOTHING_PUBLISHED, OFF, REPRODUCED, Table
 from irpretrain.report.latex import latex
 from irpretrain.report.markdown import markdown
-from irpretrain.report.published import load_published
 from irpretrain.report.tables import build_table, make_tables
 
 

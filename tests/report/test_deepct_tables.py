@@ -13,13 +13,13 @@ from irpretrain.config import Config
 from irpretrain.config.experiments import ExperimentConfig
 from irpretrain.config.retrieval import FirstStageConfig
 from irpretrain.evaluation.significance import Outcomes
+from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, Tally
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.introduction import this_run
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
-from irpretrain.report.published import load_published
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import ResultFiles, build_table, build_tables
 

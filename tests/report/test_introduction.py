@@ -5,8 +5,8 @@ from __future__ import annotations
 from small_run import PROP_YAML
 
 from irpretrain.config import Config
+from irpretrain.papers.published import load_published
 from irpretrain.report.introduction import background, this_run
-from irpretrain.report.published import load_published
 from irpretrain.report.scores import Scores
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 from small_run import ARES_YAML, PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
+from irpretrain.papers.published import load_published
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -25,7 +26,6 @@ from irpretrain.report.comparisons import TableTest
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
-from irpretrain.report.published import load_published
 from irpretrain.report.recipes import differences
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.table_views import _chips, table_view

@@ -5,8 +5,8 @@ import yaml
 from small_run import PROP_YAML
 
 from irpretrain.errors import InputError
-from irpretrain.report.published import load_published
-from irpretrain.report.published_base import PublishedValue
+from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.published import load_published
 
 
 def test_prop_numbers_as_printed() -> None:

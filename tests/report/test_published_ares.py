@@ -6,7 +6,7 @@ from small_run import ARES_YAML, PHP_YAML, ROOT, WIKIFORMER_YAML
 
 from irpretrain.config import load_config
 from irpretrain.errors import InputError
-from irpretrain.report.published import load_published
+from irpretrain.papers.published import load_published
 
 
 @pytest.fixture(scope="module")

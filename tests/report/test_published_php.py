@@ -3,8 +3,8 @@
 import pytest
 from small_run import PHP_YAML, WIKIFORMER_YAML
 
-from irpretrain.report.published import load_published
-from irpretrain.report.published_base import PublishedValue
+from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.published import load_published
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ from scipy import stats
 from small_run import PROP_YAML, ROOT, rows_of, write_results
 
 from irpretrain.config import Config, load_config, parse_config
+from irpretrain.papers.published import load_published
 from irpretrain.report.cells import Cell, Table, letter
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.latex import escape as latex_escape
 from irpretrain.report.latex import latex
 from irpretrain.report.markdown import cell_text, markdown
-from irpretrain.report.published import load_published
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table, make_tables
 

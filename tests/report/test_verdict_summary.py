@@ -8,6 +8,7 @@ from pathlib import Path
 
 from small_run import PROP_YAML, WIKIFORMER_YAML
 
+from irpretrain.papers.published import load_published
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -21,7 +22,6 @@ from irpretrain.report.cells import (
     Verdict,
 )
 from irpretrain.report.markdown import markdown
-from irpretrain.report.published import load_published
 from irpretrain.report.tables import ResultFiles, build_tables, make_tables
 from irpretrain.report.verdict_summary import (
     of_files,

@@ -1,5 +1,6 @@
 import pytest
 
+from irpretrain.papers.base import PublishedValue
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -10,7 +11,6 @@ from irpretrain.report.cells import (
     Ours,
 )
 from irpretrain.report.plans import Claim, Plan
-from irpretrain.report.published_base import PublishedValue
 from irpretrain.report.scores import RunName
 from irpretrain.report.verdicts import claim_verdict, decide, number_verdict
 

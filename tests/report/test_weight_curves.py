@@ -11,8 +11,8 @@ from small_run import ROOT
 
 from irpretrain.config import Config
 from irpretrain.errors import InputError
+from irpretrain.papers.published import load_published
 from irpretrain.report.figures import make_figures
-from irpretrain.report.published import load_published
 from irpretrain.report.weight_curves import draw_distribution, weight_curves
 
 DEEPCT = ROOT / "resources" / "published" / "deepct.yaml"

@@ -1,7 +1,9 @@
-"""The tutorial on a new objective is followed to the letter, in a copy of the project, through the real workflow."""
+"""The tutorial on a new objective and its paper is followed to the letter, in a copy of the project, through the real
+workflow."""
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import subprocess
@@ -30,38 +32,50 @@ def block(language: str, number: int = 0) -> str:
 
 @pytest.fixture
 def copy(copied, tmp_path):
-    """The project with the tutorial's file and line in it, and beside it the finished tiny project with its overlay."""
+    """The project with the tutorial's files and line in it, and beside it the finished tiny project with its overlay."""
     project = copy_project(tmp_path / "project")
     (project / "src/irpretrain/objectives/lead.py").write_text(block("python"))
+    (project / "resources/published/lead.yaml").write_text(block("yaml"))
     registry = project / "src/irpretrain/objectives/registry.py"
     head = "OBJECTIVES = {\n"
     text = registry.read_text()
     assert head in text
     registry.write_text(text.replace(head, head + block("python", 1)))
-    overlay = yaml.safe_load(block("yaml").replace("dataset: squad", "dataset: tiny"))
+    overlay = yaml.safe_load(block("yaml", 1).replace("dataset: squad", "dataset: tiny"))
+    others = yaml.safe_load((copied / "tiny.yaml").read_text())["experiments"]
+    overlay["experiments"] = dict.fromkeys(others) | overlay["experiments"]
     (copied / "lead.yaml").write_text(yaml.safe_dump(overlay))
     return project, copied
 
 
-def test_following_it_gives_a_run_of_the_new_model(copy):
+def test_following_it_gives_the_paper_s_table_and_report(copy):
     project, tiny = copy
-    run = "results/runs/tiny/bm25/lead/zero-shot/seed-1.run.gz"
     overlays = f"{tiny / 'tiny.yaml'} {tiny / 'lead.yaml'} --snakefile {project / 'Snakefile'}"
     command = [sys.executable, "-m", *block("sh").replace("lead.yaml", overlays).split()]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(project / "src")}
     done = subprocess.run(
-        [*command, "--directory", str(tiny), "--", run],
+        [*command, "--directory", str(tiny)],
         env=environment,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    assert (tiny / run).exists()
+    assert (tiny / "results/runs/tiny/bm25/lead/zero-shot/seed-1.run.gz").exists()
     import pyarrow.parquet as pq
 
     groups = pq.read_table(tiny / "results/groups/pretraining/lead.parquet").to_pylist()
     assert len(groups) == DOCUMENTS
     assert all(len(g["queries"]) == 1 and len(g["documents"]) >= 2 for g in groups)
     assert groups[0]["documents"][0] == Span("d00", 0, 12)._asdict()
+    with open(tiny / "results/tables/lead_table1.csv", newline="") as file:
+        printed, ours = (
+            row for row in csv.DictReader(file) if (row["row"], row["measure"]) == ("lead", "nDCG@20")
+        )
+    assert (printed["published"], printed["published_marks"], printed["verdict"]) == ("0.431", "*†", "not run")
+    claims = ours["verdict"].split(";")
+    assert ours["ours"]
+    assert len(claims) == 2
+    assert set(claims) <= {"reproduced", "off"}
+    assert "Lead, Table 1: Lead against BM25 and BERT" in (tiny / "results/reports/lead.html").read_text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from irpretrain.catalogue.folders import searched
@@ -10,23 +10,24 @@ from irpretrain.catalogue.needed import Needed, missing_by_entry, missing_files
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.downstream import DownstreamConfig
-from irpretrain.config.experiments import AbsenceConfig, ExperimentConfig, Paper
+from irpretrain.config.experiments import AbsenceConfig, ExperimentConfig
 from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_downstream, active_experiments, shown_predictors
 from irpretrain.config.weight_views import TermWeightPageConfig
 from irpretrain.errors import ConfigError
+from irpretrain.papers.files import show_axioms, show_term_weights
 
 HOW = "snakemake --cores 1 datasets says how to get them"
-VIEWS: dict[str, tuple[Paper | None, str]] = {
-    "predictors": ("ares", "predictor"),
-    "diagnoses": ("ares", "diagnosis"),
-    "weight_distributions": ("deepct", "distribution of weights"),
+VIEWS: dict[str, tuple[Callable[[Iterable[str]], bool] | None, str]] = {
+    "predictors": (show_axioms, "predictor"),
+    "diagnoses": (show_axioms, "diagnosis"),
+    "weight_distributions": (show_term_weights, "distribution of weights"),
     "attributions": (None, "page of attributions"),
     "query_pages": (None, "page of queries"),
     "term_weight_pages": (None, "page of weights"),
 }
-"""Sections that need data without an experiment, with the paper whose report shows them (null: they are targets), and
+"""Sections that need data without an experiment, with which papers show them (null: they are targets), and
 what an entry is called."""
 
 
@@ -66,7 +67,7 @@ def without_absent(config: Config) -> Config:
     """
     absent = dict[str, AbsenceConfig]()
     for name, experiment in active_experiments(config).items():
-        if missing := missing_files(_alone(config, name)):
+        if missing := missing_files(_alone(config, experiment=name)):
             absent[name] = AbsenceConfig(
                 dataset=experiment.dataset, candidates=experiment.candidates, reason=_reason(missing)
             )
@@ -120,14 +121,15 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
 def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
     """Yield (section, entry, reason) of what is shown without an experiment and needs a missing file."""
     bare: dict[str, Any] = {section: {} for section in VIEWS}
-    for section, (paper, _) in VIEWS.items():
-        if paper is not None and paper not in config.report.papers:
+    for section, (is_shown_by, _) in VIEWS.items():
+        papers = [paper for paper in config.report.papers if is_shown_by is not None and is_shown_by([paper])]
+        if is_shown_by is not None and not papers:
             continue
         views: Mapping[str, Any] = (
             shown_predictors(config) if section == "predictors" else getattr(config, section)
         )
         for name, view in views.items():
-            alone = _alone(config, papers=[paper or "prop"]).model_copy(update=bare)
+            alone = _alone(config, papers).model_copy(update=bare)
             if (page := _as_experiment(config, view)) is not None:
                 alone = alone.model_copy(update={"experiments": {name: page}})
             elif section == "diagnoses":
@@ -166,15 +168,14 @@ def _with_models(config: Config, models: Iterable[str]) -> Config:
     return config.model_copy(update={"downstream": {"models": used}})
 
 
-def _alone(config: Config, experiment: str | None = None, papers: list[Paper] | None = None) -> Config:
+def _alone(config: Config, papers: Sequence[str] = (), experiment: str | None = None) -> Config:
     """The configuration with one experiment or none, and with nothing that is made without it."""
     update: dict[str, Any] = {
         "attributions": {},
         "query_pages": {},
         "downstream": {},
         "experiments": {},
-        # no table of PROP needs more than experiments
-        "report": config.report.model_copy(update={"papers": papers or ["prop"]}),
+        "report": config.report.model_copy(update={"papers": list(papers)}),
     }
     if experiment is not None:
         alone = config.experiments[experiment].model_copy(update={"papers": None})

@@ -34,6 +34,7 @@ from irpretrain.config.usage import (
     used_weightings,
     wanted_models,
 )
+from irpretrain.papers.files import show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.corpora import DatasetConfig
@@ -113,7 +114,7 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from unknown_names(f"{where}.models", page.models, config.models, "models")
     for name, compared in config.query_pages.items():
         yield from query_page_faults(config, f"query_pages.{name}", compared)
-    if "deepct" in config.report.papers:
+    if show_term_weights(config.report.papers):
         yield from view_faults(config)
     for name, diagnosis in active_diagnoses(config).items():
         yield from diagnosis_faults(config, name, diagnosis)
@@ -123,7 +124,7 @@ def cross_faults(config: Config) -> Iterator[str]:
 
 
 def view_faults(config: Config) -> Iterator[str]:
-    """Yield the faults of `weight_distributions` and `term_weight_pages`; no report without DeepCT needs them."""
+    """Yield the faults of `weight_distributions` and `term_weight_pages`; reports without term weights need neither."""
     for name, distribution in config.weight_distributions.items():
         where = f"weight_distributions.{name}"
         yield from unknown_names(f"{where}.corpora", distribution.corpora, config.corpora, "corpora")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -11,6 +11,7 @@ from irpretrain.config.corpora import check_measures
 from irpretrain.config.neural import NeuralConfig
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import TaskConfig
+from irpretrain.papers.files import known_papers
 
 
 class SelectionConfig(Section):
@@ -74,8 +75,11 @@ class ModelConfig(Section):
     )
 
 
-Paper = Literal["prop", "wikiformer", "php", "ares", "deepct"]
-"""Papers whose tables and figures are made."""
+if TYPE_CHECKING:
+    Paper = str
+else:
+    Paper = Literal[known_papers()]
+"""Papers whose tables and figures are made: the files of `resources/published`."""
 
 
 class ExperimentConfig(Section):

@@ -10,11 +10,12 @@ from irpretrain.catalogue.completion import complete
 from irpretrain.config.base import deep_merge
 from irpretrain.config.consistency import NAMED
 from irpretrain.config.explain import SHOWN, explain
-from irpretrain.config.presets import PRESETS, RECIPES
+from irpretrain.config.presets import PRESETS
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
 from irpretrain.near_names import instead_of
+from irpretrain.papers.files import read_recipe
 
 LAYERS = "layers"
 """The key under which an overlay names those that lie under it."""
@@ -196,7 +197,7 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
     """Fill keys of `finetuning` and `reranking` that `given` leaves out, or takes back by null, from the recipe."""
     finetuning = given.get("finetuning")
     name = finetuning.get("recipe", "none") if isinstance(finetuning, dict) else "none"
-    recipe = RECIPES.get(name) if isinstance(name, str) else None
+    recipe = read_recipe(name) if isinstance(name, str) else None
     if recipe is None:
         return given  # the model refuses an unknown name with the allowed ones
     result = dict(given)

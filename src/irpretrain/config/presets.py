@@ -1,7 +1,7 @@
-"""Presets: the choices in which a paper and its authors' released code differ; and the papers' recipes of fine-tuning.
+"""Presets: the choices in which a paper and its authors' released code differ.
 
-Both only fill keys that the user leaves out. `docs/methods/` gives the reasons; the facts were read
-from the papers and from the public repositories.
+They only fill keys that the user leaves out, as recipes do (`papers.files.read_recipe`). `docs/methods/` gives the
+reasons; the facts were read from the papers and from the public repositories.
 """
 
 from __future__ import annotations
@@ -136,78 +136,3 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
     },
 }
-
-SEQUENCE = {"max_length": 512, "query_length": 64}
-"""PROP (section 4.2), ARES (5.1.4) and PHP (4.3.3) state the length of query and document together. How much of it a
-query may take they do not say: 64 is ours."""
-
-SHORT_QUERIES = {"max_length": 512, "query_length": 30}
-"""Wikiformer ("Implementation Details"), of its tasks of pre-training: queries of 30 pieces, documents of 480. No key
-cuts documents: beside a shorter query they have more."""
-
-LONG_QUERIES = {"max_length": 512, "query_length": 255}
-"""Wikiformer, of its task on long texts (LTM): 255 and 255."""
-
-WIKIFORMER = {
-    "loss": "listwise",
-    "negatives": 7,
-    "batch_sizes": [32],
-    "few_shot_batch_sizes": [8],
-    "learning_rates": [1e-5],
-    "epochs": 1,
-}
-"""Wikiformer says nothing of fine-tuning but its data. The loss and the lengths are those of its pre-training, the rest
-is as PHP's."""
-
-RECIPES: dict[str, dict[str, dict[str, Any]]] = {
-    # Section 4.4.3, and 4.9 of few queries. The paper states neither loss nor negatives: they are what the authors said
-    # of MS MARCO in their public repository. What its batches count it does not say either: here groups, as 16
-    # sequences would hold one query with its 12 documents.
-    "prop": {
-        "finetuning": {
-            "loss": "listwise",
-            "negatives": 11,
-            "batch_sizes": [16, 32],
-            "few_shot_batch_sizes": [4, 8, 16],
-            "few_shot_queries": "first",
-            "learning_rates": [1e-5, 2e-5],
-            "epochs": 10,
-            "optimiser": {"weight_decay": 0.0, "clip": None},
-            **SEQUENCE,
-        },
-        "reranking": SEQUENCE,
-    },
-    # Section 5.1.4: 40 sequences on each of 8 GPUs, hence 160 pairs (the released loader halves its batch size), and a
-    # pairwise loss as in pre-training (equation 11). Few queries have the settings of all (5.3.2).
-    "ares": {
-        "finetuning": {
-            "loss": "hinge",
-            "margin": 1.0,
-            "negatives": 1,
-            "batch_sizes": [160],
-            "few_shot_batch_sizes": [160],
-            "learning_rates": [1e-5],
-            "epochs": 20,
-            **SEQUENCE,
-        },
-        "reranking": SEQUENCE,
-    },
-    "wikiformer": {"finetuning": {**WIKIFORMER, **SHORT_QUERIES}, "reranking": SHORT_QUERIES},
-    "wikiformer-legal": {"finetuning": {**WIKIFORMER, **LONG_QUERIES}, "reranking": LONG_QUERIES},
-    # Section 4.3.3, whose batch of 32 excepts neither few nor many queries (Figure 4). The loss is that of its
-    # pre-training; the number of negatives is not stated.
-    "php": {
-        "finetuning": {
-            "loss": "listwise",
-            "negatives": 7,
-            "batch_sizes": [32],
-            "few_shot_batch_sizes": [32],
-            "learning_rates": [1e-5],
-            "epochs": 1,
-            "optimiser": {"warmup": 0.01, "weight_decay": 0.1},
-            **SEQUENCE,
-        },
-        "reranking": SEQUENCE,
-    },
-}
-"""How the papers fine-tuned. What a paper does not state is ours; `docs/methods/training.md` says which that is."""

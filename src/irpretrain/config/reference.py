@@ -17,11 +17,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from irpretrain.config.presets import PRESETS, RECIPES
+from irpretrain.config.presets import PRESETS
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind
 from irpretrain.generated_pages import write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
+from irpretrain.papers.files import read_recipe, recipe_names
 
 HEADER = """# Configuration reference
 
@@ -51,9 +52,10 @@ def config_reference() -> str:
         "| key | paper | released |\n|---|---|---|"
     )
     parts += [f"| `{key}` | {_shown(a)} | {_shown(b)} |" for key, a, b in _preset_rows()]
+    recipes = recipe_names()
     parts.append(
         "\n## Recipes\n\n`finetuning.recipe` fills these keys; [training](methods/training.md#recipes-of-the-papers) "
-        f"says which of them a paper states.\n\n| key | {' | '.join(RECIPES)} |\n|---|{'---|' * len(RECIPES)}"
+        f"says which of them a paper states.\n\n| key | {' | '.join(recipes)} |\n|---|{'---|' * len(recipes)}"
     )
     parts += [f"| `{key}` | {' | '.join(values)} |" for key, values in _recipe_rows()]
     return "\n".join(parts) + "\n"
@@ -260,7 +262,7 @@ def _recipe_rows() -> Iterator[tuple[str, list[str]]]:
             else:
                 yield f"{prefix}{key}", value
 
-    recipes = [dict(leaves("", recipe)) for recipe in RECIPES.values()]
+    recipes = [dict(leaves("", read_recipe(name) or {})) for name in recipe_names()]
     for key in dict.fromkeys(key for recipe in recipes for key in recipe):
         yield key, [_shown(recipe[key]) if key in recipe else "–" for recipe in recipes]
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticKnownError
 
 from irpretrain.config.base import Section, deep_merge
 from irpretrain.config.explain import explain
+from irpretrain.papers.files import read_recipe, recipe_names
 
 Positive = Annotated[int, Field(ge=1)]
 Loss = Literal["hinge", "pair-softmax", "listwise"]
@@ -22,6 +24,13 @@ LOSS_TEXT = (
 ACCUMULATION_TEXT = (
     "Micro-batches per optimiser step. Processes that share a step share these; each has at least one."
 )
+
+
+def _known_recipe(name: str) -> str:
+    if name != "none" and read_recipe(name) is None:
+        *names, last = (repr(known) for known in ("none", *recipe_names()))
+        raise PydanticKnownError("literal_error", {"expected": f"{', '.join(names)} or {last}"})
+    return name
 
 
 class OptimiserConfig(Section):
@@ -447,7 +456,7 @@ class PretrainingConfig(SequenceConfig):
 class FinetuningConfig(SequenceConfig):
     """Fine-tuning of a re-ranker on judged queries, under cross-validation."""
 
-    recipe: Literal["none", "prop", "ares", "wikiformer", "wikiformer-legal", "php"] = Field(
+    recipe: Annotated[str, AfterValidator(_known_recipe)] = Field(
         "none",
         description="Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)). A key in your "
         "file wins; null takes back a recipe of an earlier file.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.objectives.registry import needs
+from irpretrain.papers.files import show_axioms, show_term_weights
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
@@ -102,13 +103,13 @@ def wanted_models(config: Config) -> list[str]:
 
 
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
-    """Return the diagnoses that the report shows: all, where it shows ARES."""
-    return config.diagnoses if "ares" in config.report.papers else {}
+    """Return the diagnoses that the report shows: all, where a paper of it has axioms."""
+    return config.diagnoses if show_axioms(config.report.papers) else {}
 
 
 def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
-    """Return the distributions of weights that the report shows: all, where it shows DeepCT."""
-    return config.weight_distributions if "deepct" in config.report.papers else {}
+    """Return the distributions of weights that the report shows: all, where a paper of it draws them."""
+    return config.weight_distributions if show_term_weights(config.report.papers) else {}
 
 
 def active_query_pages(config: Config) -> dict[str, QueryPageConfig]:
@@ -140,7 +141,7 @@ def _is_made(config: Config, page: QueryPageConfig, shown: ShownRankingConfig) -
 
 def used_predictors(config: Config) -> list[str]:
     """Return the predictors that a table shows or an objective in use asks for."""
-    shown = shown_predictors(config) if "ares" in config.report.papers else {}
+    shown = shown_predictors(config) if show_axioms(config.report.papers) else {}
     return [
         name for name in dict.fromkeys([*shown, *_teaching_predictors(config)]) if name in config.predictors
     ]

@@ -17,15 +17,15 @@ from irpretrain.config.usage import (
     shown_predictors,
     used_first_stages,
 )
+from irpretrain.papers.files import paper_file, read_paper, show_term_weights
+from irpretrain.papers.published import Published
 from irpretrain.plan import paths
 from irpretrain.plan.corpora import Corpora
 from irpretrain.plan.experiments import Experiments
 from irpretrain.plan.retrieval import Retrieval
 from irpretrain.plan.room import plain
-from irpretrain.report.figures import FIGURES, figure_names
+from irpretrain.report.figures import figure_names
 from irpretrain.report.filled_tables import filled_tables
-from irpretrain.report.published import Published, load_published
-from irpretrain.resources import resources_directory
 
 TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
@@ -54,12 +54,12 @@ class Shown:
     @cached_property
     def numbers(self) -> list[Published]:
         """The numbers printed in these papers."""
-        return [load_published(path) for path in self.published]
+        return [read_paper(paper) for paper in self.papers]
 
     @property
     def published(self) -> list[str]:
         """The files with these numbers."""
-        return [str(resources_directory() / "published" / f"{paper}.yaml") for paper in self.papers]
+        return [str(paper_file(paper)) for paper in self.papers]
 
     # Experiments
 
@@ -206,8 +206,7 @@ class Shown:
     @property
     def distributions(self) -> dict[str, str]:
         """The distribution of weights of every collection that has one, for the papers with a figure of them."""
-        shown = any("weight-curves" in FIGURES[paper].values() for paper in self.papers)
-        names = self.config.weight_distributions if shown else []
+        names = self.config.weight_distributions if show_term_weights(self.papers) else []
         return {name: paths.WEIGHT_SHARES.format(distribution=name) for name in names}
 
     @property

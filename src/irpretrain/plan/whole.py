@@ -10,6 +10,7 @@ from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
 from irpretrain.corpora.embedded import Manifest
 from irpretrain.errors import ConfigError
+from irpretrain.papers.files import known_papers, read_paper
 from irpretrain.plan import paths
 from irpretrain.plan.axioms import Axioms, Diagnoses
 from irpretrain.plan.catalogue import Catalogue
@@ -60,9 +61,9 @@ class Plan(Room):
         return asset.model_dump(include={"package", "version", "directory", "files"})
 
     def printed_rank_shares(self, wildcards: Wildcards) -> Any:
-        """In which intervals the ranks of ARES's own pseudo-queries lie, as printed."""
-        [numbers] = self.shown_by("ares").numbers
-        return numbers.axioms.rank_intervals.shares if numbers.axioms else None
+        """In which intervals the ranks of a paper's own pseudo-queries lie, as printed."""
+        printed = (read_paper(paper).axioms for paper in known_papers())
+        return next((axioms.rank_intervals.shares for axioms in printed if axioms), None)
 
     @cache
     def shown_by(self, *papers: Paper) -> Shown:

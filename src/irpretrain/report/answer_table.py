@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.papers.answers import PublishedAnswerRow, PublishedAnswers, as_share
+from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.published import Published
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import encoder_label, model_label
 from irpretrain.report.plans import Baseline, Claim, Plan, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.published import Published
-from irpretrain.report.published_answers import PublishedAnswerRow, PublishedAnswers, as_share
-from irpretrain.report.published_base import PublishedValue
 from irpretrain.report.remarks import test_text
 from irpretrain.report.scores import RunName, Scores
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.errors import InputError
-from irpretrain.report.published_axioms import Setting
+from irpretrain.papers.axioms import Setting
 
 Measured = TypeVar("Measured", bound=BaseModel)
 REMEDY = "Delete it and run the workflow again."

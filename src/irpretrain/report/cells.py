@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.report.published_base import Direction, PublishedValue
+from irpretrain.papers.base import Direction, PublishedValue
 from irpretrain.report.scores import RunName
 
 NOT_RUN = "not run"

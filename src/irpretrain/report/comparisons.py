@@ -20,9 +20,9 @@ from irpretrain.evaluation.significance import (
     seed_interval,
     wins_ties_losses,
 )
+from irpretrain.papers.base import Direction
+from irpretrain.papers.published import PublishedTable
 from irpretrain.report.cells import Comparison
-from irpretrain.report.published import PublishedTable
-from irpretrain.report.published_base import Direction
 from irpretrain.report.scores import Results
 
 HEADLINE_LEVEL = 0.05

@@ -11,6 +11,7 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.errors import InputError
+from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
 from irpretrain.report.drawing import (
     draw_level,
@@ -21,7 +22,6 @@ from irpretrain.report.drawing import (
     training_remark,
 )
 from irpretrain.report.naming import control_model, dataset_label
-from irpretrain.report.published import Published, PublishedFigure
 from irpretrain.report.scores import RunName, Scores
 
 POINTS = 100

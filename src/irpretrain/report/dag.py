@@ -51,7 +51,7 @@ class Graph:
 
 
 def write_dag(
-    rulegraph: str | Path, output: str | Path, leave_out: Iterable[str] = ("all", "prop")
+    rulegraph: str | Path, output: str | Path, leave_out: Iterable[str] = ("all",)
 ) -> dict[str, int]:
     """Draw what `snakemake --rulegraph` printed (dot or mermaid) and write it as SVG.
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.evaluation.depths import at_depth, depth_of
+from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.depths import PublishedDepth, PublishedDepths
+from irpretrain.papers.published import Published
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import (
@@ -18,9 +21,6 @@ from irpretrain.report.naming import (
     shown_measures,
 )
 from irpretrain.report.plans import Baseline, Claim, Plan, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.published import Published
-from irpretrain.report.published_base import PublishedValue
-from irpretrain.report.published_depths import PublishedDepth, PublishedDepths
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
 

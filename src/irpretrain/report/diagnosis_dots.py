@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.papers.axioms import PublishedAxioms
+from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import Diagnosis
 from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
 from irpretrain.report.diagnosis_table import (
@@ -16,8 +18,6 @@ from irpretrain.report.diagnosis_table import (
     diagnosis_label,
     pairs_of,
 )
-from irpretrain.report.published import Published
-from irpretrain.report.published_axioms import PublishedAxioms
 
 ROW, MODEL, LEGEND_LINE, MARGIN = 0.22, 0.085, 0.24, 1.9
 """Inches: of a row without models, of each model in it, of two entries of the legend, and of title and remark."""

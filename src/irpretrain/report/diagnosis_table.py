@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 from irpretrain.config import Config
+from irpretrain.papers.axioms import PublishedAxioms
+from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import Diagnosis
 from irpretrain.report.cells import Column, Ours
 from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import in_order
-from irpretrain.report.published import Published
-from irpretrain.report.published_axioms import PublishedAxioms
 from irpretrain.report.scores import RunName
 
 TITLE = "Axiom diagnosis of re-rankers"

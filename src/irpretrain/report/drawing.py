@@ -7,10 +7,10 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.usage import with_starts
+from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS, MARKERS
 from irpretrain.report.comparisons import interval
 from irpretrain.report.naming import FIRST_STAGES, encoder_label, is_control
-from irpretrain.report.published import Published, PublishedFigure
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import RunName, Scores, identifier
 

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import (
     COLOURS,
     STYLE,
@@ -33,7 +34,6 @@ from irpretrain.report.naming import (
     model_label,
     regime_label,
 )
-from irpretrain.report.published import Published, PublishedFigure
 from irpretrain.report.scores import RunName, Scores
 
 FEW_SHOT = re.compile(r"few-shot-([0-9]+)")

@@ -8,42 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.errors import InputError
-from irpretrain.report.figures import FIGURES
-from irpretrain.report.published import Published
+from irpretrain.papers.published import Published
 
 WIDE = 2.2
 """Ratio of width to height from which a figure takes the page's whole width."""
-OWN_FIGURES = {
-    "set_sizes": "How many words the sampled sets hold (PROP, section 3.1), against the Poisson without zero.",
-    "diagnosis": "Which axioms each re-ranker follows: the share of pairs of pseudo-queries on which its score prefers "
-    "the one that the axiom prefers. No paper has this figure.",
-    "words_outside": "The smoothed document model gives every word of the vocabulary some probability, so some sampled "
-    "words do not occur in the document; random sampling draws from the vocabulary alike.",
-}
 
 
 def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
     """Return what the template needs of each figure of a paper."""
     views = []
-    for name in FIGURES[paper.paper]:
-        known = paper.figures.get(name)
-        caption = OWN_FIGURES.get(name, "")
-        if known:
+    for name in paper.drawings():
+        if name in paper.figures:
+            known = paper.figures[name]
+            title = f"{paper.name}, figure {known.number}: {known.title}"
             caption = (
                 f"{known.published} ({paper.place(known.page, known.section)}. The paper's curves are printed as "
                 "pictures only, so none is copied here.)"
             )
-        title = f"{paper.name}, figure {known.number}: {known.title}" if known else caption
+        else:
+            title = caption = paper.own_figures[name].caption
         key = f"{paper.paper}_{name}"
         path = directory / f"{key}.svg"
-        view = {
-            "name": key,
-            "image": svg_uri(path),
-            "title": title,
-            "caption": caption,
-            "wide": _is_wide(path),
-        }
-        views.append(view)
+        picture = {"image": svg_uri(path), "wide": _is_wide(path)}
+        views.append({"name": key, "title": title, "caption": caption, **picture})
     return views
 
 

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config import Config
+from irpretrain.papers.files import read_paper
+from irpretrain.papers.published import Drawing, Published, load_published
 
 if TYPE_CHECKING:
     from irpretrain.report.axiom_results import AxiomFiles
 
-FIGURES = {
-    "prop": {
-        "figure1a": "loss-curves",
-        "figure1b": "step-curves",
-        "figure2": "few-shot-curves",
-        "set_sizes": "set-sizes",
-        "words_outside": "words-outside",
-    },
-    "wikiformer": {"figure4": "series"},
-    "php": {
-        "figure4": "query-curves",
-        "figure5a": "series",
-        "figure5b": "series",
-        "figure6": "paired-bars",
-    },
-    "ares": {"figure2": "importance", "figure3": "compared-curves", "diagnosis": "diagnosis"},
-    "deepct": {"figure1": "weight-curves"},
-}
-"""Figures of each paper, `results/figures/<paper>_<figure>.{svg,png}`, and how each is drawn."""
-
 
 def figure_names(papers: Sequence[str]) -> list[str]:
     """Return the names of the figures of `papers`, without directory and suffix."""
-    return [f"{paper}_{figure}" for paper in papers for figure in FIGURES[paper]]
+    return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).drawings()]
 
 
 def make_figures(
@@ -69,7 +51,6 @@ def make_figures(
     from irpretrain.report.few_shot import compared_curves, few_shot_curves, query_curves
     from irpretrain.report.importance_bars import importance_bars
     from irpretrain.report.paired_bars import paired_bars
-    from irpretrain.report.published import load_published
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
     from irpretrain.report.scores import Scores
     from irpretrain.report.series import series_figure
@@ -78,7 +59,7 @@ def make_figures(
     results = Scores.read(per_query, scores)
     counts = sample_counts(group_sidecars)
     measured = AxiomResults.read(axioms or AxiomFiles())
-    draw = {
+    draw: dict[Drawing, Callable[[Published, str], Any]] = {
         "loss-curves": lambda published, name: loss_curves(published, name, config, metrics),
         "step-curves": lambda published, name: step_curves(published, name, config, results),
         "few-shot-curves": lambda published, name: few_shot_curves(published, name, config, results),
@@ -95,7 +76,7 @@ def make_figures(
     drawn = 0
     for path in papers:
         published = load_published(path)
-        for name, kind in FIGURES[published.paper].items():
+        for name, kind in published.drawings().items():
             save(draw[kind](published, name), output_directory, f"{published.paper}_{name}")
             drawn += 1
     return {"figures": drawn}

@@ -10,13 +10,13 @@ from irpretrain.config.usage import active_diagnoses, active_experiments, first_
 if TYPE_CHECKING:
     from irpretrain.config import Config
     from irpretrain.config.experiments import ExperimentConfig
-    from irpretrain.report.published import Published, PublishedTable
+    from irpretrain.papers.published import Published, PublishedTable
 
 
 def is_of_ones_own(published: Published, config: Config) -> bool:
     """Whether experiments are shown beside a paper that none of them names, on no data set of it: what they do not
     fill there says nothing. Where files are missing, the experiments that need them count as naming it."""
-    narrowed = config.of_papers([published.paper])  # type: ignore[list-item]
+    narrowed = config.of_papers([published.paper])
     shown = active_experiments(narrowed).values()
     named = any(experiment.papers is not None for experiment in shown)
     named |= any(tested.papers is not None for tested in narrowed.downstream.values())
@@ -29,7 +29,7 @@ def filled_tables(published: Published, config: Config) -> list[str]:
     names = published.table_names()
     if not is_of_ones_own(published, config):
         return names
-    narrowed = config.of_papers([published.paper])  # type: ignore[list-item]
+    narrowed = config.of_papers([published.paper])
     experiments = list(active_experiments(narrowed).values())
     empty = {name for name, table in published.tables.items() if not _is_filled(table, config, experiments)}
     if published.depths and not any(experiment.depths for experiment in experiments):

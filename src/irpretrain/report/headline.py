@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from irpretrain.papers.published import FIRST_STAGE
 from irpretrain.report.naming import regime_label
-from irpretrain.report.published import FIRST_STAGE
 
 WIDTH = 96
 """Most columns of the terminal that are used."""

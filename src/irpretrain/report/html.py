@@ -10,6 +10,7 @@ import yaml
 
 from irpretrain.atomic import write_text
 from irpretrain.config import Config
+from irpretrain.papers.published import load_published
 from irpretrain.report import first_stage_views, run_views
 from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.cells import OUTCOMES
@@ -19,7 +20,6 @@ from irpretrain.report.headline_bars import headline_bars
 from irpretrain.report.introduction import background, this_run
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.page_links import address, page_views
-from irpretrain.report.published import load_published
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
 from irpretrain.report.script_json import script_json

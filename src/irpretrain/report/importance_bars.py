@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.papers.axioms import PublishedAxioms
+from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import PredictorScores
 from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, new_figure, titled
 from irpretrain.report.drawing import heading
 from irpretrain.report.predictor_groups import PredictorGroup, in_order, predictor_groups
-from irpretrain.report.published import Published
-from irpretrain.report.published_axioms import PublishedAxioms
 from irpretrain.report.settings_table import NO_PREDICTORS
 
 PANEL_HEIGHT = 3.0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.usage import depth_of, used_models
+from irpretrain.papers.published import Published
 from irpretrain.report.naming import dataset_label, encoder_label, first_stage_labels
-from irpretrain.report.published import Published
 from irpretrain.report.remarks import number_of_queries, rankings_text
 from irpretrain.report.scores import FIRST_STAGE, Scores
 

@@ -11,8 +11,8 @@ from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
+from irpretrain.papers.published import load_published
 from irpretrain.report.headline_table import build_headline
-from irpretrain.report.published import load_published
 from irpretrain.report.scores import Scores, joined
 from irpretrain.report.tables import write_table
 from irpretrain.report.verdict_summary import write_summary

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, legend_below, new_figure, titled
 from irpretrain.report.comparisons import interval
 from irpretrain.report.drawing import (
@@ -20,7 +21,6 @@ from irpretrain.report.drawing import (
     training_remark,
 )
 from irpretrain.report.naming import dataset_label, regime_label
-from irpretrain.report.published import Published, PublishedFigure
 from irpretrain.report.scores import RunName, Scores, identifier
 
 SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}

@@ -12,6 +12,8 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.config.usage import reranked_depth
 from irpretrain.evaluation.measures import needs_no_order
+from irpretrain.papers.base import ILLEGIBLE
+from irpretrain.papers.published import Published, PublishedColumn, PublishedMark, PublishedRow
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.filled_tables import is_of_ones_own
@@ -25,8 +27,6 @@ from irpretrain.report.naming import (
     shown_measures,
 )
 from irpretrain.report.plans import Baseline, Claim, Compared, Plan, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.published import Published, PublishedColumn, PublishedMark, PublishedRow
-from irpretrain.report.published_base import ILLEGIBLE
 from irpretrain.report.recipes import differences
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from irpretrain.papers.base import Direction, PublishedPlace, PublishedValue
+from irpretrain.papers.published import Published
 from irpretrain.report.cells import Column, Ours
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.published import Published
-from irpretrain.report.published_base import Direction, PublishedPlace, PublishedValue
 from irpretrain.report.scores import RunName
 
 NO_CLAIM = "the paper has no such cell, and claims nothing of this row"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from irpretrain.config import Config
+from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.report.axiom_results import PredictorScores
 from irpretrain.report.naming import dataset_label
-from irpretrain.report.published_axioms import PublishedAxioms
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 from irpretrain.config import Config
+from irpretrain.papers.axioms import PublishedAxioms, PublishedInterval
+from irpretrain.papers.base import PublishedValue
+from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import AxiomResults, CalibratedTemperature, RankIntervals
 from irpretrain.report.cells import Column, Ours
 from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.published import Published
-from irpretrain.report.published_axioms import PublishedAxioms, PublishedInterval
-from irpretrain.report.published_base import PublishedValue
 from irpretrain.report.scores import RunName
 
 MEASURE = "share"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.config.presets import RECIPES
 from irpretrain.config.training import FinetuningConfig
+from irpretrain.papers.files import read_recipe
 from irpretrain.report.scores import FIRST_STAGE
 
 WITHOUT_EFFECT = {"recipe", "keep_models", "compute"}
@@ -27,7 +27,7 @@ def differences(config: Config, paper: str, model: str, regime: str) -> list[str
         paper: DeepCT has no recipe, and no difference.
     """
     chosen = config.finetuning.recipe
-    recipe = RECIPES.get(chosen if chosen.startswith(f"{paper}-") else paper)
+    recipe = read_recipe(chosen if chosen.startswith(f"{paper}-") else paper)
     if recipe is None or regime == FIRST_STAGE:
         return []
     name = model.partition("@")[0]

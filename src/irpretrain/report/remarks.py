@@ -11,9 +11,9 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.measures import definition, needs_no_order
 from irpretrain.objectives.anchors import AnchorOptions
 from irpretrain.objectives.registry import needs
+from irpretrain.papers.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.comparisons import TableTest
 from irpretrain.report.naming import control_model, dataset_label, first_stage_labels, shown_measures
-from irpretrain.report.published import Published, PublishedMark, PublishedTable
 from irpretrain.report.scores import Scores
 
 TESTS = {

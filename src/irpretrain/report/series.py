@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, legend_below, new_figure, titled
 from irpretrain.report.drawing import (
     draw_level,
@@ -23,7 +24,6 @@ from irpretrain.report.drawing import (
     training_remark,
 )
 from irpretrain.report.naming import FIRST_STAGES, dataset_label, regime_label
-from irpretrain.report.published import Published, PublishedFigure
 from irpretrain.report.scores import RunName, Scores
 
 AXES = {

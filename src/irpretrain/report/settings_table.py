@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from irpretrain.config import Config
+from irpretrain.papers.axioms import PublishedAxioms
+from irpretrain.papers.base import Direction, PublishedValue
+from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import PredictorScores
 from irpretrain.report.cells import Column, Comparison, Ours
 from irpretrain.report.comparisons import HEADLINE_LEVEL
 from irpretrain.report.plans import Claim, Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import PredictorGroup, axioms_text, predictor_groups
-from irpretrain.report.published import Published
-from irpretrain.report.published_axioms import PublishedAxioms
-from irpretrain.report.published_base import Direction, PublishedValue
 from irpretrain.report.scores import RunName
 
 MEASURE = "AUC"

@@ -9,6 +9,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.errors import ConfigError
+from irpretrain.papers.published import Published, load_published
 from irpretrain.report.answer_table import plan_answers
 from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.cells import Table
@@ -17,7 +18,6 @@ from irpretrain.report.diagnosis_table import plan_diagnosis
 from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.paper_table import plan_table
-from irpretrain.report.published import Published, load_published
 from irpretrain.report.rank_interval_table import plan_rank_intervals
 from irpretrain.report.scores import Scores
 from irpretrain.report.settings_table import plan_settings
@@ -44,7 +44,7 @@ class ResultFiles:
 
     def of_paper(self, paper: str, config: Config) -> ResultFiles:
         """Return the files of the experiments that a paper shows, and those called after no experiment."""
-        narrowed = config.of_papers([paper])  # type: ignore[list-item]
+        narrowed = config.of_papers([paper])
         others = config.experiments.keys() - narrowed.experiments.keys()
         tasks = config.downstream.keys() - narrowed.downstream.keys()
         kept = [

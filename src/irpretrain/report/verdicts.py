@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from irpretrain.papers.base import PublishedValue
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -24,7 +25,6 @@ from irpretrain.report.cells import (
     p_text,
 )
 from irpretrain.report.plans import Claim, Plan
-from irpretrain.report.published_base import PublishedValue
 
 ROUNDING = 1e-9
 """Slack of the comparison with the tolerance: 0.512 - 0.502 is not 0.010 in binary."""

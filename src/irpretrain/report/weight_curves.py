@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from irpretrain.config import Config
 from irpretrain.errors import InputError
+from irpretrain.papers.published import Published
 from irpretrain.report.canvas import (
     COLOURS,
     MARKERS,
@@ -23,7 +24,6 @@ from irpretrain.report.canvas import (
 )
 from irpretrain.report.drawing import heading
 from irpretrain.report.naming import index_labels
-from irpretrain.report.published import Published
 
 TITLE = "Share of a passage's weight that its heaviest terms have"
 NO_DISTRIBUTIONS = "the configuration names no collection under weight_distributions"

@@ -6,7 +6,7 @@ import re
 
 from pydantic import Field, model_validator
 
-from irpretrain.report.published_base import PublishedPlace, Strict
+from irpretrain.papers.base import PublishedPlace, Strict
 
 PERCENT = re.compile(r"(?P<value>[0-9]+\.[0-9]{2})(?P<mark>[^0-9.\s]?)")
 """A printed number: percent with two decimals, and a mark or none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from irpretrain.report.published_base import PublishedPlace, Strict
+from irpretrain.papers.base import PublishedPlace, Strict
 
 
 class PublishedIndex(Strict):

@@ -14,10 +14,10 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from irpretrain.errors import InputError
-from irpretrain.report.published_answers import PublishedAnswers
-from irpretrain.report.published_axioms import PublishedAxioms
-from irpretrain.report.published_base import NO_NUMBER, Direction, PublishedPlace, PublishedValue, Strict
-from irpretrain.report.published_depths import PublishedDepths
+from irpretrain.papers.answers import PublishedAnswers
+from irpretrain.papers.axioms import PublishedAxioms
+from irpretrain.papers.base import NO_NUMBER, Direction, PublishedPlace, PublishedValue, Strict
+from irpretrain.papers.depths import PublishedDepths
 from irpretrain.resources import parse_yaml
 
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
@@ -239,16 +239,24 @@ class PublishedTable(PublishedPlace):
                     yield value.marks
 
 
-class PublishedFigure(Strict):
-    """A figure of the paper: what it shows, and which models of ours are drawn in its place.
+Drawing = Literal[
+    "loss-curves", "step-curves", "few-shot-curves", "query-curves", "compared-curves", "series", "paired-bars",
+    "importance", "diagnosis", "weight-curves", "set-sizes", "words-outside",
+]  # fmt: skip
+"""How a figure is drawn; report/figures.py has the functions."""
 
-    What the keys of `models` mean depends on how the figure is drawn (report/figures.py). `counts` says what the
+
+class PublishedFigure(Strict):
+    """A figure of the paper: what it shows, how it is drawn, and which models of ours are drawn in its place.
+
+    What the keys of `models` mean depends on how the figure is drawn. `counts` says what the
     numbers at the end of the models' names count, where the figure is a series of models; `regimes` which ones count.
     `measures` are those of data sets that have another than `measure`. `overlays` are the configurations that fill the
     figure.
     """
 
     number: str
+    drawn: Drawing
     title: str
     page: int | None = None
     section: str
@@ -264,6 +272,25 @@ class PublishedFigure(Strict):
     def where(self) -> str:
         """Where the figure's runs can be had, to follow the reason for their absence."""
         return f" (the overlays {self.overlays} do)" if self.overlays else ""
+
+
+class OwnFigure(Strict):
+    """A figure that stands beside the paper's own: how it is drawn, and its caption."""
+
+    drawn: Drawing
+    caption: str
+
+
+class PublishedRecipe(Strict):
+    """How the paper fine-tuned: keys of `finetuning`, and the lengths of query and document, of `reranking` too."""
+
+    lengths: dict[str, int]
+    finetuning: dict[str, Any]
+
+    @property
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """What the recipe gives of each section of the configuration."""
+        return {"finetuning": {**self.finetuning, **self.lengths}, "reranking": dict(self.lengths)}
 
 
 class Verdict(Strict):
@@ -288,6 +315,8 @@ class Published(Strict):
     depths: PublishedDepths | None = None
     answers: PublishedAnswers | None = None
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
+    own_figures: dict[str, OwnFigure] = Field(default_factory=dict)
+    recipes: dict[str, PublishedRecipe] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check(self) -> Published:
@@ -298,9 +327,16 @@ class Published(Strict):
             strange = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
             if strange:
                 raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
+        for name in self.recipes:
+            if name.partition("-")[0] != self.paper:
+                raise ValueError(f"recipes: {name} must be called {self.paper} or {self.paper}-<something>")
         if self.depths is not None and self.depths.dataset not in self.datasets:
             raise ValueError(f"depths: unknown data set {self.depths.dataset}")
         return self
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the paper's figures in the report's order, and how each is drawn."""
+        return {name: figure.drawn for name, figure in (self.figures | self.own_figures).items()}
 
     def table_names(self) -> list[str]:
         """Return the names of the paper's tables in the report's order, those of axioms, depths and answers among

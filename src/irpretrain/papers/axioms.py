@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from irpretrain.report.published_base import PublishedPlace, Strict
+from irpretrain.papers.base import PublishedPlace, Strict
 
 Setting = Literal["I", "II", "III", "IV"]
 RankCount = Literal["1", "2", "3-5", "6-10", "11-50", ">50"]

@@ -1,0 +1,1 @@
+"""The papers that are rebuilt: a file of `resources/published` each, from which targets, tables and figures follow."""

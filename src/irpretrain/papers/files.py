@@ -1,0 +1,62 @@
+"""Which papers there are, and what is printed in each: `resources/published/<paper>.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from irpretrain.errors import InputError
+from irpretrain.papers.published import Published, load_published
+from irpretrain.resources import resources_directory
+
+
+@cache
+def known_papers() -> tuple[str, ...]:
+    """Return every paper that has a file, sorted."""
+    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
+
+
+def paper_file(paper: str) -> Path:
+    """Return where the published numbers of a paper lie."""
+    return _folder() / f"{paper}.yaml"
+
+
+def _folder() -> Path:
+    return resources_directory() / "published"
+
+
+@cache
+def read_paper(paper: str) -> Published:
+    """Return what is printed in a paper, read once a process; raise InputError where its file is wrong."""
+    published = load_published(paper_file(paper))
+    if published.paper != paper:
+        raise InputError(
+            paper_file(paper),
+            f"`paper` is {published.paper!r}, but the file's name says {paper!r}",
+            remedy="Give both the same name.",
+        )
+    return published
+
+
+def show_axioms(papers: Iterable[str]) -> bool:
+    """Whether some of these papers has tables of axioms and preference predictors."""
+    return any(read_paper(paper).axioms for paper in papers)
+
+
+def show_term_weights(papers: Iterable[str]) -> bool:
+    """Whether some of these papers has a figure of how term weights are distributed."""
+    return any("weight-curves" in read_paper(paper).drawings().values() for paper in papers)
+
+
+def recipe_names() -> list[str]:
+    """Return what `finetuning.recipe` can be called, beside none."""
+    return [name for paper in known_papers() for name in read_paper(paper).recipes]
+
+
+def read_recipe(name: str) -> dict[str, dict[str, Any]] | None:
+    """Return what a recipe gives of each section of the configuration; None where there is no such recipe."""
+    paper = name.partition("-")[0]
+    recipe = read_paper(paper).recipes.get(name) if paper in known_papers() else None
+    return None if recipe is None else recipe.sections
