@@ -32,7 +32,7 @@ def block(language: str, number: int = 0) -> str:
 
 @pytest.fixture
 def copy(copied, tmp_path):
-    """The project with the tutorial's files and line in it, and beside it the finished tiny project with its overlay."""
+    """The project with the tutorial's files and line, and beside it the finished tiny project with its overlay."""
     project = copy_project(tmp_path / "project")
     (project / "src/irpretrain/objectives/lead.py").write_text(block("python"))
     (project / "resources/published/lead.yaml").write_text(block("yaml"))
@@ -73,7 +73,11 @@ def test_following_it_gives_the_paper_s_table_and_report(copy):
         printed, ours = (
             row for row in csv.DictReader(file) if (row["row"], row["measure"]) == ("lead", "nDCG@20")
         )
-    assert (printed["published"], printed["published_marks"], printed["verdict"]) == ("0.431", "*†", "not run")
+    assert (printed["published"], printed["published_marks"], printed["verdict"]) == (
+        "0.431",
+        "*†",
+        "not run",
+    )
     claims = ours["verdict"].split(";")
     assert ours["ours"]
     assert len(claims) == 2
