@@ -29,8 +29,8 @@ from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
-from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.papers.published import load_published
+from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

@@ -23,9 +23,9 @@ from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.shards import write_shard
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
+from irpretrain.papers.published import load_published
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
-from irpretrain.papers.published import load_published
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store
