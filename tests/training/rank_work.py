@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import signal
@@ -14,14 +13,14 @@ from typing import Any
 import torch
 
 from irpretrain.errors import InputError
-from irpretrain.training.gradient_sums import GradientSums
+from irpretrain.training import gradient_sums
+from irpretrain.training.gradient_sums import sum_gradients
 from irpretrain.training.ranks import here
 
 
 def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -> list[Any]:
     """Call functions one after the other; write, of each batch, its groups, and how many tokens are masked in it."""
     # Not above: the processes that only fail need none of it, and start sooner.
-    from irpretrain.training import trainer
     from irpretrain.training.batches import BatchBuilder
     from irpretrain.training.masking import Masker
 
@@ -38,13 +37,13 @@ def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -
         return masked
 
     BatchBuilder.build, Masker.apply = noting_build, noting_apply  # type: ignore[method-assign]
-    # Of a model this small all gradients would fit into one bucket.
-    trainer.GradientSums = functools.partial(GradientSums, bucket_bytes=4096)  # type: ignore[misc, assignment]
+    # Of a model this small all gradients would go together.
+    before, gradient_sums.BYTES_AT_ONCE = gradient_sums.BYTES_AT_ONCE, 4096
     try:
         results = [function(**arguments) for function, arguments in calls]
     finally:
         BatchBuilder.build, Masker.apply = build, apply  # type: ignore[method-assign]
-        trainer.GradientSums = GradientSums  # type: ignore[misc]
+        gradient_sums.BYTES_AT_ONCE = before
     notes.mkdir(exist_ok=True)
     (notes / f"{here().rank}.json").write_text(json.dumps(seen))
     return results
@@ -54,38 +53,14 @@ def add_up() -> list[float]:
     """Gradients of a model whose parts get gradients in different processes, or in none; see the test."""
     ranks = here()
     first, second, third = (torch.nn.Parameter(torch.ones(2)) for _ in range(3))
-    sums = GradientSums([first, second, third], ranks, bucket_bytes=8)
     loss = (first.sum() if ranks.leads else second.sum()) * (ranks.rank + 1)
     loss.backward()
-    sums.begin_last()
     (first.sum() * 10).backward()
-    sums.finish()
+    sum_gradients([first, second, third], ranks)
     assert third.grad is None
     found = [float(p.grad[0]) for p in (first, second) if p.grad is not None]
-    check_order([first, second, third], sums)
     assert ranks.from_first(lambda: found) == found
     return [*found, ranks.total(ranks.rank + 1), *ranks.sums([0.5, ranks.rank])]
-
-
-def check_order(parameters: list[torch.nn.Parameter], sums: GradientSums) -> None:
-    """What had gradients before is sent while they are computed; what had none, and has one now, is added too; and a
-    resumed training adds in the same order."""
-    first, second, third = parameters
-    for with_third in (False, True):
-        for parameter in parameters:
-            parameter.grad = None
-        sums.begin_last()
-        (first.sum() + second.sum() + (third.sum() if with_third else 0)).backward()
-        assert len(sums._sent) == (3 if with_third else 2)
-        sums.finish()
-        assert first.grad is not None
-        assert first.grad.tolist() == [2, 2]
-        assert (third.grad is not None) is with_third
-        fresh = GradientSums(parameters, here(), bucket_bytes=8)
-        fresh.restore(sums.state())
-        assert [list(map(id, bucket)) for bucket in fresh._buckets] == [
-            list(map(id, bucket)) for bucket in sums._buckets
-        ]
 
 
 def fail(kind: str) -> None:

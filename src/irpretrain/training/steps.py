@@ -123,7 +123,7 @@ def add_measured(measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also:
     """Add what micro-batches measured to the metrics of their tasks, in their order; return another number, `also`.
 
     All numbers come from the device together, so that a step waits for it once. It also waits with fp16, afterwards, as
-    `GradScaler.step` asks whether a gradient is infinite, and with several processes, before, in `GradientSums.finish`.
+    `GradScaler.step` asks whether a gradient is infinite, and with several processes, before, in `sum_gradients`.
     """
     tensors = [tensor for _, own in measured for tensor in own.values()]
     *numbers, last = torch.stack(

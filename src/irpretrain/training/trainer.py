@@ -24,7 +24,7 @@ from irpretrain.randomness import integer_seed
 from irpretrain.training.compute import SMALLER, free_memory, memory_ran_out
 from irpretrain.training.fast_paths import use_fast_paths
 from irpretrain.training.gpu_rates import peak_rate
-from irpretrain.training.gradient_sums import GradientSums
+from irpretrain.training.gradient_sums import sum_gradients
 from irpretrain.training.metrics import StepMetrics, TaskMetrics
 from irpretrain.training.optimiser import clip_gradients, learning_rate, make_optimiser, set_learning_rate
 from irpretrain.training.ranks import here
@@ -72,7 +72,6 @@ class Trainer(Generic[Model]):
         self._reads_ahead = compute.reads_ahead(device.type)
         self._read_before: Callable[[int], list[PartOf]] | None = None
         self._parameters = list(model.parameters())
-        self._gradients = GradientSums(self._parameters, self.ranks)
         self._size = EncoderSize.of(model)
         rate = peak_rate(device, compute)
         self.peak = None if rate is None else rate * self.ranks.count
@@ -127,9 +126,9 @@ class Trainer(Generic[Model]):
         parts, measured = [], list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
         for place, part_of in enumerate(read):
             part = part_of(self.model)
-            measured += self._backward(part, step, place, last=place == len(tasks) - 1)
+            measured += self._backward(part, step, place)
             parts.append(part)
-        self._gradients.finish()
+        sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
         # From here on the device is waited for; up to here it was only given work.
         norm = add_measured(measured, clip_gradients(self._parameters, self._options))
@@ -144,15 +143,13 @@ class Trainer(Generic[Model]):
         return [task.read(self._setting, step, number) for task in tasks]
 
     def _backward(
-        self, part: StepPart, step: int, place: int, last: bool
+        self, part: StepPart, step: int, place: int
     ) -> Iterator[tuple[TaskMetrics, Mapping[str, Tensor]]]:
         """Add the gradients of one task's losses, and yield what each of its micro-batches measured; `place` is its own
         among the step's tasks."""
         for number in part.share.numbers:
             self._seed_dropout(step, place, number)
             loss, measured = next(part.losses)
-            if last and number == part.share.numbers[-1]:
-                self._gradients.begin_last()
             if loss.requires_grad:
                 self._scaler.scale(loss).backward()
             yield part.metrics, measured
@@ -199,7 +196,6 @@ class Trainer(Generic[Model]):
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "scaler": self._scaler.state_dict(),
-            "gradients": self._gradients.state(),
             "random_state": torch.get_rng_state(),
         }
 
@@ -208,7 +204,6 @@ class Trainer(Generic[Model]):
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._scaler.load_state_dict(state["scaler"])
-        self._gradients.restore(state["gradients"])
         torch.set_rng_state(state["random_state"].cpu())
 
 

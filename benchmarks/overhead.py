@@ -1,6 +1,6 @@
 """How much of a run on one machine was spent outside its jobs' scripts.
 
-    python -m irpretrain.costs.overhead --cores 2 [--directory runs/prop-long] [--log <Snakemake's log of the run>]
+    python benchmarks/overhead.py --cores 2 [--directory runs/prop-long] [--log <Snakemake's log of the run>]
 
 Each of the run's core-seconds (cores × wall time, from when Snakemake begins its log to when it last writes to it) is
 one of three:
@@ -164,7 +164,7 @@ def _beginning(log: Path) -> float:
 def main(arguments: Sequence[str]) -> int:
     """Print the overhead of a run, and return an exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m irpretrain.costs.overhead", description="What a run spent outside its scripts."
+        prog="python benchmarks/overhead.py", description="What a run spent outside its scripts."
     )
     parser.add_argument("--cores", type=int, default=os.cpu_count(), help="what Snakemake was given")
     parser.add_argument("--directory", "-d", type=Path, default=Path(), help="where the run's results lie")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from irpretrain.costs.overhead import Script, main, measure
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from overhead import Script, main, measure
 
 
 def parts(scripts: list[Script], cores: int, ended: float) -> tuple[float, float, float]:
