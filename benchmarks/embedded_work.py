@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Literal
 
 from irpretrain.atomic import atomic_directory
+from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.config.load import load_config
 from irpretrain.config.root import Config
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import TrainingComputeConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.testcollection import prepare

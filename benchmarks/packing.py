@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification
 
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoder, MaskedLanguageModelHead
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from embedded_work import TrainingWork, Workshop, training_work
-from irpretrain.config.training import TrainingComputeConfig
+from irpretrain.config.compute import TrainingComputeConfig
 from side_by_side import Turn, head, heading, options, play, playing, quiet, read_options, rows
 from training_contestants import Ours
 

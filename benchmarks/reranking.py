@@ -35,9 +35,9 @@ import numpy as np
 import torch
 
 from embedded_work import LENGTHS, Dataset, Workshop, candidates
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.evaluation.runs import Run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.retrieval.rerank import rerank_run

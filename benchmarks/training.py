@@ -46,7 +46,7 @@ import torch
 from torch import Tensor
 
 from embedded_work import TrainingWork, Workshop, training_work
-from irpretrain.config.training import TrainingComputeConfig
+from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from side_by_side import (
     Turn,

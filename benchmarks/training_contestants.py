@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from embedded_work import TrainingSource, TrainingWork
-from irpretrain.config.training import OptimiserConfig, Prefetch
+from irpretrain.config.compute import Prefetch
+from irpretrain.config.training import OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.text.compose import stream_texts
 from irpretrain.training.batches import Group

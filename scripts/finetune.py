@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.config.training import FinetuningConfig
 from irpretrain.stage import stage
 from irpretrain.training.finetune import Topics, finetune
 

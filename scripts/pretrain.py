@@ -1,7 +1,7 @@
 """Pre-train one model with one seed; goes on from its last checkpoint."""
 
+from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import PretrainingConfig, TaskConfig
 from irpretrain.stage import stage
 from irpretrain.training.pretrain import pretrain
 

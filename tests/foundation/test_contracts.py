@@ -107,7 +107,7 @@ def test_row_groups_are_of_fixed_size_whatever_arrives(tmp_path, size):
 
 @given(cuts=st.lists(st.integers(0, 100), max_size=8))
 def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
-    monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 16)
+    monkeypatch.setattr(contracts.table, "ROWS_PER_GROUP", 16)
     table = words(100)
     bounds = [0, *sorted(cuts), 100]
     pieces = [table.slice(first, last - first) for first, last in itertools.pairwise(bounds)]
@@ -264,8 +264,8 @@ def test_rows_added_one_by_one_give_the_same_bytes(tmp_path):
 @given(cuts=st.lists(st.integers(0, 60), max_size=8))
 def test_row_groups_end_by_bytes_too_however_rows_arrive(tmp_path, monkeypatch, cuts):
     """Groups of at most 16 rows, and of 1,000 bytes: row n has a text of 20·n bytes."""
-    monkeypatch.setattr(contracts, "ROWS_PER_GROUP", 16)
-    monkeypatch.setattr(contracts, "BYTES_PER_GROUP", 1000)
+    monkeypatch.setattr(contracts.table, "ROWS_PER_GROUP", 16)
+    monkeypatch.setattr(contracts.table, "BYTES_PER_GROUP", 1000)
     rows = [{"query_id": "q", "text": "x" * 20 * n} for n in range(60)]
     table = pa.Table.from_pylist(rows, schema=QUERIES.schema)
     bounds = [0, *sorted(cuts), 60]
@@ -289,5 +289,5 @@ def test_bytes_of_rows_are_those_of_their_values():
     rows = [empty | {"document_id": "é", "body": "abc"}, empty | {"sections": sections}]
     table = pa.Table.from_pylist(rows, schema=contracts.DOCUMENTS.schema)
     fixed = 4 + 8 + 1
-    assert contracts._bytes_of_rows(table).tolist() == [fixed + 2 + 3, fixed + 2 * 10 + 3]
-    assert contracts._bytes_of_rows(table.slice(1)).tolist() == [fixed + 2 * 10 + 3]
+    assert contracts.table._bytes_of_rows(table).tolist() == [fixed + 2 + 3, fixed + 2 * 10 + 3]
+    assert contracts.table._bytes_of_rows(table.slice(1)).tolist() == [fixed + 2 * 10 + 3]

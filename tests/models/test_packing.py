@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.models import packed_encoder
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.length_batches import packed_batches

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from small_rankers import TYPES
 
+from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.config.training import FinetuningConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.folds import WHOLE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ModelConfig
-from irpretrain.config.training import TaskConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.contracts import PER_QUERY
 from irpretrain.objectives.registry import read_options
 

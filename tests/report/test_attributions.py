@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.attributions import AttributionConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from irpretrain.config.attributions import AttributionConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run

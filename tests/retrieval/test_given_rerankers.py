@@ -9,9 +9,9 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import read_run, write_run

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run

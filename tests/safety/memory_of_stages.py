@@ -99,7 +99,7 @@ def peak(stage: Callable[[], Any]) -> float:
 
 
 def main(folder: Path, encoder: Path, documents: int) -> None:
-    contracts.ROWS_PER_GROUP = ROWS
+    contracts.table.ROWS_PER_GROUP = ROWS
     contracts.Contract.stream.__defaults__ = (None, ROWS)
     (folder / "warm").mkdir()
     write_dump(folder / "warm/wiki.xml", 2 * ROWS)

@@ -17,9 +17,9 @@ from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.graph import GraphConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig, RunConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.config.training import TaskConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.randomness import generator
 from irpretrain.stage import stage

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 from transformers import AutoModelForTokenClassification
 
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.contracts import TERM_TARGETS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor

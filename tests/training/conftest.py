@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tiny_training import training_options
 
+from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import PretrainingConfig, TaskConfig
 from irpretrain.training.pretrain import pretrain
 
 

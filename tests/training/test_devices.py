@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.errors import ConfigError, SetupError, TrainingError
 from irpretrain.training import compute, devices
 from irpretrain.training.compute import choose_device, own_gpu, reproducible

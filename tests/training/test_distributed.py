@@ -25,9 +25,10 @@ from pydantic import ValidationError
 from safetensors.torch import load_file
 from tiny_training import lines, training_options, without_time
 
+from irpretrain.config.compute import ComputeConfig, SharedComputeConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.config.training import ComputeConfig, SharedComputeConfig, TaskConfig
 from irpretrain.contracts import GROUPS, TERM_TARGETS
 from irpretrain.errors import TrainingError
 from irpretrain.provenance import sha256
@@ -339,7 +340,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import rank_work
-from irpretrain.config.training import SharedComputeConfig
+from irpretrain.config.compute import SharedComputeConfig
 from irpretrain.training.processes import in_processes
 in_processes(rank_work.wait, {"folder": Path(sys.argv[2])}, SharedComputeConfig(device="cpu", processes=2))
 """

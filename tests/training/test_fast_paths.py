@@ -12,7 +12,8 @@ import torch
 from safetensors.torch import load_file
 from tiny_training import lines, training_options
 
-from irpretrain.config.training import ComputeConfig, TaskConfig
+from irpretrain.config.compute import ComputeConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.downstream.question_answering import SpanReader
 from irpretrain.errors import SetupError
 from irpretrain.models.cross_encoder import CrossEncoder

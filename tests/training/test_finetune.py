@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from tiny_training import Stop
 
+from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.config.training import FinetuningConfig
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.folds import WHOLE

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_training import Stop, crash_at, lines, training_options, without_time
 
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import TaskConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
 from irpretrain.training.length import resolve_length, steps_of

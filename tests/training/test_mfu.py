@@ -11,7 +11,8 @@ import torch
 import yaml
 from tiny_training import training_options
 
-from irpretrain.config.training import ComputeConfig, TaskConfig
+from irpretrain.config.compute import ComputeConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.models.arithmetic import EncoderSize, Work
 from irpretrain.resources import resources_directory
 from irpretrain.training import fast_paths, gpu_rates

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from tiny_training import lines, training_options
 
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.downstream import QuestionAnsweringConfig
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.term_weights import TermTrainingConfig
-from irpretrain.config.training import ComputeConfig, MaskingConfig
+from irpretrain.config.training import MaskingConfig
 from irpretrain.models import packed_encoder
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.text.token_store import TokenStore

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_training import Stop, crash_at, lines, training_options, without_time
 
-from irpretrain.config.training import PretrainingConfig, TaskConfig
+from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
 from irpretrain.provenance import sha256
 from irpretrain.training.group_task import Task

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 from tiny_training import Stop, crash_at, training_options, without_time
 
-from irpretrain.config.training import TaskConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 

@@ -18,8 +18,9 @@ import torch
 from safetensors.torch import load_file
 from tiny_training import Stop, crash_at, lines, training_options, without_time
 
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import MaskingConfig, TaskConfig
+from irpretrain.config.training import MaskingConfig
 from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256

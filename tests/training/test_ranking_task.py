@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from irpretrain.config.compute import ComputeConfig, TrainingComputeConfig
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
-from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
+from irpretrain.config.training import OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.passages import combine_scores

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from tiny_training import Stop, crash_at, lines, training_options, without_time
 
-from irpretrain.config.training import PretrainingConfig, TaskConfig, TrainingComputeConfig
+from irpretrain.config.compute import TrainingComputeConfig
+from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import InputError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain.config.training import PretrainingConfig
+from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.training.trainer import Trainer
 
 

@@ -8,9 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.config.corpora import ENTRY, FileConfig
 from irpretrain.config.experiments import Paper
-from irpretrain.config.training import OptimiserConfig, TrainingComputeConfig
+from irpretrain.config.training import OptimiserConfig
 from irpretrain.corpora.registry import Kind
 
 

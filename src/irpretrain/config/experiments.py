@@ -9,8 +9,8 @@ from pydantic import Field, field_validator
 from irpretrain.config.base import Section
 from irpretrain.config.corpora import check_measures
 from irpretrain.config.neural import NeuralConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import PassagesConfig
-from irpretrain.config.training import TaskConfig
 from irpretrain.papers.files import known_papers
 
 

@@ -12,8 +12,8 @@ from irpretrain.config.usage import first_stage_names
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ModelConfig
+    from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
     from irpretrain.config.root import Config
-    from irpretrain.config.training import PretrainingConfig, TaskConfig
 
 GIVEN_KEYS = ("label", "cross_encoder", "passages")
 """What may be said of a re-ranker that is given by its path."""

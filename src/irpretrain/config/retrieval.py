@@ -7,8 +7,9 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.corpora import ENTRY, FileConfig, check_measures
-from irpretrain.config.training import ComputeConfig, SequenceConfig
+from irpretrain.config.training import SequenceConfig
 from irpretrain.corpora.registry import Kind
 
 

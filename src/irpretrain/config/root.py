@@ -32,12 +32,13 @@ from irpretrain.config.experiments import (
     ReportConfig,
 )
 from irpretrain.config.explain import explain
+from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.graph import GraphConfig
+from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.config.training import FinetuningConfig, PretrainingConfig
 from irpretrain.config.usage import active_downstream, active_experiments
 from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
 from irpretrain.objectives.registry import read_options

@@ -8,13 +8,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section
+from irpretrain.config.compute import ComputeConfig, SharedComputeConfig
+from irpretrain.config.pretraining import ACCUMULATION_TEXT
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import (
-    ACCUMULATION_TEXT,
-    ComputeConfig,
-    OptimiserConfig,
-    SharedComputeConfig,
-)
+from irpretrain.config.training import OptimiserConfig
 from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.root import Config
 from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.config.usage import depth_of, largest_shots, trained_on
 from irpretrain.costs import sizes
 from irpretrain.costs.sizes import Size, product, total

@@ -17,13 +17,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from irpretrain.atomic import atomic_file, write_text
+from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.downstream import (
     DownstreamTaskConfig,
     DownstreamTrainingConfig,
     QuestionAnsweringConfig,
     SentenceTasksConfig,
 )
-from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import LABELLED_SENTENCES, SPAN_QUESTIONS
 from irpretrain.downstream.examples import CHOOSE, MISMATCHED, TEST
 from irpretrain.downstream.question_answering import QuestionAnswering

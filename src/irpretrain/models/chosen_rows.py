@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import BertModel
 from transformers.masking_utils import create_bidirectional_mask
 
-from irpretrain.config.training import Packing
+from irpretrain.config.compute import Packing
 from irpretrain.models.packed_encoder import attention_of, encode_packed
 from irpretrain.models.to_device import to_device
 

@@ -17,7 +17,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 from transformers.activations import ACT2FN
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.training import Packing
+from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import REMEDY, read_config

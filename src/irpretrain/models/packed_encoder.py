@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertModel
 
-from irpretrain.config.training import Packing
+from irpretrain.config.compute import Packing
 from irpretrain.models.packed_attention import Bounds, PackedAttention, by_kernel, by_sequence, no_kernel
 from irpretrain.models.to_device import to_device
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertForSequenceClassification, BertModel
 
-from irpretrain.config.training import Packing
+from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear

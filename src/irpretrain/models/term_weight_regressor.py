@@ -20,7 +20,7 @@ from transformers import (
 )
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.config.training import Packing
+from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked

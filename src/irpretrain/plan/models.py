@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from irpretrain.config.training import FinetuningConfig, PretrainingConfig
+from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import used_models
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards

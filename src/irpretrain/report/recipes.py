@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.config.training import FinetuningConfig
+from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.papers.files import read_recipe
 from irpretrain.report.scores import FIRST_STAGE
 

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.retrieval import Doc2QueryConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import DOCUMENTS, EXPANSIONS
 from irpretrain.models.length_batches import LengthBatch, length_batches, padded
 from irpretrain.models.query_generator import QueryGenerator

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import QUERIES
 from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run

@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor

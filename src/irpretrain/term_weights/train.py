@@ -7,9 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.term_weights import EPOCHS, TermTrainingConfig, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.models.term_weight_regressor import TermWeightRegressor

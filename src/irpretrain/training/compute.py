@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from irpretrain import __version__
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.errors import ConfigError, TrainingError
 from irpretrain.training.devices import own_devices
 from irpretrain.training.ranks import here

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from transformers import BertModel, PreTrainedModel
 
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.errors import SetupError
 from irpretrain.models.linear import Linear
 from irpretrain.models.packed_encoder import attention_of, why_no_kernel

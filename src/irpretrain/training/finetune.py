@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import torch
 
 from irpretrain.atomic import write_text
+from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT, FinetuningConfig
 from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queries
 from irpretrain.evaluation.measures import mean_of_run, parse_measure

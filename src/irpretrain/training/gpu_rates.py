@@ -6,7 +6,7 @@ from functools import cache
 
 import torch
 
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.resources import parse_yaml, resources_directory
 from irpretrain.training.compute import precision_on
 from irpretrain.training.fast_paths import say_once

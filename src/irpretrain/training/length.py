@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from fractions import Fraction
 
-from irpretrain.config.training import PretrainingConfig, TaskConfig
+from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
 
 

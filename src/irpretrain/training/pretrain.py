@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import atomic_directory, write_text
+from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
+from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import COMPUTE_WITHOUT_EFFECT, PretrainingConfig, TaskConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256

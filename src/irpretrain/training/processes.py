@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.training import SharedComputeConfig
+from irpretrain.config.compute import SharedComputeConfig
 from irpretrain.errors import TrainingError
 from irpretrain.training.compute import choose_device, own_gpus
 from irpretrain.training.rank_process import RESULT, WORK, Report, Work, read_reports

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.config.training import FinetuningConfig
 from irpretrain.evaluation.runs import Run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.models.neural.ranker import NeuralRanker

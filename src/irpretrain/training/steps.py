@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.compute import ComputeConfig
 from irpretrain.models.arithmetic import Work
 from irpretrain.models.to_device import to_device
 from irpretrain.training.compute import autocast

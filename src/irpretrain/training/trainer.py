@@ -17,7 +17,8 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.training import OptimiserConfig, TrainingComputeConfig
+from irpretrain.config.compute import TrainingComputeConfig
+from irpretrain.config.training import OptimiserConfig
 from irpretrain.errors import TrainingError
 from irpretrain.models.arithmetic import EncoderSize
 from irpretrain.randomness import integer_seed

@@ -1,0 +1,141 @@
+"""Keys `compute`: on what a stage computes, how exactly, and in how many processes."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from irpretrain.config.base import Section
+
+Packing = Literal["auto", "on", "off"]
+Prefetch = Literal["auto", "on", "off"]
+
+COMPUTE_WITHOUT_EFFECT = {"gpus": True, "processes": True, "prefetch": True, "checkpoint_minutes": True}
+"""Keys of `compute` that change no result; how many processes they make is named apart where it does."""
+
+
+class ComputeConfig(Section):
+    """Computing of a job. Part of the job's hash, because float sums depend on it."""
+
+    threads: int = Field(
+        1,
+        ge=1,
+        description="Compute threads of a job, or of each of its processes, independent of --cores.",
+        json_schema_extra={"unit": "threads"},
+    )
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "fp32",
+        description="Arithmetic of matrix products. fp16 needs a GPU. auto: bf16 where the processor or the GPU "
+        "multiplies it in hardware, which takes about half the time, and fp32 elsewhere.",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="auto takes a GPU where torch finds one."
+    )
+    gpus: int = Field(
+        0,
+        ge=0,
+        description="GPUs that a job requests from Snakemake (resource `gpu`): 0 or 1. With 1, a job without "
+        "a GPU stops unless `device` is cpu.",
+    )
+    packing: Packing = Field(
+        "auto",
+        description="Lay sequences end to end, so no padding is computed (BERT only). auto: on a CPU, and on "
+        "a GPU with torch's attention of variable length (bf16 or fp16, Ampere or newer, no "
+        "attention dropout in training). on: always; slow on a GPU without that kernel. off: pad. "
+        "Results differ by rounding and, with dropout, by other draws.",
+    )
+    compile: bool = Field(
+        False,
+        description="Compile BERT's layers except attention with torch.compile; needs a C++ compiler, and "
+        "Triton on a GPU. Results differ by rounding and, with dropout, by other draws.",
+    )
+    checkpoint_minutes: float = Field(
+        10,
+        ge=0,
+        description="Maximum time between two checkpoints. The first comes after five seconds, each next one "
+        "after twice the time. 0: after every step or batch. Does not change results.",
+        json_schema_extra={"unit": "minutes"},
+    )
+
+    @model_validator(mode="after")
+    def _check_gpus(self) -> Self:
+        if self.gpus > 1 and not isinstance(self, SharedComputeConfig):
+            raise ValueError(
+                f"gpus: {self.gpus}: a job of this stage computes on one GPU; its models, folds, seeds and shards are "
+                "jobs of their own, which run side by side on several. Set gpus to 1; pretraining and "
+                "term_weights.*.training alone share a job out"
+            )
+        return self
+
+
+class TrainingComputeConfig(ComputeConfig):
+    """Computing of a training job."""
+
+    micro_batch_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Split a step into micro-batches of at most this many word pieces (special tokens "
+        "included, padding not), in the order of ranking groups or sequences; a larger group is "
+        "one micro-batch. Replaces `accumulation`, which must then be 1.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    prefetch: Prefetch = Field(
+        "auto",
+        description="Read the next three steps' batches in a separate thread. auto: only with a GPU, because "
+        "on a CPU it takes core time beside `threads`. Does not change results.",
+    )
+
+    def reads_ahead(self, device: str) -> bool:
+        """Whether batches are read ahead by a training on this kind of device."""
+        return self.prefetch == "on" or (self.prefetch == "auto" and device == "cuda")
+
+    def split_twice(self, accumulation: int) -> str | None:
+        """Return why steps cannot be split into so many micro-batches too, or None."""
+        if accumulation == 1 or self.micro_batch_tokens is None:
+            return None
+        return (
+            f"accumulation {accumulation} and compute.micro_batch_tokens {self.micro_batch_tokens} both split a step; "
+            "set accumulation to 1, or compute.micro_batch_tokens to null"
+        )
+
+
+class SharedComputeConfig(TrainingComputeConfig):
+    """Computing of a training job that several processes can share."""
+
+    gpus: int = Field(
+        0,
+        ge=0,
+        description="GPUs that a job requests from Snakemake (resource `gpu`). With any, a job without a GPU "
+        "stops unless `device` is cpu. Several: one process each, which share the micro-batches "
+        "of every step ([how](cluster.md#several-gpus-for-one-training)).",
+    )
+    processes: int = Field(
+        1,
+        ge=1,
+        description="CPU processes (`device` cpu, without `gpus`) that share the micro-batches of every step, "
+        "each with `threads` threads.",
+    )
+
+    @property
+    def process_count(self) -> int:
+        """Processes of one job."""
+        return max(self.processes, self.gpus)
+
+    @model_validator(mode="after")
+    def _check_processes(self) -> Self:
+        if self.processes > 1 and (self.gpus or self.device != "cpu"):
+            raise ValueError(
+                f"processes: {self.processes}: these compute on a processor; set device to cpu and gpus to 0, or for "
+                "GPUs give gpus alone: each has a process"
+            )
+        return self
+
+    def too_few(self, items: int, what: str) -> str | None:
+        """Return why so many items a step cannot be shared out among the processes, or None."""
+        if items >= self.process_count:
+            return None
+        return (
+            f"{what} {items} is less than the {self.process_count} processes that share a step (compute.gpus or "
+            f"compute.processes); raise it, or lower these"
+        )

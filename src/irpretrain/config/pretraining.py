@@ -1,0 +1,198 @@
+"""Section `pretraining`: tasks, budget, mixing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from irpretrain.config.base import Section, deep_merge
+from irpretrain.config.compute import SharedComputeConfig
+from irpretrain.config.explain import explain
+from irpretrain.config.training import LOSS_TEXT, Loss, MaskingConfig, OptimiserConfig, SequenceConfig
+
+ACCUMULATION_TEXT = (
+    "Micro-batches per optimiser step. Processes that share a step share these; each has at least one."
+)
+
+
+class TaskConfig(Section):
+    """One objective of a model and the weight of its losses."""
+
+    objective: str = Field(description="Key of `objectives`.")
+    weight: float = Field(1.0, ge=0, description="Weight of the ranking loss.")
+    mlm_weight: float = Field(
+        1.0, ge=0, description="Weight of the masked-language-model loss on these sequences."
+    )
+    max_length: int | None = Field(
+        None,
+        ge=8,
+        description="Replaces `pretraining.max_length` for this task; null: no change.",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    query_length: int | None = Field(
+        None,
+        ge=1,
+        description="Replaces `pretraining.query_length` for this task; null: no change (Wikiformer: 255 for "
+        "LTM, else 30).",
+        json_schema_extra={"unit": "word pieces"},
+    )
+    loss: Loss | None = Field(None, description="Replaces `pretraining.loss` for this task; null: no change.")
+    masking: dict[str, Any] | None = Field(
+        None, description="Changes to `pretraining.masking` for this task."
+    )
+
+
+class PretrainingConfig(SequenceConfig):
+    """Pre-training; each model may override any of these keys."""
+
+    steps: int | None = Field(
+        None,
+        ge=1,
+        description="Optimiser steps; null with `epochs`.",
+        json_schema_extra={"unit": "steps"},
+    )
+    epochs: float | None = Field(
+        None,
+        gt=0,
+        description="Length instead of `steps`: enough steps for every task to read its ranking groups this "
+        "many times (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both.",
+        json_schema_extra={"unit": "epochs"},
+    )
+    epochs_of: str | None = Field(
+        None,
+        description="The one objective whose groups `epochs` counts; null: every task's.",
+    )
+    batch_groups: int = Field(
+        ge=1,
+        description="Ranking groups per optimiser step, each with all its sequences: 64 pairs are PROP's "
+        "batch of 128 sequences.",
+        json_schema_extra={"unit": "groups"},
+    )
+    accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
+    mixing: Literal["sum", "alternate"] = Field(
+        "sum",
+        description="With several tasks. sum: add their losses over one batch of each. alternate: one task a "
+        "step, drawn in proportion to its weight.",
+    )
+    loss: Loss = Field(description=LOSS_TEXT)
+    margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
+    head: Literal["mlp", "pooled"] = Field(
+        description="Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer. pooled: the "
+        "encoder's pooler, dropout, and a fresh linear layer. Both have BERT's "
+        "sequence-classification shape."
+    )
+    mlm_head_steps: int = Field(
+        0,
+        ge=0,
+        description="First steps in which the MLM loss trains only the MLM head. For encoders without one: "
+        "the gradients of a fresh head swamp the ranking loss.",
+        json_schema_extra={"unit": "steps"},
+    )
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="Dropout of all layers; null: the encoder's own."
+    )
+    attention_dropout: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Dropout of attention weights, saved with the model and so used in fine-tuning too; null: "
+        "as `dropout`. A GPU trains without padding only with 0 (`compute.packing`).",
+    )
+    optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
+    masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
+    compute: SharedComputeConfig = Field(
+        default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
+    )
+    snapshots: list[int] = Field(
+        default_factory=list,
+        description="Steps whose weights are kept as separate models (learning curves).",
+        json_schema_extra={"unit": "steps"},
+    )
+    log_every: int = Field(
+        10,
+        ge=1,
+        description="Steps between status lines; slow steps: every ten seconds.",
+        json_schema_extra={"unit": "steps"},
+    )
+
+    @model_validator(mode="after")
+    def _check_length(self) -> Self:
+        if self.steps is None and self.epochs is None:
+            raise ValueError("neither steps nor epochs are given; give one of them")
+        if self.steps is not None and self.epochs is not None:
+            raise ValueError(
+                f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
+            )
+        if self.epochs_of is not None and self.epochs is None:
+            raise ValueError(
+                f"epochs_of {self.epochs_of}: has no use with steps; give epochs, or set epochs_of to null"
+            )
+        if self.epochs is not None:
+            for name, given, nothing in (
+                ("snapshots", bool(self.snapshots), "[]"),
+                ("optimiser.later_from", self.optimiser.later_from is not None, "null and decay to linear"),
+            ):
+                if given:
+                    raise ValueError(
+                        f"{name}: counts in steps, and how many of them epochs {self.epochs:g} is will be known only "
+                        f"when the groups are made; set it to {nothing}, or give steps in place of epochs"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _check_processes(self) -> Self:
+        for fault in (
+            self.compute.too_few(self.batch_groups, "batch_groups"),
+            self.compute.split_twice(self.accumulation),
+        ):
+            if fault:
+                raise ValueError(fault)
+        return self
+
+    @model_validator(mode="after")
+    def _check_snapshots(self) -> Self:
+        if self.steps is None:
+            return self
+        if late := [step for step in self.snapshots if not 1 <= step <= self.steps]:
+            raise ValueError(
+                f"snapshots: {late[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
+            )
+        if twice := [step for step in self.snapshots if self.snapshots.count(step) > 1]:
+            raise ValueError(f"snapshots: {twice[0]} is listed twice; list each step once")
+        return self
+
+    @model_validator(mode="after")
+    def _check_later_rate(self) -> Self:
+        later = self.optimiser.later_from
+        if later is None or self.steps is None:
+            return self
+        rising = round(self.optimiser.warmup * self.steps)
+        if not rising <= later < self.steps:
+            raise ValueError(
+                f"optimiser: later_from {later} is not between the end of warm-up, step {rising}, and the last of "
+                f"{self.steps} steps; change it, or set decay to none"
+            )
+        return self
+
+    def head_start_fault(self, tasks: Sequence[TaskConfig]) -> str | None:
+        """Return why the MLM head's own steps leave none for the encoder, or None; None if steps are not known."""
+        if self.steps is None or self.mlm_head_steps < self.steps or not any(t.mlm_weight > 0 for t in tasks):
+            return None
+        return (
+            f"with mlm_head_steps {self.mlm_head_steps} and steps {self.steps} the MLM loss would train the MLM head "
+            "alone, never the encoder; lower mlm_head_steps or raise steps"
+        )
+
+    def of_task(self, task: TaskConfig) -> Self:
+        """Return these options with the task's own lengths, loss and masking laid over them.
+
+        Raises:
+            ValueError: together they make no sense; the message says why.
+        """
+        names = ("max_length", "query_length", "loss", "masking")
+        own = {name: value for name in names if (value := getattr(task, name)) is not None}
+        if not own:
+            return self
+        return explain(type(self), deep_merge(self.model_dump(), own), f"task {task.objective}")

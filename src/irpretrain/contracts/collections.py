@@ -1,0 +1,178 @@
+"""Tables of documents, of what links them, and of their words."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record
+
+SECTION = record(level=pa.int16(), heading=pa.string(), start=pa.int32(), end=pa.int32(), role=pa.string())
+LINK = record(target=pa.string(), fragment=pa.string(), start=pa.int32(), end=pa.int32(), section=pa.int16())
+
+DOCUMENTS = Contract(
+    "documents",
+    "A corpus shard: one row per document, in corpus order (part, position).",
+    (
+        Column("document_id", pa.string(), "unique in its collection; used in runs and qrels"),
+        *PLACE,
+        Column("title", pa.string(), "title, or empty"),
+        Column("url", pa.string(), "address, or empty"),
+        Column("body", pa.string(), "plain text with a newline between paragraphs"),
+        Column(
+            "sections",
+            list_of(SECTION),
+            "in order: level (0: lead section, 2: ==x==, …), heading, start and end of its text in the body, "
+            "role (see-also, boilerplate, or empty). An empty list means one lead section",
+            "characters",
+            default=[],
+        ),
+        Column(
+            "links",
+            list_of(LINK),
+            "in order: linked title as written, fragment without #, start and end of the anchor in the body, "
+            "number of its section",
+            "characters",
+            default=[],
+        ),
+        Column(
+            "disambiguation",
+            pa.bool_(),
+            "the page only lists articles with similar names",
+            default=False,
+        ),
+    ),
+)
+
+REDIRECTS = Contract(
+    "redirects",
+    "Redirects of a corpus shard, in corpus order; no rows for formats without redirects. The file's metadata "
+    "`title_case` is the dump's rule for the case of titles.",
+    (
+        *PLACE,
+        Column("title", pa.string(), "title of the redirect page"),
+        Column("target", pa.string(), "target title as written"),
+        Column("fragment", pa.string(), "section of the target without #, or empty"),
+    ),
+)
+
+_SIZES = (
+    Column("words", pa.int32(), "words of the body, split at white space", "words"),
+    Column("segments", pa.int32(), "number of segments, at least 1", "segments"),
+    Column("disambiguation", pa.bool_(), "the page only lists meanings of its title"),
+)
+
+LINK_SOURCES = Contract(
+    "link_sources",
+    "Documents of a corpus shard as link sources, in corpus order.",
+    (
+        *PLACE,
+        Column("document_id", pa.string(), "document"),
+        Column("title", pa.string(), "its title"),
+        Column("key", pa.string(), "normalised title; links match it"),
+        *_SIZES,
+    ),
+)
+
+LINKS = Contract(
+    "links",
+    "Links of a corpus shard in document order.",
+    (
+        *PLACE,
+        Column("segment", pa.int16(), "segment of the anchor's first character in the source"),
+        Column("section", pa.int16(), "section of the anchor in the source"),
+        Column("start", pa.int32(), "first character of the anchor in the source's body", "characters"),
+        Column("end", pa.int32(), "end of the anchor in the source's body", "characters"),
+        Column("target", pa.string(), "normalised title of the target, before redirects"),
+        Column("see_also", pa.bool_(), "the anchor is in a See Also section"),
+        Column("mention", pa.bool_(), "a mention of a title, made a link by option"),
+    ),
+)
+
+NODES = Contract(
+    "nodes",
+    "Documents of a collection as graph nodes, numbered from 0: by corpus in the order of the configuration, then by "
+    "(part, position).",
+    (
+        Column("node", pa.int32(), "document number, equal to the row number"),
+        Column("document_id", pa.string(), "document"),
+        Column("title", pa.string(), "its title"),
+        Column("corpus", pa.int16(), "corpus of the collection, from 0"),
+        *PLACE,
+        *_SIZES,
+    ),
+)
+
+HYPERLINKS = Contract(
+    "hyperlinks",
+    "Links from segments to documents: one row per (source, segment, target), sorted by these. "
+    "docs/methods/wikipedia-graph.md defines the groups D1 to D5 by these columns.",
+    (
+        Column("source", pa.int32(), "node that links"),
+        Column("segment", pa.int16(), "segment of the source"),
+        Column("target", pa.int32(), "linked node, never the source"),
+        Column("start", pa.int32(), "start of the target's first anchor in that segment", "characters"),
+        Column("end", pa.int32(), "its end", "characters"),
+        Column("symmetric", pa.bool_(), "the target links the source from any segment"),
+        Column("back_segment", pa.int16(), "first segment of the target that links the source, or -1"),
+        Column(
+            "strong",
+            pa.bool_(),
+            "the target's first anchor of the source is in its first segment (graph.first_segment)",
+        ),
+        Column("section", pa.int16(), "section of the first anchor in the source"),
+    ),
+)
+
+SEE_ALSO = Contract(
+    "see_also",
+    "Edges of the See Also graph, distinct, sorted by (source, target).",
+    (
+        Column("source", pa.int32(), "node with the link in See Also"),
+        Column("target", pa.int32(), "linked node, never the source"),
+    ),
+)
+
+ANCHOR_TEXTS = Contract(
+    "anchor_texts",
+    "Targets of each anchor text in a collection, distinct, sorted by (anchor, target).",
+    (
+        Column("anchor", pa.string(), "anchor text, case folded, with single spaces"),
+        Column("target", pa.int32(), "linked node"),
+        Column("links", pa.int32(), "number of rows in HYPERLINKS", "links"),
+    ),
+)
+
+QUERIES = Contract(
+    "queries",
+    "Queries of a data set, in the order of their source.",
+    (
+        Column("query_id", pa.string(), "used in runs and qrels"),
+        Column("text", pa.string(), "query text"),
+    ),
+)
+
+WORD_COUNTS = Contract(
+    "word_counts",
+    "Collection statistics: one row per word, sorted by word (code points).",
+    (
+        Column("word", pa.string(), "lower-cased word"),
+        Column("count", pa.int64(), "occurrences in the collection", "words"),
+        Column("documents", pa.int64(), "documents with the word", "documents"),
+        Column(
+            "stem_documents",
+            pa.int64(),
+            "documents in which it is the first word of its Porter stem; the sum over a stem's words is the "
+            "stem's document frequency",
+            "documents",
+        ),
+    ),
+)
+
+VOCABULARY = Contract(
+    "vocabulary",
+    "Vocabulary of a ranker over words, in the order of its vectors, from 1.",
+    (
+        Column("word", pa.string(), "lower-cased word"),
+        Column("number", pa.int64(), "row in WORD_COUNTS of the ranker's collection"),
+    ),
+)

@@ -1,0 +1,109 @@
+"""Tables that models are pre-trained on: ranking groups, and what ARES makes them of."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record
+
+SPAN = record(
+    document_id=pa.string(), start=pa.int32(), end=pa.int32(), gap_start=pa.int32(), gap_end=pa.int32()
+)
+QUERY_PART = record(text=pa.string(), document_id=pa.string(), start=pa.int32(), end=pa.int32())
+ANCHOR = record(start=pa.int32(), end=pa.int32())
+NO_ANCHOR = (-1, -1)
+"""Start and end of the anchor of a sequence whose query does not link its document."""
+
+GROUPS = Contract(
+    "groups",
+    "Ranking groups: lists of (query, document) sequences; the first sequence is preferred. Queries "
+    "or documents hold one entry that all sequences share; the other list has one entry per "
+    "sequence.",
+    (
+        *PLACE,
+        Column("sample", pa.int32(), "group of that document; third key of the order"),
+        Column(
+            "queries",
+            list_of(QUERY_PART),
+            "a literal text, or (if document_id is not empty) the tokens start to end of a document",
+        ),
+        Column(
+            "documents",
+            list_of(SPAN),
+            "tokens start to end of a document in the token store (end -1: to its end), without the tokens "
+            "gap_start to gap_end (both 0: no gap)",
+            "word pieces",
+        ),
+        Column(
+            "scores",
+            list_of(pa.float32()),
+            "score behind the preference, one per sequence (ROP: log-likelihood of the word set)",
+        ),
+        Column(
+            "anchors",
+            list_of(ANCHOR),
+            "empty, or one per sequence: tokens start to end, in the query's document, of the anchor that links this "
+            "sequence's document; -1 and -1 without a link",
+            "word pieces",
+        ),
+    ),
+)
+
+_DOCUMENT_QUERY = (
+    *PLACE,
+    Column("sample", pa.int32(), "query of that document, from 0; third key of the order"),
+    Column("document_id", pa.string(), "document"),
+    Column("query_id", pa.string(), "id in the data set; empty for a pseudo-query"),
+    Column("query", pa.string(), "query text, or the words of a pseudo-query"),
+)
+
+DOCUMENT_QUERIES = Contract(
+    "document_queries",
+    "Pseudo-queries of a corpus shard, or a data set's queries with their relevant documents, in corpus order.",
+    _DOCUMENT_QUERY,
+)
+
+AXIOM_VALUES = Contract(
+    "axiom_values",
+    "DOCUMENT_QUERIES with one value per axiom; docs/methods/axioms.md defines them. stm_2 is the share that decides "
+    "if stm_1 is close.",
+    (
+        *_DOCUMENT_QUERY,
+        Column("terms", pa.int32(), "distinct query terms", "terms"),
+        Column("rank", pa.int32(), "RANK, smaller is better; 0 stands for +∞", "documents"),
+        Column("rep_ql", pa.float64(), "REP-QL: mean log-likelihood of a term, natural logarithm"),
+        Column("rep_tfidf", pa.float64(), "REP-TFIDF: mean tf·idf"),
+        Column("prox_1", pa.float64(), "PROX-1: mean words between two terms, smaller is better", "words"),
+        Column("prox_2", pa.float64(), "PROX-2: mean place of first occurrences, smaller is better", "words"),
+        Column("reg", pa.float64(), "REG: occurrences of the most diverse term", "words"),
+        Column("stm_1", pa.float64(), "STM-1: cosine of query and document"),
+        Column("stm_2", pa.float64(), "STM-2: share of terms in the document"),
+        Column("stm_3", pa.float64(), "STM-3: share of terms similar to the document"),
+    ),
+)
+
+AXIOM_PAIRS = Contract(
+    "axiom_pairs",
+    "Pairs of pseudo-queries for an axiom diagnosis, in random order.",
+    (
+        Column("pair", pa.int32(), "pair number from 0, equal to the row number"),
+        Column("document_id", pa.string(), "document"),
+        Column("first", pa.string(), "words of one pseudo-query"),
+        Column("second", pa.string(), "words of another, of equal length"),
+        Column(
+            "preferences",
+            list_of(pa.int8()),
+            "one per axiom, in the order of ARES's table 1: 1 prefers the first, -1 the second, 0 neither",
+        ),
+    ),
+)
+
+PAIR_SCORES = Contract(
+    "pair_scores",
+    "A re-ranker's scores of both pseudo-queries of each row of AXIOM_PAIRS.",
+    (
+        Column("pair", pa.int32(), "pair number, equal to the row number"),
+        Column("first", pa.float32(), "score of the first pseudo-query"),
+        Column("second", pa.float32(), "score of the second"),
+    ),
+)

@@ -1,0 +1,112 @@
+"""Tables of words and their weights, of questions and sentences, and of scores."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from irpretrain.contracts.table import PLACE, Column, Contract, list_of, record
+
+TERM_TARGETS = Contract(
+    "term_targets",
+    "Targets of term weighting: one row per text (passage or query) or per (query, passage) pair, in text order; "
+    "definitions in docs/methods/deepct.md.",
+    (
+        *PLACE,
+        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column("sample", pa.int32(), "row of that text, from 0; third key of the order"),
+        Column("text", pa.string(), "text"),
+        Column("judged", pa.int32(), "number of relevant queries (of a passage) or documents (of a query)"),
+        Column("targets", list_of(pa.float32()), "target of each word, from 0 to 1"),
+    ),
+)
+
+TERM_WEIGHT = record(term=pa.string(), weight=pa.float32())
+TERM_WEIGHTS = Contract(
+    "term_weights",
+    "Predicted weights for a corpus shard or a data set's queries: one row per text in order, also for texts without "
+    "words.",
+    (
+        *PLACE,
+        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column(
+            "terms",
+            list_of(TERM_WEIGHT),
+            "distinct lower-cased words, sorted by code points; a repeated word has its largest weight",
+        ),
+    ),
+)
+
+TERM_COUNT = record(term=pa.string(), weight=pa.int32())
+TERM_VECTORS = Contract(
+    "term_vectors",
+    "Integer weights in place of term frequencies in an index: one row per text in order, also for texts without "
+    "terms.",
+    (
+        *PLACE,
+        Column("document_id", pa.string(), "id of the text: a document, or a query if queries are weighted"),
+        Column(
+            "terms",
+            list_of(TERM_COUNT),
+            "distinct lower-cased words with weight 1 or more, not stemmed, sorted by code points",
+        ),
+    ),
+)
+
+EXPANSIONS = Contract(
+    "expansions",
+    "Queries that a model wrote: one row per document in order, also for documents without queries.",
+    (
+        *PLACE,
+        Column("document_id", pa.string(), "document"),
+        Column(
+            "queries",
+            list_of(pa.string()),
+            "queries in the order of their draws; from a beam search, best first",
+        ),
+    ),
+)
+
+SPAN_QUESTIONS = Contract(
+    "span_questions",
+    "One row per question of extractive question answering.",
+    (
+        Column("role", pa.string(), "train, choose (epoch and learning rate) or test"),
+        Column("question_id", pa.string(), "question"),
+        Column("question", pa.string(), "its text"),
+        Column("context", pa.string(), "text with the answer"),
+        Column("answers", list_of(pa.string()), "every accepted answer"),
+        Column("starts", list_of(pa.int32()), "start of each answer that occurs in the text"),
+        Column("ends", list_of(pa.int32()), "end of each, exclusive"),
+    ),
+)
+
+LABELLED_SENTENCES = Contract(
+    "labelled_sentences",
+    "One row per example of a GLUE task.",
+    (
+        Column("role", pa.string(), "train, choose (epoch and learning rate), test or mismatched"),
+        Column(
+            "example_id", pa.string(), "<file>-<line>: file train, development or mismatched, line from 1"
+        ),
+        Column("texts", list_of(pa.string()), "one or two sentences"),
+        Column("label", pa.string(), "class, or a number as written"),
+    ),
+)
+
+PER_QUERY = Contract(
+    "per_query",
+    "One row per query, measure and run.",
+    (
+        Column("dataset", pa.string(), "data set"),
+        Column("candidates", pa.string(), "first-stage run that is re-ranked"),
+        Column("model", pa.string(), "model, or the first stage itself"),
+        Column(
+            "regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"
+        ),
+        Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 without training"),
+        Column("fold", pa.int32(), "test fold of the query, from 1; 0 without folds"),
+        Column("query_id", pa.string(), "query"),
+        Column("measure", pa.string(), "measure, in ir_measures' notation"),
+        Column("value", pa.float64(), "its value"),
+    ),
+)

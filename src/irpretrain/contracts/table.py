@@ -1,0 +1,278 @@
+"""What a table between stages is: its columns, how it is written, and how it is checked when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from irpretrain.atomic import atomic_file
+from irpretrain.errors import IntegrityError, one_line
+
+ROWS_PER_GROUP = 16_384
+"""Rows in a Parquet row group at most."""
+BYTES_PER_GROUP = 64 << 20
+"""Bytes of values after which a row group ends: its last row reaches them. Where groups end depends on the rows alone,
+so that equal rows give equal bytes however they arrive."""
+ROWS_AS_OBJECTS = 1024
+"""Rows that are held as Python objects at a time, which cost several times their Arrow form."""
+CHARACTERS_AS_OBJECTS = 8 << 20
+"""Characters of texts in such rows, after which they are turned into Arrow's form."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: name, Arrow type, meaning, unit where it has one, and what a row of a writer means that lacks it."""
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    unit: str = ""
+    default: Any = None
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A table's name, purpose and columns."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema, with the contract's name as metadata."""
+        fields = [pa.field(c.name, c.type, nullable=False) for c in self.columns]
+        return pa.schema(fields, metadata={"contract": self.name})
+
+    def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | pa.Table) -> int:
+        """Write `rows` (dicts in any number, or an Arrow table) atomically; return how many there were."""
+        return self.write_tables(path, [rows] if isinstance(rows, pa.Table) else self._tables(rows))
+
+    def write_tables(self, path: str | Path, tables: Iterable[pa.Table]) -> int:
+        """Write Arrow tables one after the other, atomically; return the number of rows."""
+        with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
+            for table in tables:
+                writer.add(table)
+            return writer.rows
+
+    def _tables(self, rows: Iterable[dict[str, Any]]) -> Iterator[pa.Table]:
+        defaults = {c.name: c.default for c in self.columns if c.default is not None}
+        batch: list[dict[str, Any]] = []
+        characters = 0
+        for row in rows:
+            batch.append(defaults | row if defaults else row)
+            characters += _characters(row)
+            if len(batch) == ROWS_AS_OBJECTS or characters >= CHARACTERS_AS_OBJECTS:
+                yield pa.Table.from_pylist(batch, schema=self.schema)
+                batch, characters = [], 0
+        if batch:
+            yield pa.Table.from_pylist(batch, schema=self.schema)
+
+    def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
+        """Read the whole table after checking its schema."""
+        self.check(path)
+        with _read(path):
+            return pq.read_table(path, columns=columns, partitioning=None)
+
+    def stream(
+        self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield record batches of at most `rows` rows, each of one row group, so that memory stays flat."""
+        self.check(path)
+        with _read(path), parquet_file(path) as file:
+            for group in range(file.num_row_groups):
+                yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=columns)
+
+    def stream_chosen(
+        self,
+        path: str | Path,
+        wanted: Collection[str],
+        columns: list[str] | None = None,
+        key: str = "document_id",
+        rows: int = ROWS_AS_OBJECTS,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows whose `key` is among `wanted`, at most `rows` at a time; of row groups without any only the
+        key is read."""
+        self.check(path)
+        names = pa.array(sorted(wanted), pa.string())
+        with _read(path), parquet_file(path) as file:
+            for group in range(file.num_row_groups):
+                found = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
+                if pc.any(found).as_py():
+                    yield from file.read_row_group(group, columns).filter(found).to_batches(rows)
+
+    def count(self, path: str | Path) -> int:
+        """Return the number of rows without reading them."""
+        self.check(path)
+        return pq.read_metadata(path).num_rows
+
+    def check(self, path: str | Path) -> None:
+        """Raise IntegrityError unless the file at `path` keeps this contract."""
+        try:
+            with _read(path):
+                found = pq.read_schema(path)
+        except FileNotFoundError:
+            raise IntegrityError(path, f"there is no table of {self.name}") from None
+        if not found.equals(self.schema, check_metadata=False):
+            raise IntegrityError(
+                path,
+                f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(found)}",
+                remedy="Delete it and run the workflow again; it was written by another version.",
+            )
+
+
+def parquet_file(path: str | Path) -> pq.ParquetFile:
+    """Open a Parquet file to be read piece by piece.
+
+    By itself pyarrow asks for all row groups at the first one and keeps their bytes to the end: the whole file.
+    """
+    return pq.ParquetFile(path, pre_buffer=False)
+
+
+@contextmanager
+def _read(path: str | Path) -> Iterator[None]:
+    """Refuse a damaged file; its end, which holds the schema, may be whole where a page before it is not."""
+    try:
+        yield
+    except (FileNotFoundError, MemoryError):
+        raise
+    except (pa.ArrowException, OSError) as error:
+        reason = f"this is not a whole Parquet file ({one_line(error).rstrip('.')})"
+        raise IntegrityError(path, reason, remedy="Delete it and run the workflow again.") from None
+
+
+class ContractWriter:
+    """Writes a contract's table in row groups that depend on its rows alone, whatever sizes the pieces arrive in."""
+
+    def __init__(self, contract: Contract, path: Path) -> None:
+        self.contract, self.rows = contract, 0
+        self._writer = pq.ParquetWriter(path, contract.schema, compression="zstd", version="2.6")
+        self._rows: list[dict[str, Any]] = []
+        self._characters = 0
+        self._waiting: list[pa.Table] = []
+        self._sizes: list[np.ndarray] = []
+        self._waiting_rows = self._waiting_bytes = 0
+
+    def __enter__(self) -> ContractWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if exception[0] is None:
+            self._add_rows()
+            self._flush(everything=True)
+        self._writer.close()
+
+    def add(self, table: pa.Table) -> None:
+        """Append `table`, whose columns must be the contract's."""
+        table = table.select(self.contract.schema.names).cast(self.contract.schema)
+        self._keep(table, _bytes_of_rows(table))
+        self.rows += table.num_rows
+        if self._waiting_rows >= ROWS_PER_GROUP or self._waiting_bytes >= BYTES_PER_GROUP:
+            self._flush()
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        """Append one row."""
+        self._rows.append(row)
+        self._characters += _characters(row)
+        if len(self._rows) == ROWS_AS_OBJECTS or self._characters >= CHARACTERS_AS_OBJECTS:
+            self._add_rows()
+
+    def _add_rows(self) -> None:
+        rows, self._rows, self._characters = self._rows, [], 0
+        if rows:
+            self.add(pa.Table.from_pylist(rows, schema=self.contract.schema))
+
+    def note(self, facts: dict[str, str]) -> None:
+        """Keep `facts` about the whole table in the file's key-value metadata."""
+        self._writer.add_key_value_metadata(facts)
+
+    def _flush(self, everything: bool = False) -> None:
+        if not self._waiting:
+            return
+        table, sizes = pa.concat_tables(self._waiting), np.concatenate(self._sizes)
+        start = 0
+        while start < table.num_rows:
+            within = np.cumsum(sizes[start : start + ROWS_PER_GROUP])
+            rows = min(int(np.searchsorted(within, BYTES_PER_GROUP)) + 1, len(within))
+            if not everything and rows < ROWS_PER_GROUP and within[rows - 1] < BYTES_PER_GROUP:
+                break
+            # In one chunk each, as the borders of chunks show in the bytes.
+            self._writer.write_table(table.slice(start, rows).combine_chunks())
+            start += rows
+        self._waiting, self._sizes, self._waiting_rows, self._waiting_bytes = [], [], 0, 0
+        if start < table.num_rows:
+            self._keep(table.slice(start), sizes[start:])
+
+    def _keep(self, table: pa.Table, sizes: np.ndarray) -> None:
+        self._waiting.append(table)
+        self._sizes.append(sizes)
+        self._waiting_rows += table.num_rows
+        self._waiting_bytes += int(sizes.sum())
+
+
+def _characters(row: dict[str, Any]) -> int:
+    return sum(len(value) for value in row.values() if type(value) is str)
+
+
+def _bytes_of_rows(table: pa.Table) -> np.ndarray:
+    """Bytes of each row's values, [rows]: the same however the table is cut."""
+    sizes = np.zeros(table.num_rows, np.int64)
+    for column in table.columns:
+        place = 0
+        for chunk in column.chunks:
+            sizes[place : place + len(chunk)] += _bytes_of_values(chunk)
+            place += len(chunk)
+    return sizes
+
+
+def _bytes_of_values(values: pa.Array) -> np.ndarray | int:
+    """Bytes of each value of an array, or of any where all have the same."""
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        return np.asarray(pc.binary_length(values).fill_null(0), np.int64)
+    if pa.types.is_list(kind):
+        lengths = np.asarray(pc.list_value_length(values).fill_null(0), np.int64)
+        inner = _bytes_of_values(values.flatten())
+        if isinstance(inner, int):
+            return lengths * inner
+        ends = np.cumsum(lengths)
+        total = np.concatenate([[0], np.cumsum(inner)])
+        return np.asarray(total[ends] - total[ends - lengths], np.int64)
+    if pa.types.is_struct(kind):
+        parts = [_bytes_of_values(values.field(n)) for n in range(kind.num_fields)]
+        return sum(parts[1:], parts[0])
+    return (kind.bit_width + 7) // 8
+
+
+def _brief(schema: pa.Schema) -> str:
+    return ", ".join(f"{f.name}: {f.type}{'' if not f.nullable else '?'}" for f in schema)
+
+
+PLACE: tuple[Column, ...] = (
+    Column("part", pa.int32(), "file of the corpus, in sorted order; first key of the order"),
+    Column(
+        "position",
+        pa.int64(),
+        "record in that file (pages of a dump: see corpora.md); for a passage, record × 65,536 + "
+        "passage; second key of the order",
+    ),
+)
+"""Where a row stands in its corpus."""
+
+
+def record(**fields: pa.DataType) -> pa.DataType:
+    """Return the type of a record without nulls."""
+    return pa.struct([pa.field(name, kind, nullable=False) for name, kind in fields.items()])
+
+
+def list_of(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a list without nulls."""
+    return pa.list_(pa.field("item", kind, nullable=False))
