@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,19 @@ def test_the_card_says_what_it_is(tables, tmp_path: Path) -> None:
     train_predictor(*tables, options(judged_terms="held"), AxiomsConfig(), tmp_path / "held")
     card = (tmp_path / "held" / "card.md").read_text()
     assert "relevant to it; of their terms, those that the document holds.\n" in card
+
+
+def test_the_code_of_the_card_runs(tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train_predictor(*tables, options(), AxiomsConfig(stm_2_threshold=0.25), tmp_path / "predictor")
+    monkeypatch.chdir(tmp_path / "predictor")
+    write(Path("axiom_values.parquet"), [row(0, 0, rank=1), row(0, 1, rank=9)])
+    [code] = re.findall(r"```python\n(.*?)```", Path("card.md").read_text(), re.DOTALL)
+    assert "stm_2_threshold=0.25)" in code
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert 0 <= names["probability"] <= 1
+    swapped = names["preferences"](names["values"], np.array([1]), np.array([0]), stm_2_threshold=0.25)
+    assert load_predictor(".").probabilities(swapped)[0] == 1 - names["probability"]
 
 
 def test_a_damaged_predictor_is_refused(tables, tmp_path: Path) -> None:

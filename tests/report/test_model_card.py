@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -103,3 +105,16 @@ def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> N
     with pytest.raises(InputError, match="Train it again"):
         export_model(trained, trained, FACTS, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_code_of_the_card_runs(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from irpretrain.models.cross_encoder import CrossEncoder
+
+    CrossEncoder.from_encoder(tiny_encoder, "pooled").save(tmp_path / "model")
+    monkeypatch.chdir(tmp_path / "model")
+    [code] = re.findall(r"```python\n(.*?)```", write_card(FACTS, RECORD), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["score"].ndim == 0

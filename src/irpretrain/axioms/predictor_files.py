@@ -63,7 +63,9 @@ def write_predictor(
         for name, content in ((CONFIG_FILE, record), (SCORES_FILE, scores)):
             text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
             (folder / name).write_text(text + "\n", encoding="utf-8")
-        (folder / CARD_FILE).write_text(_card(scores, options, versions), encoding="utf-8")
+        (folder / CARD_FILE).write_text(
+            _card(scores, options, versions, axioms.stm_2_threshold), encoding="utf-8"
+        )
 
 
 def _scores(outcomes: Sequence[Outcome], read: Mapping[str, Any], options: PredictorConfig) -> dict[str, Any]:
@@ -118,14 +120,16 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _card(scores: Mapping[str, Any], options: PredictorConfig, versions: Mapping[str, str]) -> str:
+def _card(
+    scores: Mapping[str, Any], options: PredictorConfig, versions: Mapping[str, str], stm_2_threshold: float
+) -> str:
     kind = "boosted trees" if options.model == "boosted" else "a random forest"
     negatives = SETTINGS[options.setting].format(rank=options.setting_iv_rank)
     limited = options.setting == "IV" and options.setting_iv_judged == "limited"
     return f"""# Preference predictor: {options.label}
 
-Tells which of two queries a document answers better, from the preferences of axioms (ARES, Chen et al., SIGIR 2022,
-section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} trees, depth {
+Chooses the better of two queries for a document by the preferences of axioms (ARES, Chen et al., SIGIR 2022,
+section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} trees of depth {
         options.depth
     } at most.
 
@@ -134,42 +138,46 @@ section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {options.trees} tre
         f"; only those of RANK {options.setting_iv_rank} or less" if limited else ""
     }{"; of their terms, those that the document holds" if options.judged_terms == "held" else ""}.
 - Worse queries (setting {options.setting}): {negatives}; one for each better query.
-  Pseudo-queries are those of the collection `{options.collection}`.
-- Pairs: {scores["pairs"]:,} of {
-        scores["documents"]:,} documents; the test part, which no model has learnt from, has
+  The pseudo-queries are from the collection `{options.collection}`.
+- Pairs: {scores["pairs"]:,} of {scores["documents"]:,} documents. The test part, which no model has seen, has
   {scores["test_pairs"]:,} of {scores["test_documents"]:,} documents.
-- Axioms it looks at: {", ".join(scores["axioms"])}.
+- Axioms: {", ".join(scores["axioms"])}.
 
 ## Quality
 AUC on the test part: {_shown(scores["auc"], 4)} (95 % interval by resampling documents:
 {_shown(scores["auc_low"], 4)} to {_shown(scores["auc_high"], 4)}). Mean over {len(scores["seeds"])} seed(s):
-{_shown(scores["auc_mean"], 4)}. A majority vote of the same axioms has {
-        _shown(scores["auc_of_majority"], 4)
-    }.
+{_shown(scores["auc_mean"], 4)}. Majority vote of the same axioms: {_shown(scores["auc_of_majority"], 4)}.
 
 | axiom | importance | effect | AUC alone | prefers judged | neither | prefers pseudo |
 |---|---|---|---|---|---|---|
 {_axiom_rows(scores)}
 
-Importance is the sum of the gain of an axiom's splits, divided by the largest. The effect is the mean over all pairs
-of how much more probable a query becomes if this axiom prefers it instead of the other, all else as it is; -1 to 1.
-Shares are those of all pairs.
+Importance: the total gain of an axiom's splits, divided by the largest. Effect: the mean over all pairs of the
+probability if this axiom prefers a query, minus the probability if it prefers the other query (-1 to 1; the other
+axioms stay as they are). The last three columns are shares of all pairs.
 {_against(scores, options)}
 ## How to apply it
-    from irpretrain.axioms.effects import effects
+Run this in the predictor's directory, with irpretrain installed. `axiom_values.parquet` stands for a table of axiom
+values, such as the files of `results/axioms`; rows 0 and 1 are two queries of one document.
+
+```python
+import numpy as np
+import pyarrow.parquet as pq
+
 from irpretrain.axioms.predictor import load_predictor
-    from irpretrain.axioms.preferences import larger_is_better, preferences
+from irpretrain.axioms.preferences import larger_is_better, preferences
 
-    features = preferences(larger_is_better(rows), first, second, stm_2_threshold)
-    load_predictor("this directory").probabilities(features)
+values = larger_is_better(pq.read_table("axiom_values.parquet"))
+features = preferences(values, np.array([0]), np.array([1]), stm_2_threshold={stm_2_threshold})
+probability = load_predictor(".").probabilities(features)[0]  # that the first query is the better one
+```
 
-`rows` is a table of axiom values, `first` and `second` are rows of two queries of one document. Swapping the two
-gives 1 - p; queries that no axiom tells apart have 0.5. `model.json` is XGBoost's own format, and the trees by
-themselves answer without that symmetry.
+Swapping the two queries gives 1 - p. Queries that no axiom tells apart have 0.5. `model.json` is XGBoost's own format;
+the trees alone are not symmetric in this way.
 
 ## Limits
-It has learnt to tell people's queries from drawn words, which is not the same as to tell a better query from a worse
-one: whatever gives a pseudo-query away counts as evidence. Its test documents come from the same data set.
+The predictor has learnt to tell people's queries from drawn words. This is not the same as telling better queries from
+worse ones: any mark of a pseudo-query counts as evidence. Its test documents come from the same data set.
 """
 
 
@@ -193,11 +201,11 @@ def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
         return ""
     lines = "\n".join(f"- {axiom}: it prefers the query that {axiom} does not." for axiom in turned)
     by_rank = (
-        f"\nSetting {options.setting} chooses negative queries by RANK, which by itself can make a good RANK a mark of "
-        "them.\n"
+        f"\nSetting {options.setting} chooses negative queries by RANK, so a good RANK can mark a negative "
+        "query.\n"
     )
     return (
-        f"\nIn the mean over all pairs, this predictor speaks against an axiom:\n{lines}\n"
+        f"\nOn average over all pairs, this predictor goes against an axiom:\n{lines}\n"
         f"{'' if options.setting == 'I' else by_rank}"
     )
 
