@@ -144,22 +144,22 @@ rule downstream:
 
 rule attributions:
     input:
-        plan.attributions.pages,
+        plan.targets.views("attributions"),
 
 
 rule weight_distributions:
     input:
-        plan.weight_views.figures,
+        plan.targets.views("weight_distributions"),
 
 
 rule term_weight_pages:
     input:
-        plan.weight_views.pages,
+        plan.targets.views("term_weight_pages"),
 
 
 rule query_pages:
     input:
-        plan.query_pages.pages,
+        plan.targets.views("query_pages"),
 
 
 internals.refuse_unknown_targets(workflow, plan.targets.faults)

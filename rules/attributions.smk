@@ -5,10 +5,10 @@ rule write_attributions:
     input:
         models=plan.attributions.model_files_of_page,
         runs=plan.attributions.runs,
-        first_stage=plan.attributions.first_stage,
+        first_stage=plan.file(paths.FIRST_STAGE_RUN, "attributions"),
         documents=plan.of_dataset(paths.DOCUMENTS, "attributions"),
-        queries=plan.dataset_file(paths.QUERIES, "attributions"),
-        qrels=plan.dataset_file(paths.QRELS, "attributions"),
+        queries=plan.file(paths.QUERIES, "attributions"),
+        qrels=plan.file(paths.QRELS, "attributions"),
     output:
         page=paths.ATTRIBUTIONS,
         meta=sidecar(paths.ATTRIBUTIONS),

@@ -212,8 +212,8 @@ use rule compute_axioms as compute_judged_axioms with:
 
 rule train_predictor:
     input:
-        judged=plan.axioms.predictor_judged,
-        pseudo=plan.axioms.predictor_pseudo,
+        judged=plan.file(paths.JUDGED_AXIOMS, "predictors", terms="judged_terms"),
+        pseudo=plan.of_dataset(paths.AXIOMS, "predictors"),
     output:
         scores=paths.PREDICTOR_SCORES,
         model=paths.PREDICTOR_MODEL,
@@ -241,7 +241,7 @@ rule train_predictor:
 
 rule choose_diagnosis_pairs:
     input:
-        values=plan.diagnoses.axioms,
+        values=plan.of_collection(paths.AXIOMS, "diagnoses"),
     output:
         pairs=paths.DIAGNOSIS_PAIRS,
         meta=sidecar(paths.DIAGNOSIS_PAIRS),
@@ -264,8 +264,8 @@ rule choose_diagnosis_pairs:
 rule score_diagnosis_pairs:
     input:
         model=plan.diagnoses.model,
-        tokens=plan.diagnoses.tokens,
-        documents=plan.diagnoses.documents,
+        tokens=plan.models.if_given([], plan.of_collection(paths.TOKENS, "diagnoses")),
+        documents=plan.models.if_given(plan.of_collection(paths.DOCUMENTS, "diagnoses"), []),
         pairs=paths.DIAGNOSIS_PAIRS,
     output:
         scores=paths.DIAGNOSIS_SCORES,
@@ -283,7 +283,7 @@ rule score_diagnosis_pairs:
     params:
         options=plan.models.reranking,
         directory=plan.diagnoses.directory,
-        text=plan.models.ranked_text,
+        text=plan.models.if_given(settings("text")),
     script:
         "../scripts/score_diagnosis_pairs.py"
 

@@ -4,7 +4,7 @@
 rule read_corpus:
     input:
         files=plan.corpora.files,
-        sound=plan.corpora.soundness,
+        sound=plan.soundness("corpora"),
     output:
         documents=paths.DOCUMENTS,
         redirects=paths.REDIRECTS,
@@ -19,7 +19,7 @@ rule read_corpus:
         runtime=minutes(240),
     params:
         corpus=plan.corpora.options,
-        source=plan.corpora.source_path,
+        source=plan.source_at("corpora.path"),
         shard=wildcard_number("shard"),
         aids=plan.corpora.aid_states,
     script:
@@ -52,7 +52,7 @@ rule prepare_dataset:
         queries=plan.datasets.queries,
         qrels=plan.datasets.qrels,
         documents=plan.of_dataset(paths.DOCUMENTS),
-        sound=plan.datasets.soundness,
+        sound=plan.soundness("datasets"),
     output:
         queries=paths.QUERIES,
         qrels=paths.QRELS,
@@ -81,7 +81,7 @@ rule prepare_questions:
         questions=plan.datasets.queries,
         answers=plan.datasets.qrels,
         documents=plan.of_dataset(paths.DOCUMENTS),
-        sound=plan.datasets.soundness,
+        sound=plan.soundness("datasets"),
     output:
         queries=paths.QUERIES,
         meta=sidecar(paths.QUERIES),

@@ -5,7 +5,7 @@ table of a paper that shows them."""
 rule prepare_downstream_task:
     input:
         files=plan.downstream.files,
-        sound=plan.downstream.soundness,
+        sound=plan.soundness("downstream_tasks"),
     output:
         examples=paths.TASK_EXAMPLES,
         meta=sidecar(paths.TASK_EXAMPLES),

@@ -4,7 +4,7 @@
 rule evaluate:
     input:
         runs=plan.experiments.files,
-        qrels=plan.dataset_file(paths.QRELS, "experiments"),
+        qrels=plan.file(paths.QRELS, "experiments"),
         apart=plan.datasets.apart_from_used,
         folds=plan.experiments.folds,
     output:
@@ -30,7 +30,7 @@ rule evaluate_depths:
     """Recall of candidates and every re-ranked run, cut to the first candidates (DeepCT, Table 4)."""
     input:
         runs=plan.experiments.files,
-        qrels=plan.dataset_file(paths.QRELS, "experiments"),
+        qrels=plan.file(paths.QRELS, "experiments"),
         apart=plan.datasets.apart_from_used,
     output:
         per_query=paths.DEPTHS,

@@ -3,7 +3,7 @@
 
 rule make_neural_ranker:
     input:
-        statistics=plan.models.neural_statistics,
+        statistics=plan.file(paths.STATISTICS, "models", collection="neural.collection"),
         vectors=plan.models.neural_vectors,
     output:
         model=directory(paths.NEURAL),

@@ -3,7 +3,7 @@
 
 rule pretrain:
     input:
-        encoder=plan.models.encoder_files,
+        encoder=plan.model_files_at("encoder.path"),
         start=plan.models.start,
         groups=plan.models.groups,
         tokens=plan.models.tokens,
@@ -23,7 +23,7 @@ rule pretrain:
         gpu=plan.models.gpus,
     params:
         encoder=settings("encoder"),
-        encoder_directory=plan.models.encoder_directory,
+        encoder_directory=plan.source_at("encoder.path"),
         options=plan.models.training,
         tasks=settings("models.tasks"),
         seed=wildcard_number("seed"),

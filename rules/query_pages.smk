@@ -7,8 +7,8 @@ rule write_query_page:
         runs=plan.query_pages.runs,
         models=plan.query_pages.attributed_files,
         documents=plan.of_dataset(paths.DOCUMENTS, "query_pages"),
-        queries=plan.dataset_file(paths.QUERIES, "query_pages"),
-        qrels=plan.dataset_file(paths.QRELS, "query_pages"),
+        queries=plan.file(paths.QUERIES, "query_pages"),
+        qrels=plan.file(paths.QRELS, "query_pages"),
     output:
         page=paths.QUERY_PAGE,
         meta=sidecar(paths.QUERY_PAGE),

@@ -5,8 +5,8 @@ rankers over words."""
 rule rerank:
     input:
         model=plan.models.files,
-        tokens=plan.models.ranked_tokens,
-        documents=plan.models.ranked_documents,
+        tokens=plan.models.if_given([], plan.of_dataset(paths.TOKENS)),
+        documents=plan.models.if_given(plan.of_dataset(paths.DOCUMENTS), []),
         queries=paths.QUERIES,
         candidates=paths.FIRST_STAGE_RUN,
     output:
@@ -25,7 +25,7 @@ rule rerank:
     params:
         options=plan.models.reranking,
         directory=plan.models.directory,
-        text=plan.models.ranked_text,
+        text=plan.models.if_given(settings("text")),
         snapshot=None,
         checkpoints=paths.CHECKPOINTS,
     script:
@@ -35,7 +35,7 @@ rule rerank:
 use rule rerank as rerank_snapshot with:
     # Zero-shot scores of a model in the middle of its pre-training, for learning curves and to choose among snapshots.
     input:
-        model=plan.models.last_weights,
+        model=paths.PRETRAINED,
         tokens=plan.of_dataset(paths.TOKENS),
         documents=[],
         queries=paths.QUERIES,
@@ -49,7 +49,7 @@ use rule rerank as rerank_snapshot with:
         "results/benchmarks/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.tsv"
     params:
         options=plan.models.reranking,
-        directory=plan.models.last_weights,
+        directory=paths.PRETRAINED,
         text=None,
         snapshot=plan.models.snapshot,
         checkpoints=paths.CHECKPOINTS,
@@ -68,7 +68,7 @@ rule finetune:
         test_documents=plan.datasets.test_documents,
         test_queries=plan.datasets.test_file(paths.QUERIES),
         test_candidates=plan.datasets.test_file(paths.FIRST_STAGE_RUN),
-        apart=plan.datasets.apart_from_training,
+        apart=plan.file(paths.APART, "datasets", used="train_on"),
     output:
         run=paths.FINETUNED_RUN,
         metrics=paths.FINETUNING_METRICS,
@@ -98,9 +98,9 @@ rule finetune:
 rule select_model:
     """Of the snapshots of a pre-training, the one that ranks some held-out queries best."""
     input:
-        model=plan.models.last_weights,
+        model=paths.PRETRAINED,
         runs=plan.models.selection_runs,
-        qrels=plan.dataset_file(paths.QRELS, "models", "select_on.dataset"),
+        qrels=plan.file(paths.QRELS, "models", dataset="select_on.dataset"),
     output:
         model=directory(paths.SELECTED),
         scores=paths.SELECTION_SCORES,

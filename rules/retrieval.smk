@@ -25,7 +25,7 @@ rule index_corpus:
 
 rule search:
     input:
-        index=plan.retrieval.tf_index,
+        index=plan.file(paths.INDEX, "datasets"),
         queries=paths.QUERIES,
     output:
         run=paths.FIRST_STAGE_RUN,
@@ -75,7 +75,7 @@ rule generate_queries:
     """Queries that a model writes for documents, which are then expanded by them."""
     input:
         documents=paths.DOCUMENTS,
-        model=plan.retrieval.generator_files,
+        model=plan.model_files_at("indexes.model"),
     output:
         queries=paths.GENERATED_QUERIES,
         meta=sidecar(paths.GENERATED_QUERIES),
@@ -93,7 +93,7 @@ rule generate_queries:
         gpu=settings("indexes.compute.gpus"),
     params:
         options=settings("indexes", exclude={"times": True, "compute": {"gpus"}}),
-        model=plan.retrieval.generator_directory,
+        model=plan.source_at("indexes.model"),
         text=settings("text"),
         checkpoints=paths.CHECKPOINTS,
     script:
@@ -150,8 +150,8 @@ rule tune_first_stage:
     """Every point of the grid on training queries; the best of them is what the tested queries are searched with."""
     input:
         index=plan.retrieval.tuning_index,
-        queries=plan.dataset_file(paths.QUERIES, "first_stages", "tuned_on"),
-        qrels=plan.dataset_file(paths.QRELS, "first_stages", "tuned_on"),
+        queries=plan.file(paths.QUERIES, "first_stages", dataset="tuned_on"),
+        qrels=plan.file(paths.QRELS, "first_stages", dataset="tuned_on"),
     output:
         tuning=paths.TUNING,
         grid=paths.TUNING_GRID,
@@ -250,9 +250,9 @@ rule build_positions:
 rule search_structured:
     """Weighted bags of words and sequential dependence queries in Indri's query likelihood."""
     input:
-        positions=plan.retrieval.positions,
+        positions=plan.file(paths.POSITIONS, "datasets"),
         queries=paths.QUERIES,
-        weights=plan.retrieval.query_weights,
+        weights=plan.file(paths.QUERY_WEIGHTS, "first_stages", weighting="query_weights"),
     output:
         run=paths.FIRST_STAGE_RUN,
         meta=sidecar(paths.FIRST_STAGE_RUN),

@@ -4,8 +4,8 @@
 rule make_term_targets:
     input:
         documents=plan.of_dataset(paths.DOCUMENTS, "term_weights"),
-        queries=plan.dataset_file(paths.QUERIES, "term_weights"),
-        qrels=plan.dataset_file(paths.QRELS, "term_weights"),
+        queries=plan.file(paths.QUERIES, "term_weights"),
+        qrels=plan.file(paths.QRELS, "term_weights"),
     output:
         targets=paths.TERM_TARGETS,
         meta=sidecar(paths.TERM_TARGETS),
@@ -59,8 +59,8 @@ rule train_term_weights:
 rule train_word_vector_weights:
     input:
         targets=paths.TERM_TARGETS,
-        vectors=plan.term_weights.vectors,
-        statistics=plan.term_weights.statistics,
+        vectors=plan.term_weights.if_model("word-vectors", paths.VECTORS),
+        statistics=plan.term_weights.if_model("word-vectors", paths.STATISTICS),
         folds=plan.term_weights.folds,
     output:
         model=directory(paths.TERM_MODEL),
@@ -86,9 +86,9 @@ rule weigh_documents:
     input:
         documents=paths.DOCUMENTS,
         model=plan.term_weights.model_of_all,
-        vectors=plan.term_weights.vectors,
-        statistics=plan.term_weights.statistics,
-        targets=plan.term_weights.oracle_targets,
+        vectors=plan.term_weights.if_model("word-vectors", paths.VECTORS),
+        statistics=plan.term_weights.if_model("word-vectors", paths.STATISTICS),
+        targets=plan.term_weights.if_model("oracle", paths.TERM_TARGETS),
     output:
         weights=paths.TERM_WEIGHTS,
         meta=sidecar(paths.TERM_WEIGHTS),
@@ -117,9 +117,9 @@ rule weigh_queries:
         queries=paths.QUERIES,
         model=plan.term_weights.models_of_folds,
         folds=plan.term_weights.weighed_folds,
-        vectors=plan.term_weights.vectors,
-        statistics=plan.term_weights.statistics,
-        targets=plan.term_weights.oracle_targets,
+        vectors=plan.term_weights.if_model("word-vectors", paths.VECTORS),
+        statistics=plan.term_weights.if_model("word-vectors", paths.STATISTICS),
+        targets=plan.term_weights.if_model("oracle", paths.TERM_TARGETS),
     output:
         weights=paths.QUERY_WEIGHTS,
         meta=sidecar(paths.QUERY_WEIGHTS),

@@ -42,7 +42,7 @@ rule merge_counts:
 rule store_tokens:
     input:
         documents=paths.DOCUMENTS,
-        encoder=plan.models.encoder_files,
+        encoder=plan.model_files_at("encoder.path"),
     output:
         tokens=directory(paths.TOKENS),
         meta=sidecar(paths.TOKENS),
@@ -57,7 +57,7 @@ rule store_tokens:
     params:
         text=settings("text"),
         encoder=settings("encoder"),
-        encoder_directory=plan.models.encoder_directory,
+        encoder_directory=plan.source_at("encoder.path"),
         positions=plan.corpora.needs_positions,
     script:
         "../scripts/store_tokens.py"

@@ -51,8 +51,8 @@ rule write_term_weight_page:
         vectors=plan.weight_views.page_vectors,
         runs=plan.weight_views.page_runs,
         documents=plan.of_dataset(paths.DOCUMENTS, "term_weight_pages"),
-        queries=plan.dataset_file(paths.QUERIES, "term_weight_pages"),
-        qrels=plan.dataset_file(paths.QRELS, "term_weight_pages"),
+        queries=plan.file(paths.QUERIES, "term_weight_pages"),
+        qrels=plan.file(paths.QRELS, "term_weight_pages"),
     output:
         page=paths.TERM_WEIGHT_PAGE,
         meta=sidecar(paths.TERM_WEIGHT_PAGE),

@@ -44,14 +44,12 @@ def test_a_data_set_that_trains_on_another_is_tested_whole():
     assert plan.datasets.training_documents(job) == ["results/tokens/wiki/0", "results/tokens/wiki/1"]
     assert plan.datasets.test_documents(job) == ["results/tokens/web/0"]
     assert plan.datasets.test_file("{dataset}.{candidates}")(job) == "news.bm25"
-    assert plan.datasets.apart_from_training(job) == "results/datasets/news/apart-from-train.json"
 
 
 def test_under_cross_validation_nothing_else_is_tested():
     job = W(dataset="news", candidates="bm25", model="base")
     assert plan_of().datasets.test_documents(job) == []
     assert plan_of().datasets.test_file("{dataset}")(job) == []
-    assert plan_of().datasets.apart_from_training(job) == []
 
 
 def test_an_experiment_waits_for_the_proof_that_its_queries_did_not_train():

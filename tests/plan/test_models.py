@@ -63,15 +63,13 @@ def test_snapshots_have_runs_and_the_last_step_too_where_a_data_set_chooses():
     assert selecting.snapshot(W(model="prop", step="10")) is None, "its weights are the model's own"
 
 
-def test_a_given_re_ranker_reads_documents_and_others_their_tokens():
+def test_what_a_given_re_ranker_reads_others_do_not():
     models = plan_of(GIVEN).models
-    assert models.ranked_tokens(W(model="prop", dataset="news")) == ["results/tokens/web/0"]
-    assert models.ranked_documents(W(model="prop", dataset="news")) == []
-    assert models.ranked_text(W(model="prop")) is None
-    assert models.ranked_tokens(W(model="mono", dataset="news")) == []
-    assert models.ranked_documents(W(model="mono", dataset="news")) == [
-        "results/corpora/web/documents-0.parquet"
-    ]
+    read = models.if_given(lambda wildcards: [f"documents of {wildcards.dataset}"], [])
+    assert read(W(model="mono", dataset="news")) == ["documents of news"]
+    assert read(W(model="prop", dataset="news")) == []
+    assert models.if_given({"a": 1})(W(model="mono")) == {"a": 1}
+    assert models.if_given({"a": 1})(W(model="prop")) is None
 
 
 def test_memory_of_a_fine_tuning_follows_the_pieces_of_a_step():

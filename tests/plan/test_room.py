@@ -42,9 +42,18 @@ def test_files_of_a_collection_keep_the_other_wildcards_of_the_job():
 
 def test_files_of_the_data_set_that_a_job_or_its_entry_names():
     assert plan_of().of_dataset("{dataset}/{corpus}-{shard}")(W(dataset="news")) == ["news/web-0"]
-    assert plan_of().dataset_file("{dataset}.txt", "experiments")(W(experiment="main")) == "news.txt"
+    assert plan_of().file("{dataset}.txt", "experiments")(W(experiment="main")) == "news.txt"
     tuned = plan_of("first_stages: {deep: {depth: null, tuned_on: news}}")
-    assert tuned.dataset_file("{dataset}.txt", "first_stages", "tuned_on")(W(candidates="deep")) == "news.txt"
+    assert tuned.file("{dataset}.txt", "first_stages", dataset="tuned_on")(W(candidates="deep")) == "news.txt"
+
+
+def test_a_path_takes_keys_of_the_entry_then_wildcards_of_the_job_then_names_of_the_entry():
+    file = plan_of().file("{candidates}/{model}/{dataset}", "experiments", model="seeds")
+    assert file(W(experiment="main", model="prop", dataset="other")) == "bm25/[3]/other"
+
+
+def test_a_path_with_a_key_that_is_null_is_nothing():
+    assert plan_of().file("{collection}", "models")(W(model="base")) == []
 
 
 def test_an_embedded_asset_is_read_from_its_verified_copy_and_other_files_where_they_are():

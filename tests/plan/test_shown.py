@@ -47,10 +47,10 @@ def test_the_target_of_a_paper_makes_its_report_and_is_refused_where_it_is_left_
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        (lambda plan: plan.attributions.pages, "no page of attributions"),
-        (lambda plan: plan.query_pages.pages, "no page of queries"),
-        (lambda plan: plan.weight_views.pages, "no page of term weights"),
-        (lambda plan: plan.weight_views.figures, "no distribution of weights"),
+        (lambda plan: plan.targets.views("attributions"), "no page of attributions"),
+        (lambda plan: plan.targets.views("query_pages"), "no page of queries"),
+        (lambda plan: plan.targets.views("term_weight_pages"), "no page of term weights"),
+        (lambda plan: plan.targets.views("weight_distributions"), "no distribution of weights"),
         (lambda plan: plan.downstream.tables, "runs no task beside retrieval"),
     ],
     ids=["attributions", "query_pages", "term_weight_pages", "weight_distributions", "downstream"],

@@ -19,7 +19,7 @@ NO_VALUES = {"threads", "memory_mb"}
 
 
 class Axioms(Room):
-    """Jobs of a collection's axioms, and of a predictor."""
+    """Jobs of a collection's axioms."""
 
     def rank_options(self) -> dict[str, Any]:
         """BM25 of RANK, for which postings keep bounds of scores."""
@@ -41,18 +41,6 @@ class Axioms(Room):
         """Whether the terms of a query that its document lacks are left out."""
         return wildcards.terms == "held"
 
-    def predictor_judged(self, wildcards: Wildcards) -> str:
-        predictor = self.config.predictors[wildcards.predictor]
-        return paths.JUDGED_AXIOMS.format(
-            collection=predictor.collection, dataset=predictor.dataset, terms=predictor.judged_terms
-        )
-
-    def predictor_pseudo(self, wildcards: Wildcards) -> list[str]:
-        """Axiom values of the pseudo-queries of the documents that a predictor's data set judges."""
-        predictor = self.config.predictors[wildcards.predictor]
-        corpus = self.config.datasets[predictor.dataset].corpus
-        return self.each_shard(paths.AXIOMS, [corpus], collection=predictor.collection)
-
 
 @dataclass(frozen=True, eq=False)
 class Diagnoses(Room):
@@ -60,22 +48,11 @@ class Diagnoses(Room):
 
     models: Models
 
-    def axioms(self, wildcards: Wildcards) -> list[str]:
-        collection = self.config.diagnoses[wildcards.diagnosis].collection
-        return self._shards(paths.AXIOMS, wildcards, collection=collection)
-
     def model(self, wildcards: Wildcards) -> Input:
         return self.models.final_files(wildcards.model, self._seed(wildcards))
 
     def directory(self, wildcards: Wildcards) -> str:
         return self.models.final(wildcards.model, self._seed(wildcards))
-
-    def tokens(self, wildcards: Wildcards) -> list[str]:
-        """Token stores, for models with the encoder's tokenizer; others read the documents."""
-        return [] if self.models.is_given(wildcards.model) else self._shards(paths.TOKENS, wildcards)
-
-    def documents(self, wildcards: Wildcards) -> list[str]:
-        return self._shards(paths.DOCUMENTS, wildcards) if self.models.is_given(wildcards.model) else []
 
     def scores(self, wildcards: Wildcards) -> list[str]:
         return [
@@ -90,7 +67,3 @@ class Diagnoses(Room):
 
     def _seed(self, wildcards: Wildcards) -> int:
         return self.config.diagnoses[wildcards.diagnosis].seed
-
-    def _shards(self, template: str, wildcards: Wildcards, **others: str) -> list[str]:
-        corpora = self.config.collections[self.config.diagnoses[wildcards.diagnosis].collection]
-        return self.each_shard(template, corpora, **others)

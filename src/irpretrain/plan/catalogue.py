@@ -10,7 +10,7 @@ from irpretrain.catalogue.entry import Entry
 from irpretrain.catalogue.folders import data_folders, folder_of
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, plain
+from irpretrain.plan.room import Room, each, plain
 
 
 class Catalogue(Room):
@@ -47,7 +47,7 @@ class Catalogue(Room):
         return [entry for entry in self.entries if self._present(entry)]
 
     def reports(self, wildcards: Wildcards | None = None) -> list[str]:
-        return [paths.CATALOGUE_REPORT.format(entry=entry) for entry in self.present()]
+        return each(paths.CATALOGUE_REPORT, self.present())
 
     def _present(self, entry: str) -> list[str]:
         """The files of an entry that are there, by their paths in the data folder."""

@@ -23,19 +23,12 @@ class Corpora(Room):
     def options(self, wildcards: Wildcards) -> Any:
         return described(self.config.corpora[wildcards.corpus])
 
-    def source_path(self, wildcards: Wildcards) -> str:
-        """A function, because Snakemake would look for wildcards in a path that stood in the rule itself."""
-        return self.source(self.config.corpora[wildcards.corpus].path)
-
     def files(self, wildcards: Wildcards) -> Input:
         """The corpus's files, so that a changed one reruns what is made of it."""
         path = self.config.corpora[wildcards.corpus].path
         return (
             self.source(path) if is_embedded(path) else strings(corpus_files(self.config, wildcards.corpus))
         )
-
-    def soundness(self, wildcards: Wildcards) -> list[str]:
-        return self.sound(self.config.corpora[wildcards.corpus])
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name. As inputs, 15 GB of spam rankings would be hashed for each

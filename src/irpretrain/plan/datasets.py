@@ -19,7 +19,7 @@ from irpretrain.config.usage import (
 from irpretrain.corpora.files import list_files
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Input, Room, described, first_stage_run, strings, without
+from irpretrain.plan.room import Input, Room, described, each, first_stage_run, strings, without
 
 ENTITY_QUESTIONS = 22_036
 """Of the data set of that name (ARES); taken where a configuration does not say how many questions there are."""
@@ -38,9 +38,6 @@ class Datasets(Room):
 
     def qrels(self, wildcards: Wildcards) -> list[str]:
         return self.files_of(self._dataset_of(wildcards).qrels)
-
-    def soundness(self, wildcards: Wildcards) -> list[str]:
-        return self.sound(self._dataset_of(wildcards))
 
     def given_folds(self, wildcards: Wildcards) -> Input:
         """The file that gives the folds, where one does."""
@@ -99,11 +96,6 @@ class Datasets(Room):
         uses = [use for use in self._query_uses if use.experiment == wildcards.experiment]
         return sorted({paths.APART.format(dataset=use.tested, used=use.dataset) for use in uses})
 
-    def apart_from_training(self, wildcards: Wildcards) -> Input:
-        """The proof that the data set which trains holds no tested query; training waits for it."""
-        used = self._dataset_of(wildcards).train_on
-        return [] if used is None else paths.APART.format(dataset=wildcards.dataset, used=used)
-
     def keys_of_use(self, wildcards: Wildcards) -> list[str]:
         """Keys of the configuration that name a data set whose queries are used, where another is tested."""
         pair = (wildcards.used, wildcards.dataset)
@@ -114,7 +106,7 @@ class Datasets(Room):
         names = (wildcards.used, wildcards.dataset)
         if any(self.config.datasets[name].by_answers for name in names):
             return []
-        return [paths.QRELS.format(dataset=name) for name in names]
+        return each(paths.QRELS, names)
 
     def compared_documents(self, wildcard: str) -> Callable[[Wildcards], list[str]]:
         """Return the documents of the data set that a wildcard names, where judgements are compared.

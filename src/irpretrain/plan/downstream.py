@@ -9,7 +9,7 @@ from irpretrain.config.usage import active_downstream
 from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, described, plain
+from irpretrain.plan.room import Room, described, each, plain
 from irpretrain.report.naming import model_label
 
 
@@ -29,9 +29,6 @@ class Downstream(Room):
 
     def files(self, wildcards: Wildcards) -> list[str]:
         return [path for files in self.sources(wildcards).values() for path in files]
-
-    def soundness(self, wildcards: Wildcards) -> list[str]:
-        return self.sound(self.config.downstream_tasks[wildcards.task])
 
     def training(self, wildcards: Wildcards) -> Any:
         return plain(self._training(wildcards.task))
@@ -89,4 +86,4 @@ class Downstream(Room):
                 "the configuration runs no task beside retrieval; lay configs/downstream.yaml over it, or add one "
                 f"under downstream{missing}"
             )
-        return [paths.TASK_TABLE.format(experiment=name) for name in names]
+        return each(paths.TASK_TABLE, names)

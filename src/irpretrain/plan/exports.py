@@ -11,7 +11,7 @@ from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
 from irpretrain.plan.catalogue import Catalogue
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, is_embedded, plain
+from irpretrain.plan.room import Room, each, is_embedded, plain
 from irpretrain.plan.shown import Shown
 
 
@@ -37,7 +37,7 @@ class Exports(Room):
         """Scores of every experiment that tests a model."""
         experiments = self.config.experiments
         tested = [name for name in self.shown.scored if wildcards.model in experiments[name].models]
-        return [paths.SCORES.format(experiment=name) for name in tested]
+        return each(paths.SCORES, tested)
 
     def card(self, wildcards: Wildcards) -> dict[str, Any]:
         """Fields of report.model_card.CardFacts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -57,19 +58,6 @@ class Models(Room):
     def files(self, wildcards: Wildcards) -> Input:
         return self.final_files(wildcards.model, wildcards.seed)
 
-    def last_weights(self, wildcards: Wildcards) -> str:
-        """The directory of a pre-training, with its snapshots."""
-        return paths.PRETRAINED.format(model=wildcards.model, seed=wildcards.seed)
-
-    # The encoder that everything starts from
-
-    def encoder_files(self, wildcards: Wildcards) -> Input:
-        return self.model_files(self.config.encoder.path)
-
-    def encoder_directory(self, wildcards: Wildcards) -> str:
-        """A function, because Snakemake would look for wildcards in a path that stood in the rule itself."""
-        return self.source(self.config.encoder.path)
-
     # Pre-training
 
     def start(self, wildcards: Wildcards) -> Input:
@@ -84,12 +72,8 @@ class Models(Room):
         ]
 
     def tokens(self, wildcards: Wildcards) -> list[str]:
-        model = self.config.models[wildcards.model]
-        return (
-            self.each_shard(paths.TOKENS, self.config.collections[str(model.collection)])
-            if model.tasks
-            else []
-        )
+        tasks = self.config.models[wildcards.model].tasks
+        return self.of_collection(paths.TOKENS, "models")(wildcards) if tasks else []
 
     def training(self, wildcards: Wildcards) -> Any:
         return plain(self._training(wildcards.model))
@@ -109,28 +93,25 @@ class Models(Room):
 
     # Rankers over words
 
-    def neural_statistics(self, wildcards: Wildcards) -> str:
-        return paths.STATISTICS.format(collection=self._neural(wildcards).collection)
-
     def neural_vectors(self, wildcards: Wildcards) -> Input:
         """The word vectors that a ranker begins with, if it does."""
-        neural = self._neural(wildcards)
-        return paths.VECTORS.format(collection=neural.collection) if neural.needs_vectors else []
-
-    def _neural(self, wildcards: Wildcards) -> Any:
-        return self.config.models[wildcards.model].neural
+        neural = self.config.models[wildcards.model].neural
+        needed = neural is not None and neural.needs_vectors
+        return self.file(paths.VECTORS, "models", collection="neural.collection")(wildcards) if needed else []
 
     # Re-ranking
 
-    def ranked_tokens(self, wildcards: Wildcards) -> list[str]:
-        """The token store, for models with the encoder's tokenizer; others read the documents, see the next two."""
-        return [] if self.is_given(wildcards.model) else self.of_dataset(paths.TOKENS)(wildcards)
+    def if_given(self, value: Any, otherwise: Any = None) -> Callable[[Wildcards], Any]:
+        """Return what a job reads, or takes, by whether its model is a re-ranker given by its path.
 
-    def ranked_documents(self, wildcards: Wildcards) -> list[str]:
-        return self.of_dataset(paths.DOCUMENTS)(wildcards) if self.is_given(wildcards.model) else []
+        Given re-rankers read documents; others read word pieces of the encoder's tokenizer.
+        """
 
-    def ranked_text(self, wildcards: Wildcards) -> Any:
-        return self.settings("text") if self.is_given(wildcards.model) else None
+        def chosen(wildcards: Wildcards) -> Any:
+            part = value if self.is_given(wildcards.model) else otherwise
+            return part(wildcards) if callable(part) else part
+
+        return chosen
 
     def reranking(self, wildcards: Wildcards) -> Any:
         """How a model's candidates are scored; rules without the wildcard `regime` score models as pre-trained."""

@@ -9,8 +9,6 @@ from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.query_page_consistency import can_attribute
 from irpretrain.config.query_pages import QueryPageConfig, ShownRankingConfig
 from irpretrain.config.usage import first_stage_names
-from irpretrain.errors import ConfigError
-from irpretrain.plan import paths
 from irpretrain.plan.experiments import Cell, Experiments
 from irpretrain.plan.models import Models
 from irpretrain.plan.requests import Wildcards
@@ -24,14 +22,6 @@ class Attributions(Room):
 
     models: Models
     experiments: Experiments
-
-    def pages(self, wildcards: Wildcards) -> list[str]:
-        """Every page that the configuration asks for; ConfigError where it asks for none."""
-        return asked_pages(self.config.attributions, "attributions", "attributions", paths.ATTRIBUTIONS)
-
-    def first_stage(self, wildcards: Wildcards) -> str:
-        page = self._page(wildcards)
-        return first_stage_run(page.dataset, page.candidates)
 
     def model_files_of_page(self, wildcards: Wildcards) -> list[str]:
         page = self._page(wildcards)
@@ -70,10 +60,6 @@ class QueryPages(Room):
 
     models: Models
     experiments: Experiments
-
-    def pages(self, wildcards: Wildcards) -> list[str]:
-        """Every page that the configuration asks for; ConfigError where it asks for none."""
-        return asked_pages(self.config.query_pages, "queries", "query_pages", paths.QUERY_PAGE)
 
     def label(self, wildcards: Wildcards) -> str:
         page = self._page(wildcards)
@@ -123,12 +109,3 @@ class QueryPages(Room):
 
     def _page(self, wildcards: Wildcards) -> QueryPageConfig:
         return self.config.query_pages[wildcards.page]
-
-
-def asked_pages(entries: dict[str, Any], what: str, section: str, template: str) -> list[str]:
-    """Return the pages of a section; ConfigError where it has none."""
-    if not entries:
-        raise ConfigError(
-            f"the configuration asks for no page of {what} whose files are there; add one under {section}"
-        )
-    return [template.format(page=page) for page in entries]

@@ -33,9 +33,6 @@ class Retrieval(Room):
         template = paths.INDEX if index == TF_INDEX else paths.WEIGHTED_INDEX
         return template.format(index=index, corpus=corpus)
 
-    def tf_index(self, wildcards: Wildcards) -> str:
-        return self.index_of(TF_INDEX, wildcards.dataset)
-
     def vectors(self, wildcards: Wildcards) -> list[str]:
         """Weights of a corpus's terms, all shards."""
         return self.each_shard(paths.INDEX_VECTORS, [wildcards.corpus], index=wildcards.index)
@@ -52,17 +49,6 @@ class Retrieval(Room):
         return paths.GENERATED_QUERIES.format(
             index=wildcards.index, corpus=wildcards.corpus, shard=wildcards.shard
         )
-
-    def generator_files(self, wildcards: Wildcards) -> Input:
-        """The files of the model that writes queries, so that a changed one writes anew."""
-        return self.model_files(self._generator(wildcards))
-
-    def generator_directory(self, wildcards: Wildcards) -> str:
-        return self.source(self._generator(wildcards))
-
-    def _generator(self, wildcards: Wildcards) -> str:
-        model: str = self.entry("indexes", wildcards).model
-        return model
 
     # First stages
 
@@ -85,16 +71,6 @@ class Retrieval(Room):
     def tuning(self, wildcards: Wildcards) -> Input:
         """Where a first stage's parameters are chosen, for those that are tuned."""
         return self._tuning(wildcards.candidates) or []
-
-    def positions(self, wildcards: Wildcards) -> str:
-        return paths.POSITIONS.format(corpus=self.config.datasets[wildcards.dataset].corpus)
-
-    def query_weights(self, wildcards: Wildcards) -> Input:
-        """Weights of the queries' terms, for first stages that have them."""
-        weights = self._stage(wildcards).query_weights
-        if weights is None:
-            return []
-        return paths.QUERY_WEIGHTS.format(weighting=weights, dataset=wildcards.dataset)
 
     def structured_options(self, wildcards: Wildcards) -> Any:
         """What decides a search with structured queries, beside what is the first stage's own."""

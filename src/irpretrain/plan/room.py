@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -18,11 +19,14 @@ from irpretrain.corpora.registry import format_module
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
 
+T = TypeVar("T")
 Input = str | list[str]
 """A file or files that a job reads under one name; an empty list for nothing."""
 Files = Callable[[Wildcards], list[str]]
 """The files that a job reads, by its wildcards."""
 
+WILDCARD = re.compile(r"\{(\w+)\}")
+SHARD = {"corpus", "shard"}
 ENTRY_WILDCARDS = {
     "corpora": "corpus",
     "collections": "collection",
@@ -85,6 +89,21 @@ class Room:
 
     # Files that the configuration names
 
+    def source_at(self, key: str) -> Callable[[Wildcards], str]:
+        """Return where the path lies that a part of the configuration names.
+
+        A function, because Snakemake would look for wildcards in a path that stood in the rule itself.
+        """
+        return self._of_setting(key, self.source)
+
+    def model_files_at(self, key: str) -> Callable[[Wildcards], Input]:
+        """Return the files of the model that a part of the configuration names."""
+        return self._of_setting(key, self.model_files)
+
+    def _of_setting(self, key: str, function: Callable[[str], T]) -> Callable[[Wildcards], T]:
+        value = self.settings(key)
+        return lambda wildcards: function(value(wildcards) if callable(value) else value)
+
     def source(self, path: str) -> str:
         """Return where a path of the configuration lies: the verified copy of an embedded asset, or the path itself."""
         return paths.INPUT.format(asset=resolve(path)[1]) if is_embedded(path) else path
@@ -100,52 +119,69 @@ class Room:
         suffixes = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
         return [*copies, *strings(given_files(others, suffixes))]
 
+    def soundness(self, section: str) -> Files:
+        """Return what must be so before the files of a job's entry are read, where they come from the catalogue."""
+        return lambda wildcards: self.sound(self.entry(section, wildcards))
+
     def sound(self, section: Any) -> list[str]:
-        """Return what must be so before the files of a section are read that comes from the catalogue."""
+        """Return the proof that the files of a section are the published ones, where these come from the catalogue."""
         return [paths.CATALOGUE_SOUND.format(entry=section.entry)] if section.entry else []
 
-    # Shards of corpora
+    # Files of other jobs
 
-    def each_shard(self, template: str, corpora: Iterable[str], **wildcards: object) -> list[str]:
-        """Return a file of every shard of some corpora, in their order; `wildcards` are the path's other ones."""
-        return [
-            template.format(corpus=corpus, shard=shard, **wildcards)
-            for corpus in corpora
-            for shard in range(self.config.corpora[corpus].shards)
-        ]
+    def file(self, template: str, section: str, **keys: str) -> Callable[[Wildcards], Input]:
+        """Return a path filled in with a job's wildcards, and for the others with keys of the entry that the job names.
 
-    def of_collection(self, template: str) -> Files:
-        """Return a file of every shard of a job's collection."""
+        Args:
+            template: of irpretrain.plan.paths.
+            section: the entry's.
+            keys: wildcard of the path → key of the entry, where the entry calls it otherwise.
+
+        Returns:
+            A function of a job's wildcards; it returns nothing where such a key is null.
+        """
+        needed = set(WILDCARD.findall(template))
+
+        def filled(wildcards: Wildcards) -> Input:
+            names = self._names(needed, section, wildcards, **keys)
+            return [] if None in names.values() else template.format_map(names)
+
+        return filled
+
+    def of_collection(self, template: str, section: str = "collections") -> Files:
+        """Return a file of every shard of the collection that a job, or its entry of a section, names."""
+        needed = {"collection", *WILDCARD.findall(template)} - SHARD
 
         def files(wildcards: Wildcards) -> list[str]:
-            corpora = self.config.collections[wildcards.collection]
-            return self.each_shard(template, corpora, **_others(wildcards))
+            names = self._names(needed, section, wildcards)
+            return self.each_shard(template, self.config.collections[names["collection"]], **names)
 
         return files
 
     def of_dataset(self, template: str, section: str = "datasets") -> Files:
-        """Return a file of every shard of the corpus that a job's data set judges; the data set is the job's wildcard,
-        or that of its entry in another section."""
+        """Return a file of every shard of the corpus of the data set that a job, or its entry of a section, names."""
+        needed = {"dataset", *WILDCARD.findall(template)} - SHARD
 
         def files(wildcards: Wildcards) -> list[str]:
-            corpus = self.config.datasets[self._dataset(section, "dataset", wildcards)].corpus
-            return self.each_shard(template, [corpus], **_others(wildcards))
+            names = self._names(needed, section, wildcards)
+            return self.each_shard(template, [self.config.datasets[names["dataset"]].corpus], **names)
 
         return files
 
-    def dataset_file(self, template: str, section: str, key: str = "dataset") -> Callable[[Wildcards], str]:
-        """Return a file of the data set that `key` of a job's entry names."""
+    def each_shard(self, template: str, corpora: Iterable[str], **wildcards: object) -> list[str]:
+        """Return a file of every shard of some corpora, in their order; `wildcards` are the path's other ones."""
+        return [
+            template.format_map({**wildcards, "corpus": corpus, "shard": shard})
+            for corpus in corpora
+            for shard in range(self.config.corpora[corpus].shards)
+        ]
 
-        def file(wildcards: Wildcards) -> str:
-            return template.format(dataset=self._dataset(section, key, wildcards))
-
-        return file
-
-    def _dataset(self, section: str, key: str, wildcards: Wildcards) -> str:
-        if section == "datasets":
-            return wildcards.dataset
-        name: str = reduce(getattr, key.split("."), self.entry(section, wildcards))
-        return name
+    def _names(self, needed: set[str], section: str, wildcards: Wildcards, **keys: str) -> dict[str, Any]:
+        """What fills the wildcards of a path: keys of the job's entry, the job's wildcards, the entry's own names."""
+        of_job = as_mapping(wildcards)
+        of_entry = (needed - of_job.keys()) | keys.keys()
+        entry = self.entry(section, wildcards) if of_entry else None
+        return of_job | {name: reduce(getattr, keys.get(name, name).split("."), entry) for name in of_entry}
 
 
 def plain(value: Any, include: Any = None, exclude: Any = None) -> Any:
@@ -183,6 +219,12 @@ def first_stage_run(dataset: str, first_stage: str) -> str:
     return paths.FIRST_STAGE_RUN.format(dataset=dataset, candidates=first_stage)
 
 
+def each(template: str, names: Iterable[str]) -> list[str]:
+    """Return a path of one wildcard, filled in with each of some names."""
+    [wildcard] = WILDCARD.findall(template)
+    return [template.format_map({wildcard: name}) for name in names]
+
+
 def one_of(names: Iterable[str]) -> str:
     """Return a constraint of a wildcard to names, which nothing satisfies where there are none."""
     return "|".join(names) or "(?!)"
@@ -201,8 +243,3 @@ def as_list(files: Input) -> list[str]:
 def as_mapping(wildcards: Any) -> dict[str, str]:
     """Return the wildcards of a job by their names."""
     return dict(wildcards.items())
-
-
-def _others(wildcards: Wildcards) -> dict[str, str]:
-    """The wildcards of a job but those of a shard."""
-    return {name: value for name, value in as_mapping(wildcards).items() if name not in ("corpus", "shard")}

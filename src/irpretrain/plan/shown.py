@@ -23,7 +23,7 @@ from irpretrain.plan import paths
 from irpretrain.plan.corpora import Corpora
 from irpretrain.plan.experiments import Experiments
 from irpretrain.plan.retrieval import Retrieval
-from irpretrain.plan.room import plain
+from irpretrain.plan.room import each, plain
 from irpretrain.report.figures import figure_names
 from irpretrain.report.filled_tables import filled_tables
 
@@ -71,11 +71,11 @@ class Shown:
 
     @property
     def scores(self) -> list[str]:
-        return [paths.SCORES.format(experiment=name) for name in self.scored]
+        return each(paths.SCORES, self.scored)
 
     @property
     def per_query(self) -> list[str]:
-        return [paths.PER_QUERY.format(experiment=name) for name in self.scored]
+        return each(paths.PER_QUERY, self.scored)
 
     @property
     def depths(self) -> list[str]:
@@ -90,11 +90,11 @@ class Shown:
         """Scores of the tasks beside retrieval, for the papers with a table of them."""
         if not any(numbers.answers for numbers in self.numbers):
             return []
-        return [paths.TASK_PER_QUERY.format(experiment=name) for name in active_downstream(self.config)]
+        return each(paths.TASK_PER_QUERY, active_downstream(self.config))
 
     @property
     def verdicts(self) -> list[str]:
-        return [paths.VERDICTS.format(paper=paper) for paper in self.papers]
+        return each(paths.VERDICTS, self.papers)
 
     # Trainings
 
@@ -137,7 +137,7 @@ class Shown:
     def predictors(self) -> list[str]:
         """The scores of every preference predictor, for the papers that show them."""
         shown = shown_predictors(self.whole) if self._shows_axioms else {}
-        return [paths.PREDICTOR_SCORES.format(predictor=name) for name in shown]
+        return each(paths.PREDICTOR_SCORES, shown)
 
     @cached_property
     def _sampled_collections(self) -> list[str]:
@@ -160,20 +160,20 @@ class Shown:
     @property
     def rank_intervals(self) -> list[str]:
         """How high pseudo-queries rank their documents."""
-        return [paths.RANK_INTERVALS.format(collection=name) for name in self._sampled_collections]
+        return each(paths.RANK_INTERVALS, self._sampled_collections)
 
     @property
     def temperatures(self) -> list[str]:
         """How the temperatures that are not given were chosen."""
         calibrated = self.config.pseudo_queries.temperature == "calibrated"
         names = self._sampled_collections if calibrated else []
-        return [paths.TEMPERATURE.format(collection=name) for name in names]
+        return each(paths.TEMPERATURE, names)
 
     @property
     def diagnoses(self) -> list[str]:
         """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
         names = self.config.diagnoses if self._shows_axioms else []
-        return [paths.DIAGNOSIS.format(diagnosis=name) for name in names]
+        return each(paths.DIAGNOSIS, names)
 
     # First stages
 
@@ -187,11 +187,11 @@ class Shown:
     @property
     def sweeps(self) -> list[str]:
         """What tuned first stages were tuned to."""
-        return [paths.TUNING.format(candidates=name) for name in self._tuned]
+        return each(paths.TUNING, self._tuned)
 
     @property
     def pictures(self) -> list[str]:
-        return [paths.SWEEP_FIGURE.format(candidates=name) for name in self._tuned]
+        return each(paths.SWEEP_FIGURE, self._tuned)
 
     @property
     def costs(self) -> list[str]:
@@ -199,7 +199,7 @@ class Shown:
         compared = [self.config.experiments[name] for name in self.scored]
         datasets = dict.fromkeys(experiment.dataset for experiment in compared if experiment.first_stages)
         several = [name for name in datasets if len(self.retrieval.searched_indexes(name)) > 1]
-        return [paths.INDEX_COSTS.format(dataset=name) for name in several]
+        return each(paths.INDEX_COSTS, several)
 
     # Views, tables, figures
 
@@ -212,7 +212,7 @@ class Shown:
     @property
     def pages(self) -> list[str]:
         """The pages of queries whose runs the experiments make."""
-        return [paths.QUERY_PAGE.format(page=page) for page in active_query_pages(self.config)]
+        return each(paths.QUERY_PAGE, active_query_pages(self.config))
 
     @property
     def tables(self) -> list[str]:

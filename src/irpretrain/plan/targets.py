@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from irpretrain.config.consistency import view_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
     active_diagnoses,
@@ -16,13 +17,24 @@ from irpretrain.config.usage import (
 )
 from irpretrain.errors import ConfigError
 from irpretrain.near_names import instead_of
+from irpretrain.plan import paths
 from irpretrain.plan.catalogue import Catalogue
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import ENTRY_WILDCARDS, Room
+from irpretrain.plan.room import ENTRY_WILDCARDS, Files, Room
 from irpretrain.plan.shown import Shown, table_files
 
 OVERVIEW_TABLES = ("headline", "verdict_summary")
 """The tables over all papers."""
+
+
+VIEWS = {
+    "attributions": (paths.ATTRIBUTIONS, "page of attributions whose files are there"),
+    "query_pages": (paths.QUERY_PAGE, "page of queries whose files are there"),
+    "term_weight_pages": (paths.TERM_WEIGHT_PAGE, "page of term weights whose files are there"),
+    "weight_distributions": (paths.WEIGHT_FIGURE, "distribution of weights"),
+}
+"""Section of pages or figures that targets of their own make → the files, and what they are called."""
+WEIGHT_VIEWS = ("term_weight_pages", "weight_distributions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,22 +59,30 @@ class Targets(Room):
             )
         return self.overview_tables
 
+    def views(self, section: str) -> Files:
+        """Return every page or figure that a section asks for; asked for, ConfigError where it has none."""
+        template, what = VIEWS[section]
+        entries = getattr(self.config, section)
+
+        def files(wildcards: Wildcards) -> list[str]:
+            if not entries:
+                raise ConfigError(f"the configuration asks for no {what}; add one under {section}")
+            # A report without DeepCT does not look at views of weights, so that they are checked only here.
+            if section in WEIGHT_VIEWS and (faults := list(view_faults(self.config))):
+                raise ConfigError("\n".join(faults))
+            return [template.format_map({ENTRY_WILDCARDS[section]: name}) for name in entries]
+
+        return files
+
     def names(self) -> dict[str, tuple[str, list[str]]]:
         """Return the section that has the names of each wildcard of target files, and these names."""
         config = self.config
-        sections = (
-            "corpora",
-            "collections",
-            "datasets",
-            "objectives",
-            "predictors",
-            "experiments",
-            "diagnoses",
-            "weight_distributions",
-            "downstream_tasks",
-            "models",
-        )
-        names = {ENTRY_WILDCARDS[section]: (section, list(getattr(config, section))) for section in sections}
+        names = {
+            wildcard: (section, list(getattr(config, section)))
+            for section, wildcard in ENTRY_WILDCARDS.items()
+            if section not in VIEWS or section == "weight_distributions"
+        }
+        names["experiment"] = ("experiments", [*config.experiments, *config.downstream])
         return names | {
             "candidates": ("first_stages", first_stage_names(config)),
             "index": ("indexes", index_names(config)),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from irpretrain.config.consistency import view_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
-from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
 from irpretrain.plan.datasets import Datasets
 from irpretrain.plan.requests import Wildcards
@@ -81,17 +80,10 @@ class TermWeights(Room):
         dataset = self._weighting(wildcards).dataset
         return paths.FOLDS.format(dataset=dataset) if int(wildcards.fold) else []
 
-    def vectors(self, wildcards: Wildcards) -> Input:
-        """The word vectors that a weighting's regression is over."""
-        return self._if_model("word-vectors", paths.VECTORS, wildcards)
-
-    def statistics(self, wildcards: Wildcards) -> Input:
-        """What numbers the words of these vectors."""
-        return self._if_model("word-vectors", paths.STATISTICS, wildcards)
-
-    def oracle_targets(self, wildcards: Wildcards) -> Input:
-        """Targets that are weights themselves."""
-        return self._if_model("oracle", paths.TERM_TARGETS, wildcards)
+    def if_model(self, model: str, template: str) -> Callable[[Wildcards], Input]:
+        """Return a file that only weightings by some model read."""
+        file = self.file(template, "term_weights")
+        return lambda wildcards: file(wildcards) if self._weighting(wildcards).model == model else []
 
     def model_of_all(self, wildcards: Wildcards) -> list[str]:
         """The model that all queries train, of a weighting that learns."""
@@ -122,11 +114,6 @@ class TermWeights(Room):
             return []
         return [paths.TERM_MODEL.format(weighting=wildcards.weighting, fold=fold) for fold in folds]
 
-    def _if_model(self, model: str, template: str, wildcards: Wildcards) -> Input:
-        weighting = self._weighting(wildcards)
-        names = {"weighting": wildcards.weighting, "collection": weighting.collection}
-        return template.format_map(names) if weighting.model == model else []
-
     def _encoder(self, wildcards: Wildcards) -> Any:
         return self._weighting(wildcards).encoder or self.config.encoder
 
@@ -153,22 +140,7 @@ class WeightViews(Room):
         labels = index_labels(self.config)
         return {name: labels[name] for name in self.shown(wildcards)}
 
-    def figures(self, wildcards: Wildcards) -> list[str]:
-        """The figure of every collection that the configuration asks for; ConfigError where it asks for none."""
-        names = self._asked(
-            self.config.weight_distributions, "distribution of weights; add one under weight_distributions"
-        )
-        return [paths.WEIGHT_FIGURE.format(distribution=name) for name in names]
-
     # Pages of heat maps
-
-    def pages(self, wildcards: Wildcards) -> list[str]:
-        """Every page that the configuration asks for; ConfigError where it asks for none."""
-        what = "page of term weights whose files are there; add one under term_weight_pages"
-        return [
-            paths.TERM_WEIGHT_PAGE.format(page=page)
-            for page in self._asked(self.config.term_weight_pages, what)
-        ]
 
     def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         """Fields of report.term_weight_pages.ShownWeighting."""
@@ -196,14 +168,3 @@ class WeightViews(Room):
 
     def page_runs(self, wildcards: Wildcards) -> list[str]:
         return [stage["run"] for stage in self.page_stages(wildcards)]
-
-    def _asked(self, entries: dict[str, Any], what: str) -> list[str]:
-        """Names of views; ConfigError without any, or where one names what is not there.
-
-        A report without DeepCT does not look at them, so that they are checked only here.
-        """
-        if not entries:
-            raise ConfigError(f"the configuration asks for no {what}")
-        if faults := list(view_faults(self.config)):
-            raise ConfigError("\n".join(faults))
-        return list(entries)
