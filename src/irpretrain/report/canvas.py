@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,20 @@ def new_figure(
         FigureCanvasAgg(figure)
         axes = [figure.add_subplot(rows, columns, place + 1) for place in range(panels)]
     return figure, axes
+
+
+def draw_panels(
+    title: str, panels: Sequence[Any], draw: Callable[[Any, Any], None], remark: str = "", **size: Any
+) -> Any:
+    """Return a figure with title and remark, and a panel for each of `panels`, which `draw(axis, panel)` fills."""
+    from matplotlib import rc_context
+
+    figure, axes = new_figure(len(panels), **size)
+    with rc_context(STYLE):
+        for axis, panel in zip(axes, panels, strict=True):
+            draw(axis, panel)
+        titled(figure, title, remark)
+    return figure
 
 
 def titled(figure: Any, title: str, remark: str = "") -> None:

@@ -12,16 +12,9 @@ import numpy as np
 from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.papers.published import Published, PublishedFigure
-from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
-from irpretrain.report.drawing import (
-    draw_level,
-    draw_with_interval,
-    heading,
-    measure_of,
-    queries_text,
-    training_remark,
-)
-from irpretrain.report.naming import control_model, dataset_label
+from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below
+from irpretrain.report.drawing import Pair, ScoreFigure, heading, training_remark
+from irpretrain.report.naming import control_model
 from irpretrain.report.scores import RunName, Scores
 
 POINTS = 100
@@ -40,8 +33,6 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
         config: the configuration.
         metrics: files `<model>/seed-<n>.jsonl`, one JSON object a step.
     """
-    from matplotlib import rc_context
-
     figure_data = published.figures[name]
     title = heading(published, figure_data)
     curves: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
@@ -54,20 +45,20 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     if not curves:
         wanted = " or ".join(models[0] for models in figure_data.models.values())
         return empty_figure(title, f"no experiment pre-trains {wanted} with a ranking loss")
-    figure, (axis,) = new_figure()
-    with rc_context(STYLE):
-        for place, (strategy, (model, steps, losses)) in enumerate(curves.items()):
-            label = _strategy_label(strategy, model)
-            x, y = binned(steps, losses)
-            style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
-            axis.plot(x, y, markevery=max(1, len(x) // 10), label=label, **style)
-        axis.set_xlabel("pre-training steps")
-        axis.set_ylabel(f"ROP loss ({config.pretraining.loss})")
-        axis.set_ylim(bottom=0)
-        legend_below(axis)
-        models = [model for model, _, _ in curves.values()]
-        titled(figure, title, training_remark(config, models) + _absent(figure_data, curves, "pre-trained"))
-    return figure
+    models = [model for model, _, _ in curves.values()]
+    remark = training_remark(config, models) + _absent(figure_data, curves, "pre-trained")
+    return draw_panels(title, [curves], lambda axis, drawn: _draw_losses(axis, config, drawn), remark)
+
+
+def _draw_losses(axis: Any, config: Config, curves: Mapping[str, tuple[str, np.ndarray, np.ndarray]]) -> None:
+    for place, (strategy, (model, steps, losses)) in enumerate(curves.items()):
+        x, y = binned(steps, losses)
+        style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
+        axis.plot(x, y, markevery=max(1, len(x) // 10), label=_strategy_label(strategy, model), **style)
+    axis.set_xlabel("pre-training steps")
+    axis.set_ylabel(f"ROP loss ({config.pretraining.loss})")
+    axis.set_ylim(bottom=0)
+    legend_below(axis)
 
 
 def _strategy_label(strategy: str, model: str) -> str:
@@ -116,37 +107,24 @@ def binned(steps: np.ndarray, values: np.ndarray, points: int = POINTS) -> tuple
 
 def step_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw test performance over pre-training steps, from snapshots, zero-shot (PROP, figure 1b)."""
-    from matplotlib import rc_context
-
-    figure_data = published.figures[name]
-    title = f"{heading(published, figure_data)}, zero-shot"
-    panels = {}
-    for pair in scores.pairs():
-        measure = measure_of(scores, pair[0], figure_data)
-        curves = _snapshot_curves(config, scores, pair, measure)
-        if curves:
-            panels[pair] = (measure, curves)
+    view = ScoreFigure.of(published, name, config, scores)
+    panels = [(pair, curves) for pair in scores.pairs() if (curves := _snapshot_curves(view, pair))]
     if not panels:
-        return empty_figure(
-            title, "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
-        )
-    labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair in panels))
-    figure, axes = new_figure(len(panels))
-    with rc_context(STYLE):
-        for axis, (pair, (measure, curves)) in zip(axes, panels.items(), strict=True):
-            _draw_snapshots(axis, figure_data, config, scores, pair, measure, curves)
-        drawn = [model for _, curves in panels.values() for model in curves]
-        wanted = [m for models in figure_data.models.values() for m in models if m not in drawn]
-        missing = f" Without snapshots here: {', '.join(wanted)}." if wanted else ""
-        remark = "Zero-shot, not fine-tuned as in the paper. " + training_remark(config, drawn) + missing
-        titled(figure, f"{title}, on {labels}", remark)
-    return figure
+        reason = "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
+        return empty_figure(f"{view.title}, zero-shot", reason)
+    drawn = [model for _, curves in panels for model in curves]
+    wanted = [m for models in view.figure.models.values() for m in models if m not in drawn]
+    missing = f" Without snapshots here: {', '.join(wanted)}." if wanted else ""
+    remark = "Zero-shot, not fine-tuned as in the paper. " + training_remark(config, drawn) + missing
+    pairs = [pair for pair, _ in panels]
+    return view.panels(
+        panels, lambda axis, panel: _draw_snapshots(axis, view, *panel), remark, pairs, ", zero-shot"
+    )
 
 
-def _snapshot_curves(
-    config: Config, scores: Scores, pair: tuple[str, str], measure: str
-) -> dict[str, list[int]]:
+def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, list[int]]:
     """Model → steps with a zero-shot score, the last one the end of its training; models with snapshots only."""
+    config, scores, measure = view.config, view.scores, view.measure(pair[0])
     found: dict[str, list[int]] = {}
     for run in scores.names():
         name, _, step = run.model.partition("@")
@@ -166,34 +144,24 @@ def _snapshot_curves(
     return dict(sorted(curves.items(), key=lambda item: list(config.models).index(item[0])))
 
 
-def _draw_snapshots(
-    axis: Any,
-    figure_data: PublishedFigure,
-    config: Config,
-    scores: Scores,
-    pair: tuple[str, str],
-    measure: str,
-    curves: dict[str, list[int]],
-) -> None:
+def _draw_snapshots(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, list[int]]) -> None:
+    measure, figure_data = view.measure(pair[0]), view.figure
     strategies = {model: strategy for strategy, models in figure_data.models.items() for model in models}
     # The figure's own models first and in its order, so that they look as in figure 1a.
     order = [*(model for model in strategies if model in curves), *(m for m in curves if m not in strategies)]
     for place, model in enumerate(order):
         steps = curves[model]
-        runs = [_snapshot_run(scores, pair, model, step) for step in steps]
-        own = f"{config.models[model].label} ({model})"
+        points = [(step, _snapshot_run(view.scores, pair, model, step)) for step in steps]
+        own = f"{view.config.models[model].label} ({model})"
         label = _strategy_label(strategies[model], model) if model in strategies else own
-        draw_with_interval(axis, config, scores, runs, steps, measure, place, label)
-    control = control_model(config, config.models)
+        view.line(axis, points, measure, place, label)
+    control = control_model(view.config, view.config.models)
     if control is not None:
-        draw_level(axis, scores, RunName(*pair, control, "zero-shot"), measure, "fresh score head", ":")
-    axis.set_xlabel("pre-training steps")
-    axis.set_ylabel(measure)
-    axis.set_title(f"{dataset_label(config, *pair)}, {queries_text(scores, pair[0])}", fontsize=10)
+        view.level(axis, RunName(*pair, control, "zero-shot"), measure, "fresh score head", ":")
     axis.set_xlim(left=0)
-    legend_below(axis)
+    view.finish(axis, pair, measure, "pre-training steps")
 
 
-def _snapshot_run(scores: Scores, pair: tuple[str, str], model: str, step: int) -> RunName:
+def _snapshot_run(scores: Scores, pair: Pair, model: str, step: int) -> RunName:
     snapshot = RunName(*pair, f"{model}@{step}", "zero-shot")
     return snapshot if snapshot in scores.names() else RunName(*pair, model, "zero-shot")

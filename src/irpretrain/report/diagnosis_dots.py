@@ -10,7 +10,7 @@ from irpretrain.config import Config
 from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import Diagnosis
-from irpretrain.report.canvas import COLOURS, MARKERS, STYLE, empty_figure, legend_below, new_figure, titled
+from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below
 from irpretrain.report.diagnosis_table import (
     NO_DIAGNOSES,
     TITLE,
@@ -27,28 +27,23 @@ LABEL = 42
 
 def diagnosis_dots(published: Published, config: Config, diagnoses: Sequence[Diagnosis]) -> Any:
     """Draw the share of pairs on which each model decides as each axiom does; dashed: chance."""
-    from matplotlib import rc_context
-
     axioms = published.axioms
     if axioms is None or not diagnoses:
         return empty_figure(TITLE, NO_DIAGNOSES[0].lower() + NO_DIAGNOSES[1:].rstrip("."))
     most = max(len(one.models) for one in diagnoses)
     rows = max(len(diagnosed_axioms(axioms, one)) for one in diagnoses)
     height = MARGIN + rows * (ROW + MODEL * most) + LEGEND_LINE * -(-most // 2)
-    figure, axes = new_figure(len(diagnoses), height=height, columns=1)
-    with rc_context(STYLE):
-        for axis, diagnosis in zip(axes, diagnoses, strict=True):
-            _draw(axis, axioms, diagnosis)
-            axis.set_title(diagnosis_label(config, diagnosis), fontsize=10)
-        remark = (
-            "Of the pairs of pseudo-queries on which an axiom prefers one, the share on which the model's score "
-            "prefers it too. In brackets: these pairs. Intervals: 95%, Wilson's. Dashed: chance."
-        )
-        titled(figure, TITLE, remark)
-    return figure
+    remark = (
+        "Of the pairs of pseudo-queries on which an axiom prefers one, the share on which the model's score "
+        "prefers it too. In brackets: these pairs. Intervals: 95%, Wilson's. Dashed: chance."
+    )
+    return draw_panels(
+        TITLE, diagnoses, lambda axis, one: _draw(axis, axioms, config, one), remark, height=height, columns=1
+    )
 
 
-def _draw(axis: Any, axioms: PublishedAxioms, diagnosis: Diagnosis) -> None:
+def _draw(axis: Any, axioms: PublishedAxioms, config: Config, diagnosis: Diagnosis) -> None:
+    axis.set_title(diagnosis_label(config, diagnosis), fontsize=10)
     names, models = diagnosed_axioms(axioms, diagnosis), diagnosis.models
     for row in range(0, len(names), 2):
         axis.axhspan(row - 0.5, row + 0.5, color="#f3f5f8", zorder=0)

@@ -9,7 +9,7 @@ from irpretrain.config import Config
 from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import PredictorScores
-from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, new_figure, titled
+from irpretrain.report.canvas import COLOURS, draw_panels, empty_figure
 from irpretrain.report.drawing import heading
 from irpretrain.report.predictor_groups import PredictorGroup, in_order, predictor_groups
 from irpretrain.report.settings_table import NO_PREDICTORS
@@ -22,8 +22,6 @@ def importance_bars(
     published: Published, name: str, config: Config, predictors: Sequence[PredictorScores]
 ) -> Any:
     """Draw the gain of each axiom, divided by the largest of its predictor; colours tell the groups of axioms."""
-    from matplotlib import rc_context
-
     title = heading(published, published.figures[name])
     axioms = published.axioms
     if axioms is None or not predictors:
@@ -31,17 +29,19 @@ def importance_bars(
     settings = [setting.setting for setting in axioms.predictors.settings]
     groups = predictor_groups(axioms, config, predictors)
     panels = [(group, setting) for group in groups for setting in settings if setting in group.members]
-    figure, axes = new_figure(len(panels), height=PANEL_HEIGHT, columns=2)
-    with rc_context(STYLE):
-        for axis, (group, setting) in zip(axes, panels, strict=True):
-            _draw(axis, axioms, group, group.members[setting])
-        missing = _missing(groups, settings)
-        remark = (
-            "Bars: gain of all splits on an axiom, divided by that of the axiom with the largest. Colours: the groups "
-            f"{', '.join(dict.fromkeys(axioms.groups.values()))}."
-        )
-        titled(figure, title, remark + (f" Not run: {'; '.join(missing)}." if missing else ""))
-    return figure
+    missing = _missing(groups, settings)
+    remark = (
+        "Bars: gain of all splits on an axiom, divided by that of the axiom with the largest. Colours: the groups "
+        f"{', '.join(dict.fromkeys(axioms.groups.values()))}."
+    ) + (f" Not run: {'; '.join(missing)}." if missing else "")
+    return draw_panels(
+        title,
+        panels,
+        lambda axis, panel: _draw(axis, axioms, panel[0], panel[0].members[panel[1]]),
+        remark,
+        height=PANEL_HEIGHT,
+        columns=2,
+    )
 
 
 def _missing(groups: Sequence[PredictorGroup], settings: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, legend_below, new_figure, titled
+from irpretrain.report.canvas import COLOURS, draw_panels, empty_figure, legend_below
 
 
 @dataclass
@@ -59,67 +59,48 @@ def sample_counts(sidecars: Sequence[str | Path]) -> dict[str, SampleCounts]:
 
 def set_size_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
     """Draw the observed sizes as bars and the expected ones as points."""
-    from matplotlib import rc_context
-
     title = f"{paper}: sizes of the sampled word sets against the Poisson without zero"
-    drawn = {name: found for name, found in counts.items() if found.pairs}
+    drawn = [(name, samples) for name, samples in counts.items() if samples.pairs]
     if not drawn:
         return empty_figure(title, "no word sets were sampled in this run")
-    figure, axes = new_figure(len(drawn))
-    with rc_context(STYLE):
-        for axis, (name, found) in zip(axes, drawn.items(), strict=True):
-            # Sizes that neither occur nor are expected once would only stretch the axis.
-            sizes = [s for s in sorted(found.sizes) if found.sizes[s] or found.expected[s] >= 1]
-            axis.bar(sizes, [found.sizes[s] for s in sizes], color=COLOURS[5], label="observed")
-            axis.plot(
-                sizes,
-                [found.expected[s] for s in sizes],
-                color=COLOURS[1],
-                marker="D",
-                linestyle="none",
-                label="expected",
-            )
-            axis.set_xticks(sizes if len(sizes) <= 12 else sizes[::2])
-            axis.set_xlabel("words in a set")
-            axis.set_ylabel("pairs")
-            axis.set_title(f"{name}, {found.pairs:,} pairs", fontsize=10)
-            axis.grid(axis="x", visible=False)
-            legend_below(axis)
-        titled(figure, title)
-    return figure
+    return draw_panels(title, drawn, lambda axis, panel: _draw_sizes(axis, *panel))
+
+
+def _draw_sizes(axis: Any, name: str, samples: SampleCounts) -> None:
+    # Sizes that neither occur nor are expected once would only stretch the axis.
+    sizes = [s for s in sorted(samples.sizes) if samples.sizes[s] or samples.expected[s] >= 1]
+    axis.bar(sizes, [samples.sizes[s] for s in sizes], color=COLOURS[5], label="observed")
+    expected = {"color": COLOURS[1], "marker": "D", "linestyle": "none", "label": "expected"}
+    axis.plot(sizes, [samples.expected[s] for s in sizes], **expected)
+    axis.set_xticks(sizes if len(sizes) <= 12 else sizes[::2])
+    axis.set_xlabel("words in a set")
+    axis.set_ylabel("pairs")
+    axis.set_title(f"{name}, {samples.pairs:,} pairs", fontsize=10)
+    axis.grid(axis="x", visible=False)
+    legend_below(axis)
 
 
 def words_figure(counts: dict[str, SampleCounts], paper: str) -> Any:
     """Draw the shares of drawn words that do and do not occur in their document."""
-    from matplotlib import rc_context
-
     title = f"{paper}: sampled words inside and outside their document"
-    drawn = {name: found for name, found in counts.items() if found.words_drawn}
+    drawn = {name: samples for name, samples in counts.items() if samples.words_drawn}
     if not drawn:
         return empty_figure(title, "no word sets were sampled in this run")
-    figure, (axis,) = new_figure(height=1.6 + 0.6 * len(drawn))
-    with rc_context(STYLE):
-        names = list(drawn)[::-1]
-        outside = [100 * drawn[n].words_outside / drawn[n].words_drawn for n in names]
-        inside = [100 - share for share in outside]
-        axis.barh(names, inside, color=COLOURS[0], label="inside")
-        axis.barh(
-            names, outside, left=inside, color=COLOURS[4], hatch="//", edgecolor="white", label="outside"
-        )
-        for place, (name, share) in enumerate(zip(names, outside, strict=True)):
-            text = f"{share:.1f} % of {drawn[name].words_drawn:,} outside"
-            axis.text(
-                50,
-                place,
-                text,
-                ha="center",
-                va="center",
-                fontsize=10,
-                bbox={"fc": "white", "ec": "none", "pad": 2},
-            )
-        axis.set_xlim(0, 100)
-        axis.set_xlabel("% of drawn words")
-        axis.grid(axis="y", visible=False)
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, 1.28), ncols=2)
-        titled(figure, title)
-    return figure
+    return draw_panels(title, [drawn], _draw_words, height=1.6 + 0.6 * len(drawn))
+
+
+def _draw_words(axis: Any, drawn: dict[str, SampleCounts]) -> None:
+    names = list(drawn)[::-1]
+    outside = [100 * drawn[n].words_outside / drawn[n].words_drawn for n in names]
+    inside = [100 - share for share in outside]
+    axis.barh(names, inside, color=COLOURS[0], label="inside")
+    hatched = {"color": COLOURS[4], "hatch": "//", "edgecolor": "white", "label": "outside"}
+    axis.barh(names, outside, left=inside, **hatched)
+    box = {"fc": "white", "ec": "none", "pad": 2}
+    for place, (name, share) in enumerate(zip(names, outside, strict=True)):
+        text = f"{share:.1f} % of {drawn[name].words_drawn:,} outside"
+        axis.text(50, place, text, ha="center", va="center", fontsize=10, bbox=box)
+    axis.set_xlim(0, 100)
+    axis.set_xlabel("% of drawn words")
+    axis.grid(axis="y", visible=False)
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, 1.28), ncols=2)

@@ -12,18 +12,9 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.papers.published import Published, PublishedFigure
-from irpretrain.report.canvas import COLOURS, STYLE, empty_figure, legend_below, new_figure, titled
-from irpretrain.report.drawing import (
-    draw_level,
-    draw_with_interval,
-    heading,
-    measure_of,
-    queries_text,
-    reading_remark,
-    short_label,
-    training_remark,
-)
-from irpretrain.report.naming import FIRST_STAGES, dataset_label, regime_label
+from irpretrain.report.canvas import COLOURS
+from irpretrain.report.drawing import Pair, ScoreFigure, short_label, training_remark
+from irpretrain.report.naming import FIRST_STAGES, regime_label
 from irpretrain.report.scores import RunName, Scores
 
 AXES = {
@@ -45,31 +36,21 @@ DASHES = (":", (0, (5, 3)), (0, (5, 2, 1, 2)))
 
 def series_figure(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw the scores of a series of models over their numbers; the levels of other models as broken lines."""
-    from matplotlib import rc_context
-
-    figure_data = published.figures[name]
-    title = heading(published, figure_data)
-    panels = {
-        (pair, regime): points
+    view = ScoreFigure.of(published, name, config, scores)
+    panels = [
+        (pair, regime, points)
         for pair in scores.pairs()
-        for regime in figure_data.regimes
-        if len(points := series_points(figure_data, config, scores, pair, regime)) >= FEWEST
-    }
+        for regime in view.figure.regimes
+        if len(points := series_points(view.figure, config, scores, pair, regime)) >= FEWEST
+    ]
     if not panels:
-        return empty_figure(title, _absent(figure_data))
-    figure, axes = new_figure(len(panels))
-    with rc_context(STYLE):
-        for axis, ((pair, regime), points) in zip(axes, panels.items(), strict=True):
-            _draw(axis, figure_data, config, scores, pair, regime, points)
-        models = [run.model.partition("@")[0] for points in panels.values() for run in points.values()]
-        labels = " and ".join(dict.fromkeys(dataset_label(config, *pair) for pair, _ in panels))
-        reading = reading_remark(config, scores, [pair for pair, _ in panels], figure_data)
-        searching = SEARCHING if set(FIRST_STAGES) & set(figure_data.models.get("levels", [])) else ""
-        training = training_remark(config, list(dict.fromkeys(models)))
-        titled(
-            figure, f"{title}, on {labels}", f"{MEANINGS[figure_data.counts]}{reading} {searching}{training}"
-        )
-    return figure
+        return view.absent(_absent(view.figure))
+    models = [run.model.partition("@")[0] for *_, points in panels for run in points.values()]
+    pairs = [pair for pair, *_ in panels]
+    searching = SEARCHING if set(FIRST_STAGES) & set(view.models("levels")) else ""
+    training = training_remark(config, list(dict.fromkeys(models)))
+    remark = f"{MEANINGS[view.figure.counts]}{view.reading(pairs)} {searching}{training}"
+    return view.panels(panels, lambda axis, panel: _draw(axis, view, *panel), remark, pairs)
 
 
 def series_points(
@@ -115,37 +96,24 @@ def _absent(figure_data: PublishedFigure) -> str:
     series = figure_data.models["series"][0]
     regimes = " or ".join(regime_label(regime) for regime in figure_data.regimes)
     snapshots = f", or {series} with snapshots," if figure_data.counts == "pairs" else ""
-    return f"no experiment runs {FEWEST} or more models {series}-<number>{snapshots} {regimes}{figure_data.where}"
+    return f"no experiment runs {FEWEST} or more models {series}-<number>{snapshots} {regimes}"
 
 
-def _draw(
-    axis: Any,
-    figure_data: PublishedFigure,
-    config: Config,
-    scores: Scores,
-    pair: tuple[str, str],
-    regime: str,
-    points: dict[int, RunName],
-) -> None:
-    measure = measure_of(scores, pair[0], figure_data)
-    label = f"{_series_label(config, figure_data.models['series'])}, {regime_label(regime)}"
-    draw_with_interval(axis, config, scores, list(points.values()), list(points), measure, 0, label)
-    for place, model in enumerate(figure_data.models.get("levels", [])):
-        first = scores.first_stage(pair[0], model) if model in FIRST_STAGES else None
+def _draw(axis: Any, view: ScoreFigure, pair: Pair, regime: str, points: dict[int, RunName]) -> None:
+    measure, counts = view.measure(pair[0]), view.figure.counts
+    label = f"{_series_label(view.config, view.models('series'))}, {regime_label(regime)}"
+    view.line(axis, points.items(), measure, 0, label)
+    for place, model in enumerate(view.models("levels")):
+        first = view.scores.first_stage(pair[0], model) if model in FIRST_STAGES else None
         run = first or RunName(*pair, model, regime)
-        draw_level(
-            axis, scores, run, measure, short_label(config, model), DASHES[place % 3], COLOURS[1 + place]
-        )
-    if figure_data.counts == "pairs":
+        label = short_label(view.config, model)
+        view.level(axis, run, measure, label, DASHES[place % 3], COLOURS[1 + place])
+    if counts == "pairs":
         axis.set_xscale("log")
         axis.minorticks_off()
-    ticks = _ticks(list(points), figure_data.counts == "pairs")
+    ticks = _ticks(list(points), counts == "pairs")
     axis.set_xticks(ticks, [f"{number:,}" for number in ticks])
-    axis.set_xlabel(AXES[figure_data.counts])
-    axis.set_ylabel(measure)
-    title = f"{dataset_label(config, *pair)}, {regime_label(regime)}, {queries_text(scores, pair[0])}"
-    axis.set_title(title, fontsize=10)
-    legend_below(axis)
+    view.finish(axis, pair, measure, AXES[counts], regime_label(regime))
 
 
 def _series_label(config: Config, series: list[str]) -> str:

@@ -12,16 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.papers.published import Published
-from irpretrain.report.canvas import (
-    COLOURS,
-    MARKERS,
-    STYLE,
-    empty_figure,
-    legend_below,
-    new_figure,
-    save,
-    titled,
-)
+from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below, save
 from irpretrain.report.drawing import heading
 from irpretrain.report.naming import index_labels
 
@@ -97,15 +88,15 @@ def draw_distribution(
 
 
 def _figure(title: str, panels: Mapping[str, Sequence[WeightingShares]], labels: Mapping[str, str]) -> Any:
-    from matplotlib import rc_context
-
-    most = max(len(found) for found in panels.values())
-    figure, axes = new_figure(len(panels), height=PANEL + LEGEND_LINE * most, columns=2)
-    with rc_context(STYLE):
-        for axis, (label, found) in zip(axes, panels.items(), strict=True):
-            _draw(axis, label, found, labels)
-        titled(figure, title, REMARK)
-    return figure
+    height = PANEL + LEGEND_LINE * max(len(shares) for shares in panels.values())
+    return draw_panels(
+        title,
+        list(panels.items()),
+        lambda axis, panel: _draw(axis, panel[0], panel[1], labels),
+        REMARK,
+        height=height,
+        columns=2,
+    )
 
 
 def _draw(axis: Any, label: str, found: Sequence[WeightingShares], labels: Mapping[str, str]) -> None:
