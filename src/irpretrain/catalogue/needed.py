@@ -6,24 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from irpretrain.catalogue.read import read_catalogue
-from irpretrain.config.corpora import FileConfig
-from irpretrain.config.retrieval import RunConfig
 from irpretrain.config.root import Config
-from irpretrain.config.usage import (
-    collections_with_vectors,
-    given_models,
-    used_corpora,
-    used_datasets,
-    used_runs,
-    used_tasks,
-    uses_encoder,
-)
 from irpretrain.corpora.embedded import PREFIX
-from irpretrain.corpora.registry import format_module
-from irpretrain.corpora.sources import corpus_aids, own_encoders
+from irpretrain.corpora.sources import Kind, used_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +24,16 @@ class Needed:
     """
 
     path: str
-    kind: Literal["records", "folds", "encoder"]
+    kind: Kind
     inside: tuple[str, ...] = ()
 
 
 def needed_files(config: Config) -> Iterator[Needed]:
     """Yield what the experiments and tasks of a configuration read, embedded assets left out."""
-    yield from (found for found in _named(config) if not found.path.startswith(PREFIX))
+    for used in used_files(config):
+        for path in used.paths:
+            if not path.startswith(PREFIX):
+                yield Needed(path, used.kind, used.inside)
 
 
 def missing_files(config: Config) -> list[Needed]:
@@ -83,38 +73,3 @@ def told(missing: dict[str, list[str]], heading: str) -> str:
 def catalogue_paths(data_folder: str) -> dict[str, str]:
     """Return every path of the catalogue, in the data folder, with the name of its entry."""
     return {f"{data_folder}/{path}": name for name, entry in read_catalogue().items() for path in entry.files}
-
-
-def _named(config: Config) -> Iterator[Needed]:
-    for name in used_corpora(config):
-        corpus = config.corpora[name]
-        yield Needed(
-            corpus.path,
-            "records",
-            tuple(corpus.files or format_module("documents", corpus.format).SUFFIXES),
-        )
-        yield from (Needed(path, "records") for path in corpus_aids(config, name))
-    for name in used_datasets(config):
-        dataset = config.datasets[name]
-        yield from _files(dataset.queries)
-        yield from _files(dataset.qrels)
-        if isinstance(dataset.folds, str):
-            yield Needed(dataset.folds, "folds")
-    for stage, name in used_runs(config):
-        yield from _files(config.first_stages[stage].runs[name])
-    for name in used_tasks(config):
-        for part in config.downstream_tasks[name].files.values():
-            yield from _files(part)
-    for name in collections_with_vectors(config):
-        if name in config.word_vectors.files:
-            yield Needed(config.word_vectors.files[name], "records")
-    if uses_encoder(config):
-        yield Needed(config.encoder.path, "encoder")
-    for name in given_models(config):
-        yield Needed(str(config.models[name].cross_encoder), "encoder")
-    yield from (Needed(path, "encoder") for path in own_encoders(config).values())
-
-
-def _files(section: FileConfig | RunConfig) -> Iterator[Needed]:
-    inside = tuple(getattr(format_module(section.kind, section.format), "SUFFIXES", ()))
-    yield from (Needed(path, "records", inside) for path in section.paths)

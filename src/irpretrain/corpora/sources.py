@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, Literal
 
-from irpretrain.config.corpora import DatasetConfig, FileConfig
+from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
     collections_with_vectors,
@@ -37,57 +40,91 @@ from irpretrain.models.encoder_files import (
 EFFECTIVE = os.access in os.supports_effective_ids
 
 
+Kind = Literal["records", "folds", "encoder"]
+
+
+@dataclass(frozen=True, slots=True)
+class UsedFiles:
+    """Files or folders that one key of the configuration names, and that something reads which is run.
+
+    Attributes:
+        key: the key, such as models.mono.cross_encoder.
+        paths: as the configuration gives them; `embedded:<asset>` among them.
+        kind: what is in them.
+        inside: which files of a folder count: patterns, or else endings of names.
+        check: raises InputError or ConfigError where some paths, of those that are not embedded, cannot be used.
+    """
+
+    key: str
+    paths: Sequence[str]
+    kind: Kind
+    inside: tuple[str, ...]
+    check: Callable[[Sequence[str]], None]
+
+
+def used_files(config: Config) -> Iterator[UsedFiles]:
+    """Yield all that the experiments, tasks and reports of a configuration read, key by key."""
+    for name in used_corpora(config):
+        corpus = config.corpora[name]
+        inside = tuple(corpus.files or format_module("documents", corpus.format).SUFFIXES)
+        check = partial(_check_documents, corpus)
+        yield UsedFiles(f"corpora.{name}.path", [corpus.path], "records", inside, check)
+        aids = corpus_aids(config, name)
+        yield UsedFiles(f"corpora.{name}.options", aids, "records", (), _check_files)
+    for name in used_datasets(config):
+        dataset = config.datasets[name]
+        yield _topics(f"datasets.{name}.queries.path", dataset.queries)
+        yield _topics(f"datasets.{name}.qrels.path", dataset.qrels)
+        if not isinstance(dataset.folds, int):
+            folds = [dataset.folds] if isinstance(dataset.folds, str) else []
+            yield UsedFiles(f"datasets.{name}.folds", folds, "folds", (), partial(_check_folds, dataset))
+    for stage, name in used_runs(config):
+        yield _topics(f"first_stages.{stage}.runs.{name}.path", config.first_stages[stage].runs[name])
+    for name in used_tasks(config):
+        task = config.downstream_tasks[name]
+        for part, section in task.files.items():
+            yield _topics(f"downstream_tasks.{name}.{task.kind}.{part}.path", section)
+    if uses_encoder(config):
+        check = partial(_check_encoder, config)
+        yield UsedFiles("encoder.path", [config.encoder.path], "encoder", (), check)
+    for name, path in own_encoders(config).items():
+        longest = {f"term_weights.{name}.max_length": config.term_weights[name].max_length}
+        check = partial(_check_model, check_model_files, (ENCODER_REMEDY, longest))
+        yield UsedFiles(f"term_weights.{name}.encoder.path", [path], "encoder", (), check)
+    for name in used_indexes(config):
+        index = config.indexes[name]
+        if index.type == "expansion":
+            yield UsedFiles(f"indexes.{name}.path", [index.path], "records", (), _check_files)
+        elif index.type == "doc2query":
+            longest = {f"indexes.{name}.{key}": getattr(index, key) for key in ("max_length", "query_length")}
+            check = partial(_check_model, check_model_files, (GENERATOR_REMEDY, longest))
+            yield UsedFiles(f"indexes.{name}.model", [index.model], "encoder", (), check)
+    for name in collections_with_vectors(config):
+        if name in config.word_vectors.files:
+            vectors = [config.word_vectors.files[name]]
+            yield UsedFiles(f"word_vectors.files.{name}", vectors, "records", (), _check_files)
+    for name in given_models(config):
+        model = [str(config.models[name].cross_encoder)]
+        check = partial(_check_model, check_reranker_files, ())
+        yield UsedFiles(f"models.{name}.cross_encoder", model, "encoder", (), check)
+
+
 def check_sources(config: Config, manifest: Manifest) -> None:
     """Raise one ConfigError that lists every source in use which is missing or is not what it should be.
 
     Only what some experiment needs is looked at, and no file of documents, queries or judgements is opened.
     """
     faults: list[str] = []
-    for name in used_corpora(config):
-        with _collected(faults, f"corpora.{name}.path"):
-            if not _is_embedded(config.corpora[name].path, manifest):
-                _check_usable(corpus_files(config, name))
-        with _collected(faults, f"corpora.{name}.options"):
-            for path in corpus_aids(config, name):
-                _check_usable([one_file(path)])
-    for name in used_datasets(config):
-        dataset = config.datasets[name]
-        for part, file in zip(("queries", "qrels"), _topics_and_judgements(dataset), strict=True):
-            with _collected(faults, f"datasets.{name}.{part}.path"):
-                _check_files(file, manifest)
-        with _collected(faults, f"datasets.{name}.folds"):
-            _check_folds(dataset)
-    for stage, name in used_runs(config):
-        with _collected(faults, f"first_stages.{stage}.runs.{name}.path"):
-            _check_files(config.first_stages[stage].runs[name], manifest)
-    for name in used_tasks(config):
-        for part, file in config.downstream_tasks[name].files.items():
-            with _collected(
-                faults, f"downstream_tasks.{name}.{config.downstream_tasks[name].kind}.{part}.path"
-            ):
-                _check_files(file, manifest)
-    if uses_encoder(config):
-        with _collected(faults, "encoder.path"):
-            _check_encoder(config, manifest)
-    for name, path in own_encoders(config).items():
-        with _collected(faults, f"term_weights.{name}.encoder.path"):
-            if not _is_embedded(path, manifest):
-                longest = {f"term_weights.{name}.max_length": config.term_weights[name].max_length}
-                _check_usable(_with_files(path))
-                check_model_files(path, ENCODER_REMEDY, longest)
-    for name in used_indexes(config):
-        _check_index(config, name, manifest, faults)
-    for name in collections_with_vectors(config):
-        vectors = config.word_vectors.files.get(name)
-        if vectors is not None and not _is_embedded(vectors, manifest):
-            with _collected(faults, f"word_vectors.files.{name}"):
-                _check_usable([one_file(vectors)])
-    for name in given_models(config):
-        with _collected(faults, f"models.{name}.cross_encoder"):
-            path = str(config.models[name].cross_encoder)
-            if not _is_embedded(path, manifest):
-                _check_usable(_with_files(path))
-                check_reranker_files(path)
+    for used in used_files(config):
+        with _collected(faults, used.key):
+            used.check([path for path in used.paths if not _is_embedded(path, manifest)])
+    with _collected(faults, "encoder.path"):
+        if uses_encoder(config) and _is_embedded(config.encoder.path, manifest):
+            installed = installed_path(manifest.asset(str(resolve(config.encoder.path)[1])))
+            if (
+                installed is not None
+            ):  # a package that is not installed is reported by the stage that copies from it
+                check_encoder_files(installed, config.encoder, longest_sequences(config))
     if faults:
         listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
         raise ConfigError(f"Some sources cannot be used; paths are relative to {Path.cwd()}\n{listed}")
@@ -95,16 +132,7 @@ def check_sources(config: Config, manifest: Manifest) -> None:
 
 def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
-    files = [file for name in used_datasets(config) for file in _topics_and_judgements(config.datasets[name])]
-    files += [file for name in used_tasks(config) for file in config.downstream_tasks[name].files.values()]
-    paths = [config.corpora[name].path for name in used_corpora(config)]
-    paths += [path for file in files for path in file.paths]
-    given = [str(config.models[name].cross_encoder) for name in given_models(config)]
-    indexes = (config.indexes[name] for name in used_indexes(config))
-    generators = [index.model for index in indexes if index.type == "doc2query"]
-    own = [*own_encoders(config).values(), *generators]
-    encoder = [config.encoder.path] if uses_encoder(config) else []
-    resolved = [resolve(path) for path in [*paths, *encoder, *own, *given]]
+    resolved = [resolve(path) for used in used_files(config) for path in used.paths]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
 
@@ -128,34 +156,18 @@ def corpus_aids(config: Config, corpus: str) -> list[str]:
     return option_files("documents", section.format, section.options)
 
 
-def encoder_files(config: Config) -> list[Path]:
-    """Return the files of a user's own encoder."""
-    return list_files(config.encoder.path, [""])
-
-
 def own_encoders(config: Config) -> dict[str, str]:
     """Return the paths of the encoders that weightings in use have of their own, by the weighting."""
     encoders = ((name, config.term_weights[name].encoder) for name in used_weightings(config))
     return {name: encoder.path for name, encoder in encoders if encoder is not None}
 
 
-def _check_index(config: Config, name: str, manifest: Manifest, faults: list[str]) -> None:
-    """Look for what an index is made of beside the corpus."""
-    index = config.indexes[name]
-    if index.type == "expansion":
-        with _collected(faults, f"indexes.{name}.path"):
-            _check_usable([one_file(index.path)])
-    elif index.type == "doc2query":
-        with _collected(faults, f"indexes.{name}.model"):
-            if not _is_embedded(index.model, manifest):
-                keys = ("max_length", "query_length")
-                longest = {f"indexes.{name}.{key}": getattr(index, key) for key in keys}
-                _check_usable(_with_files(index.model))
-                check_model_files(index.model, GENERATOR_REMEDY, longest)
-
-
-def _topics_and_judgements(dataset: DatasetConfig) -> tuple[FileConfig, FileConfig]:
-    return dataset.queries, dataset.qrels
+def _topics(key: str, section: FileConfig) -> UsedFiles:
+    """Topics, judgements, a run, or a task's file."""
+    inside = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
+    return UsedFiles(
+        key, section.paths, "records", tuple(inside or ()), partial(_check_files, suffixes=inside)
+    )
 
 
 @contextmanager
@@ -177,9 +189,25 @@ def _is_embedded(path: str, manifest: Manifest) -> bool:
     return kind == "embedded"
 
 
-def _check_files(file: FileConfig, manifest: Manifest) -> None:
-    own = [path for path in file.paths if not _is_embedded(path, manifest)]
-    _check_usable(given_files(own, getattr(format_module(file.kind, file.format), "SUFFIXES", None)))
+def _check_documents(corpus: CorpusConfig, own: Sequence[str]) -> None:
+    suffixes = format_module("documents", corpus.format).SUFFIXES
+    for path in own:
+        _check_usable(list_files(path, suffixes, corpus.files))
+
+
+def _check_files(own: Sequence[str], suffixes: Sequence[str] | None = None) -> None:
+    _check_usable(given_files(own, suffixes))
+
+
+def _check_model(check: Callable[..., None], arguments: Sequence[Any], own: Sequence[str]) -> None:
+    for path in own:
+        folder = Path(path)
+        _check_usable([folder, *(sorted(folder.rglob("*")) if folder.is_dir() else ())])
+        check(path, *arguments)
+
+
+def _check_encoder(config: Config, own: Sequence[str]) -> None:
+    _check_model(check_encoder_files, (config.encoder, longest_sequences(config)), own)
 
 
 def _check_usable(paths: Iterable[str | Path]) -> None:
@@ -195,28 +223,11 @@ def _check_usable(paths: Iterable[str | Path]) -> None:
             raise InputError(path, "you may not read it", remedy="Change its permissions, or give a copy.")
 
 
-def _check_folds(dataset: DatasetConfig) -> None:
-    if not isinstance(dataset.folds, int):
-        from irpretrain.evaluation.folds import given_folds  # loads pyarrow, so only where folds are given
+def _check_folds(dataset: DatasetConfig, own: Sequence[str]) -> None:
+    from irpretrain.evaluation.folds import given_folds  # loads pyarrow, so only where folds are given
 
-        if isinstance(dataset.folds, str):
-            _check_usable([dataset.folds])
-            if not Path(dataset.folds).exists():
-                one_file(dataset.folds)
-        given_folds(dataset)
-
-
-def _check_encoder(config: Config, manifest: Manifest) -> None:
-    path = config.encoder.path
-    embedded = _is_embedded(path, manifest)
-    if not embedded:
-        _check_usable(_with_files(path))
-    folder = installed_path(manifest.asset(str(resolve(path)[1]))) if embedded else Path(path)
-    if folder is not None:  # a package that is not installed is reported by the stage that copies from it
-        check_encoder_files(folder, config.encoder, longest_sequences(config))
-
-
-def _with_files(directory: str | Path) -> list[Path]:
-    """Return a model's directory and all that lies in it."""
-    folder = Path(directory)
-    return [folder, *(sorted(folder.rglob("*")) if folder.is_dir() else ())]
+    for path in own:
+        _check_usable([path])
+        if not Path(path).exists():
+            one_file(path)
+    given_folds(dataset)
