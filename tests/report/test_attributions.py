@@ -23,8 +23,8 @@ from irpretrain.evaluation.runs import write_run
 from irpretrain.models.attribution import AttributedText
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.report.attributed_words import colour, quarters, signed, top_words, words_of
-from irpretrain.report.attribution_case import Case, choose_case
 from irpretrain.report.attributions import write_attributions
+from irpretrain.report.cases import Case, choose_case
 from irpretrain.text.chosen_texts import stream_chosen
 from tiny_models import write_bert
 
@@ -122,10 +122,10 @@ def case(**options: Any) -> Case:
 
 def test_the_case_is_where_models_disagree_most():
     # Differences of rank: q1 a 1; q10 a 2, c 2; q2 c 2. Of equal ones q10 comes before q2, and a before c.
-    assert case() == Case("q10", "ten", "a")
-    assert case(query="q1") == Case("q1", "one", "a")
-    assert case(query="q10", document="z") == Case("q10", "ten", "z")
-    assert case(text="my own", document="b") == Case(None, "my own", "b")
+    assert case() == Case("q10", "ten", ("a",))
+    assert case(query="q1") == Case("q1", "one", ("a",))
+    assert case(query="q10", document="z") == Case("q10", "ten", ("z",))
+    assert case(text="my own", document="b") == Case(None, "my own", ("b",))
 
 
 def test_a_case_that_cannot_be_chosen_is_refused():

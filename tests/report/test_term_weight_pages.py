@@ -17,8 +17,8 @@ from irpretrain.config.weight_views import TermWeightPageConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES, TERM_VECTORS
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.evaluation.runs import write_run
+from irpretrain.report.cases import Case, choose_cases
 from irpretrain.report.term_weight_pages import write_term_weight_page
-from irpretrain.report.weight_cases import WeightCase, choose_cases
 from irpretrain.report.weighted_words import (
     PassageWord,
     ShadedWord,
@@ -147,24 +147,24 @@ QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "a": 2}, "q3": {"z": 1, "y": 1}}
 RUNS = [run("q1 b a c", "q2 c a b", "q3 a"), run("q1 a b c", "q2 b a c", "q3 a")]
 
 
-def cases(**options: Any) -> list[WeightCase]:
+def cases(**options: Any) -> list[Case]:
     page = TermWeightPageConfig(dataset="tiny", weightings=["tf"], **options)
     return choose_cases("page", page, TEXTS, QRELS, RUNS)
 
 
 def test_a_page_chooses_what_first_stages_disagree_on() -> None:
     # Differences of rank: q1 a 1; q2 c 2, a 0; no run finds a relevant document of q3.
-    assert cases() == [WeightCase("q2", "two", ("c", "b")), WeightCase("q1", "one", ("a", "b"))]
-    assert cases(queries=1) == [WeightCase("q2", "two", ("c", "b"))]
+    assert cases() == [Case("q2", "two", ("c", "b")), Case("q1", "one", ("a", "b"))]
+    assert cases(queries=1) == [Case("q2", "two", ("c", "b"))]
 
 
 def test_documents_that_are_left_out_are_the_highest_relevant_and_the_highest_other() -> None:
     assert cases(cases=[{"query": "q2"}, {"query": "q1", "documents": ["c", 7]}, {"query": "q3"}]) == [
-        WeightCase("q2", "two", ("c", "b")),
-        WeightCase("q1", "one", ("c", "7")),
-        WeightCase("q3", "three", ("y", "a")),
+        Case("q2", "two", ("c", "b")),
+        Case("q1", "one", ("c", "7")),
+        Case("q3", "three", ("y", "a")),
     ]
-    assert cases(cases=[{"text": "my own", "documents": ["a"]}]) == [WeightCase(None, "my own", ("a",))]
+    assert cases(cases=[{"text": "my own", "documents": ["a"]}]) == [Case(None, "my own", ("a",))]
 
 
 def test_cases_that_cannot_be_shown_are_refused() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from irpretrain.atomic import write_text
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
@@ -24,10 +23,11 @@ from irpretrain.report.attributed_words import (
     top_words,
     words_of,
 )
-from irpretrain.report.attribution_case import Case, choose_case
-from irpretrain.report.templates import environment
+from irpretrain.report.cases import Case, choose_case
+from irpretrain.report.pages import write_page
+from irpretrain.report.pair_attributions import AttributionSource
 from irpretrain.retrieval.rerank import read_queries
-from irpretrain.text.chosen_texts import stream_chosen
+from irpretrain.text.chosen_texts import read_chosen
 
 if TYPE_CHECKING:
     from irpretrain.models.attribution import Attribution
@@ -86,37 +86,26 @@ def write_attributions(
         ConfigError: the case cannot be chosen; see `attribution_case.choose_case`.
         InputError: the corpus lacks the document, or a model cannot be loaded.
     """
-    from irpretrain.models.attribution import attribute
-    from irpretrain.models.reranker import load_reranker
     from irpretrain.training.compute import reproducible
 
     named = [AttributedModel(**model) for model in models]
     runs = [read_run(model.run) for model in named if model.run is not None]
     judged = read_qrels(qrels)
     case = choose_case(name, options, read_queries(queries), judged, runs)
-    [(_, [body])] = stream_chosen(documents, [case.document], text)
-    found = []
+    bodies = read_chosen(documents, [case.document], text)
+    source = AttributionSource({case.query or "": case.text}, bodies, text, reranking)
+    pair = (case.query or "", case.document)
+    found: list[Attribution] = []
     with reproducible(reranking.compute) as device:
         for model in progress(named, f"attributions {name}", "models"):
-            network = load_reranker(model.directory).to(device)
-            network.check_length(reranking.max_length, "reranking.max_length")
-            found.append(
-                attribute(
-                    network,
-                    case.text,
-                    body,
-                    reranking.max_length,
-                    reranking.query_length,
-                    options.baseline,
-                    options.steps,
-                    longest_document=text.max_word_pieces,
-                )
-            )
+            found += source.attribute(model.directory, [pair], options, device)
     views = [
         model_view(model, attribution, place_of(run, case))
         for model, attribution, run in zip(named, found, runs or [{}] * len(named), strict=True)
     ]
-    page = environment().get_template("attributions.html.j2").render(
+    write_page(
+        "attributions.html.j2",
+        output,
         title=f"Attributions: {name}",
         case=case,
         options=options,
@@ -127,7 +116,6 @@ def write_attributions(
         tolerable=TOLERABLE,
         signed=signed,
     )  # fmt: skip
-    write_text(output, page)
     return {
         "models": len(views),
         "query": case.query or case.text,

@@ -8,7 +8,6 @@ from typing import Any
 
 import yaml
 
-from irpretrain.atomic import write_text
 from irpretrain.config import Config
 from irpretrain.papers.published import load_published
 from irpretrain.report import first_stage_views, run_views
@@ -20,13 +19,12 @@ from irpretrain.report.headline_bars import headline_bars
 from irpretrain.report.introduction import background, this_run
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.page_links import address, page_views
+from irpretrain.report.pages import script_json, write_page
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
-from irpretrain.report.script_json import script_json
 from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
 from irpretrain.report.tables import ResultFiles, build_tables
-from irpretrain.report.templates import environment
 from irpretrain.report.verdict_summary import of_tables, summary_views
 from irpretrain.report.verdicts import MEANINGS
 
@@ -88,7 +86,9 @@ def write_report(
     book = CellBook(config, lineage)
     counted = of_tables(tables)
     outcomes = {o: sum(n for (*_, found), n in counted.items() if found == o) for o in OUTCOMES}
-    page = environment().get_template("report.html.j2").render(
+    size = write_page(
+        "report.html.j2",
+        output,
         title=config.report.title,
         config=config,
         this_run=this_run(config, found),
@@ -118,11 +118,10 @@ def write_report(
         provenance=script_json({"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}),
         citations=[f"{paper.citation} doi:{paper.doi}" for paper in papers],
     )  # fmt: skip
-    write_text(output, page)
     return {
         "tables": len(tables),
         "figures": len(figures),
         "sidecars": len(lineage.records),
-        "bytes": len(page.encode()),
+        "bytes": size,
         "verdicts": outcomes,
     }

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from irpretrain.config.query_pages import QueryPageConfig
+from irpretrain.config.attributions import AttributionConfig
+from irpretrain.config.query_pages import PairAttributionsConfig, QueryPageConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.progress import progress
 from irpretrain.report.attributed_words import Word, relative_residual, signed, strongest, words_of
-from irpretrain.text.chosen_texts import stream_chosen
+from irpretrain.text.chosen_texts import read_chosen
 
 if TYPE_CHECKING:
     from irpretrain.models.attribution import Attribution
@@ -37,6 +38,44 @@ class Ranking(Protocol):
     @property
     def directory(self) -> str | Path | None:
         """The model's directory, or None."""
+
+
+class AttributionSource(NamedTuple):
+    """What attributions are made from: query → text, document → text, and how models read both."""
+
+    queries: Mapping[str, str]
+    bodies: Mapping[str, str]
+    text: TextConfig
+    reranking: RerankingConfig
+
+    def attribute(
+        self,
+        model: str | Path,
+        pairs: Iterable[tuple[str, str]],
+        options: AttributionConfig | PairAttributionsConfig,
+        device: Any,
+    ) -> Iterator[Attribution]:
+        """Yield what a model's score of each pair of query and document comes from.
+
+        Raises:
+            InputError: the model cannot be loaded.
+        """
+        from irpretrain.models.attribution import attribute
+        from irpretrain.models.reranker import load_reranker
+
+        network = load_reranker(model).to(device)
+        network.check_length(self.reranking.max_length, "reranking.max_length")
+        for query, document in pairs:
+            yield attribute(
+                network,
+                self.queries[query],
+                self.bodies[document],
+                self.reranking.max_length,
+                self.reranking.query_length,
+                options.baseline,
+                options.steps,
+                longest_document=self.text.max_word_pieces,
+            )
 
 
 def attribute_pairs(
@@ -67,12 +106,10 @@ def attribute_pairs(
     asked = options.attributions
     if asked is None or not pairs:
         return {}
-    from irpretrain.models.attribution import attribute
-    from irpretrain.models.reranker import load_reranker
     from irpretrain.training.compute import reproducible
 
-    batches = stream_chosen(documents, {pair.document for pair in pairs}, text)
-    bodies = {document: body for ids, some in batches for document, body in zip(ids, some, strict=True)}
+    bodies = read_chosen(documents, {pair.document for pair in pairs}, text)
+    source = AttributionSource(queries, bodies, text, reranking)
     found: dict[str, list[dict[str, Any] | None]] = {pair.key: [] for pair in pairs}
     with reproducible(reranking.compute) as device:
         for number, ranking in enumerate(rankings, 1):
@@ -80,19 +117,10 @@ def attribute_pairs(
                 for pair in pairs:
                     found[pair.key].append(None)
                 continue
-            network = load_reranker(ranking.directory).to(device)
-            network.check_length(reranking.max_length, "reranking.max_length")
-            for pair in progress(pairs, f"attributions {name}, {number} of {len(rankings)}", "pairs"):
-                attribution = attribute(
-                    network,
-                    queries[pair.query],
-                    bodies[pair.document],
-                    reranking.max_length,
-                    reranking.query_length,
-                    asked.baseline,
-                    asked.steps,
-                    longest_document=text.max_word_pieces,
-                )
+            shown = progress(pairs, f"attributions {name}, {number} of {len(rankings)}", "pairs")
+            asked_pairs = ((pair.query, pair.document) for pair in shown)
+            made = source.attribute(ranking.directory, asked_pairs, asked, device)
+            for pair, attribution in zip(pairs, made, strict=True):
                 found[pair.key].append(attribution_view(attribution))
     return found
 

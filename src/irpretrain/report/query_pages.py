@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_text
 from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
@@ -16,15 +15,14 @@ from irpretrain.evaluation.measures import definition, mean, per_query
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, merge, place_in, read_run
 from irpretrain.report.cells import difference_text
+from irpretrain.report.pages import script_json, write_page
 from irpretrain.report.pair_attributions import AttributedPair, attribute_pairs
 from irpretrain.report.query_cases import ChosenQuery, choose_queries, compared, differences_of
-from irpretrain.report.script_json import script_json
 from irpretrain.report.snippets import snippet
-from irpretrain.report.templates import environment
 from irpretrain.report.weighted_words import query_terms, read_passage
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.rerank import read_queries
-from irpretrain.text.chosen_texts import stream_chosen
+from irpretrain.text.chosen_texts import read_chosen
 from irpretrain.text.words import WordKind
 
 MOST_UNSHOWN = 20
@@ -117,7 +115,10 @@ def write_query_page(
     pairs = source.pairs(chosen, shown)
     attributed = attribute_pairs(name, options, sides, texts, pairs, documents, text, reranking)
     outcomes = compared(differences_of(left, right))
-    page = environment().get_template("query_pages.html.j2").render(
+    size = write_page(
+        "query_pages.html.j2",
+        output,
+        options.megabytes * 1e6,
         title=f"Queries: {name}",
         sides=sides,
         options=options,
@@ -130,14 +131,13 @@ def write_query_page(
         difference=difference_text,
         data=script_json(_data(options, sides, measure, views, attributed)),
     )  # fmt: skip
-    _check_size(name, options, page, len(views))
-    write_text(output, page)
+    _check_size(name, options, size / 1e6, len(views))
     return {
         "queries": len(views),
         "queries_of_the_data_set": len(texts),
         "documents": sum(len(view["documents"]) for view in views),
         "attributed_pairs": len(attributed),
-        "bytes": len(page.encode()),
+        "bytes": size,
         **outcomes,
     }
 
@@ -156,14 +156,10 @@ def read_texts(
         InputError: the corpus lacks one.
     """
     others = [field for field in text.fields if field != "title"] or ["body"]
-    found: list[dict[str, str]] = []
-    for fields in (["title"], others):
-        options = text.model_copy(update={"fields": fields})
-        batches = stream_chosen(documents, wanted, options)
-        found.append(
-            {document: one for ids, texts in batches for document, one in zip(ids, texts, strict=True)}
-        )
-    titles, bodies = found
+    titles, bodies = (
+        read_chosen(documents, wanted, text.model_copy(update={"fields": fields}))
+        for fields in (["title"], others)
+    )
     return {document: (title, bodies[document]) for document, title in titles.items()}
 
 
@@ -277,8 +273,7 @@ def _data(
     }
 
 
-def _check_size(name: str, options: QueryPageConfig, page: str, queries: int) -> None:
-    size = len(page.encode()) / 1e6
+def _check_size(name: str, options: QueryPageConfig, size: float, queries: int) -> None:
     if size > options.megabytes:
         raise ConfigError(
             f"query_pages.{name}: the page would have {size:.2f} MB ({queries} queries, {options.depth} documents of "

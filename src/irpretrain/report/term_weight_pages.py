@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import write_text
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.weight_views import TermWeightPageConfig
@@ -15,8 +14,8 @@ from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.qrels import Qrels, read_qrels
 from irpretrain.evaluation.runs import Run, place_in, read_run
-from irpretrain.report.templates import environment
-from irpretrain.report.weight_cases import WeightCase, choose_cases
+from irpretrain.report.cases import Case, choose_cases
+from irpretrain.report.pages import write_page
 from irpretrain.report.weighted_words import (
     Passage,
     legend,
@@ -29,7 +28,7 @@ from irpretrain.report.weighted_words import (
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.rerank import read_queries
 from irpretrain.retrieval.weighted_index import analysed_weights
-from irpretrain.text.chosen_texts import stream_chosen
+from irpretrain.text.chosen_texts import read_chosen
 from irpretrain.text.words import WordKind
 
 TOP_TERMS = 5
@@ -94,16 +93,14 @@ def write_term_weight_page(
     runs, judged = [read_run(stage.run) for stage in named], read_qrels(qrels)
     cases = choose_cases(name, options, read_queries(queries), judged, runs)
     wanted = {document for case in cases for document in case.documents}
-    texts = {
-        document: body
-        for identifiers, bodies in stream_chosen(documents, wanted, text)
-        for document, body in zip(identifiers, bodies, strict=True)
-    }
+    texts = read_chosen(documents, wanted, text)
     analyser = Analyser.of(retrieval)
     weights = {weighting.key: read_weights(weighting, wanted, analyser) for weighting in shown}
     source = PageSource(texts, shown, weights, runs, judged, text.words, analyser, options.deepest)
     views = [source.case(case) for case in cases]
-    page = environment().get_template("term_weight_pages.html.j2").render(
+    write_page(
+        "term_weight_pages.html.j2",
+        output,
         title=f"Term weights: {name}",
         options=options,
         weightings=shown,
@@ -112,7 +109,6 @@ def write_term_weight_page(
         legend=legend(options.deepest),
         percent=percent,
     )  # fmt: skip
-    write_text(output, page)
     passages = [passage for view in views for passage in view["passages"]]
     return {
         "cases": len(views),
@@ -169,13 +165,13 @@ class PageSource:
     analyser: Analyser
     deepest: float
 
-    def case(self, case: WeightCase) -> dict[str, Any]:
+    def case(self, case: Case) -> dict[str, Any]:
         """Return what the page shows of a case."""
         asked = query_terms(case.text, self.words, self.analyser)
         passages = [self._passage(case, document, asked) for document in case.documents]
         return {"query": case.query, "text": case.text, "passages": passages}
 
-    def _passage(self, case: WeightCase, document: str, asked: frozenset[str]) -> dict[str, Any]:
+    def _passage(self, case: Case, document: str, asked: frozenset[str]) -> dict[str, Any]:
         passage = read_passage(self.texts[document], self.words, self.analyser, asked)
         given = [self.weights[weighting.key][document] for weighting in self.weightings]
         maps = zip(self.weightings, given, strict=True)
@@ -214,7 +210,7 @@ def _map_view(
     }
 
 
-def _judgement(case: WeightCase, document: str, judged: Qrels) -> str:
+def _judgement(case: Case, document: str, judged: Qrels) -> str:
     """What the data set says of a document."""
     if case.query is None:
         return ""

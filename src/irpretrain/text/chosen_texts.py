@@ -41,3 +41,14 @@ def stream_chosen(
             f"{len(missing):,} documents are not in the corpus, such as {min(missing)}",
             remedy="They must be documents of the data set's corpus.",
         )
+
+
+def read_chosen(
+    documents: Sequence[str | Path], wanted: Collection[str], options: TextConfig
+) -> dict[str, str]:
+    """Return the text of each wanted document, as `stream_chosen` yields them."""
+    return {
+        document: text
+        for identifiers, texts in stream_chosen(documents, wanted, options)
+        for document, text in zip(identifiers, texts, strict=True)
+    }

@@ -1,28 +1,71 @@
-"""Which queries and passages a page of term weights shows."""
+"""Which queries and documents the pages of attributions and of term weights show."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.weight_views import TermWeightPageConfig, WeightCaseConfig
 from irpretrain.errors import ConfigError
 from irpretrain.evaluation.qrels import Qrels, relevant
 from irpretrain.evaluation.runs import Run
-from irpretrain.report.attribution_case import spreads
 
 
-class WeightCase(NamedTuple):
+class Case(NamedTuple):
     """A query (its id is None for one of the user's own) and some documents."""
 
     query: str | None
     text: str
     documents: tuple[str, ...]
 
+    @property
+    def document(self) -> str:
+        """The first document."""
+        return self.documents[0]
+
+
+def choose_case(
+    name: str, options: AttributionConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
+) -> Case:
+    """Return the case that the configuration names; what it leaves out is chosen by the models' disagreement.
+
+    Of the relevant documents that every run holds, the one is taken whose best and worst ranks lie furthest apart: of
+    all queries or of the one that is named; of equal ones the first by query id, then by document id.
+
+    Args:
+        name: of the page, for messages.
+        options: its section.
+        texts: query → text.
+        qrels: judgements.
+        runs: the run of each model.
+
+    Raises:
+        ConfigError: the query is not in the data set, or no relevant document is among the candidates.
+    """
+    where = f"attributions.{name}"
+    if options.text is not None:
+        return Case(None, options.text, (str(options.document),))
+    if options.query is not None and options.query not in texts:
+        raise ConfigError(f"{where}.query: {options.query!r} is not among the queries of {options.dataset}")
+    if options.query is not None and options.document is not None:
+        return Case(options.query, texts[options.query], (options.document,))
+    queries = sorted(texts) if options.query is None else [options.query]
+    found = [
+        (-spread, query, document) for query in queries for document, spread in spreads(query, qrels, runs)
+    ]
+    if not found:
+        raise ConfigError(
+            f"{where}: no relevant document of {options.query or 'any query'} is a candidate of every model; "
+            "name a query and a document"
+        )
+    _, query, document = min(found)
+    return Case(query, texts[query], (document,))
+
 
 def choose_cases(
     name: str, options: TermWeightPageConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
-) -> list[WeightCase]:
+) -> list[Case]:
     """Return the cases that the configuration names, or those on which the first stages disagree most.
 
     Where no case is named: of each query the relevant document that every run holds and whose best and worst ranks lie
@@ -53,17 +96,17 @@ def choose_cases(
             "relevant; name cases"
         )
     return [
-        WeightCase(query, texts[query], (document, *_irrelevant(query, qrels, runs[0])))
+        Case(query, texts[query], (document, *_irrelevant(query, qrels, runs[0])))
         for _, query, document in found[: options.queries]
     ]
 
 
 def _given(
     where: str, dataset: str, case: WeightCaseConfig, texts: Mapping[str, str], qrels: Qrels, run: Run
-) -> WeightCase:
+) -> Case:
     """The case that the configuration names, with documents of the run where it names none."""
     if case.query is None:
-        return WeightCase(None, str(case.text), tuple(case.documents))
+        return Case(None, str(case.text), tuple(case.documents))
     if case.query not in texts:
         raise ConfigError(f"{where}.cases: {case.query!r} is not among the queries of {dataset}")
     documents = case.documents or [*_relevant(case.query, qrels, run), *_irrelevant(case.query, qrels, run)]
@@ -72,7 +115,7 @@ def _given(
             f"{where}.cases: query {case.query!r} has neither a relevant document nor any that the first of "
             "first_stages finds; name documents"
         )
-    return WeightCase(case.query, texts[case.query], tuple(documents))
+    return Case(case.query, texts[case.query], tuple(documents))
 
 
 def _relevant(query: str, qrels: Qrels, run: Run) -> list[str]:
@@ -86,3 +129,15 @@ def _irrelevant(query: str, qrels: Qrels, run: Run) -> list[str]:
     """The highest document of the run that is not judged relevant."""
     wanted = relevant(qrels.get(query, {}))
     return [document for document, _ in run.get(query, ()) if document not in wanted][:1]
+
+
+def spreads(query: str, qrels: Qrels, runs: Sequence[Run]) -> list[tuple[str, int]]:
+    """Return each relevant document that every run holds, and its worst rank minus its best."""
+    ranks = [{document: place for place, (document, _) in enumerate(run.get(query, ()))} for run in runs]
+    found = []
+    for document in relevant(qrels.get(query, {})):
+        places = [of_run.get(document) for of_run in ranks]
+        known = [place for place in places if place is not None]
+        if known and len(known) == len(places):
+            found.append((document, max(known) - min(known)))
+    return found

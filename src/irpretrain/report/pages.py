@@ -1,0 +1,40 @@
+"""The pages of the report and beside it: their templates, which lie beside this file, and what is put into them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from irpretrain.atomic import write_text
+
+
+def write_page(template: str, output: str | Path, most_bytes: float | None = None, **values: Any) -> int:
+    """Fill a template and write the page; return its size in bytes. One larger than `most_bytes` is not written."""
+    page = environment().get_template(template).render(**values)
+    size = len(page.encode())
+    if most_bytes is None or size <= most_bytes:
+        write_text(output, page)
+    return size
+
+
+def environment() -> Environment:
+    """Return the environment in which every value is escaped and an unknown one is an error; `asset` puts a style or a
+    script into a page."""
+    loader = PackageLoader("irpretrain.report", package_path="")
+    made = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.globals["asset"] = lambda name: Markup(loader.get_source(made, name)[0])
+    return made
+
+
+def script_json(value: Any) -> Markup:
+    """Return JSON that cannot end the script element it stands in, whatever strings it holds."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
