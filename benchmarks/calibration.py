@@ -31,6 +31,7 @@ from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
+from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.postings import Postings
 from irpretrain.text.stop_words import load_stop_words
@@ -58,7 +59,7 @@ def prepare(documents: int, folder: Path) -> Files:
     if not files.postings.exists():
         term_of = generated_collection.term_of()
         terms = generated_collection.VOCABULARY - generated_collection.STOP_WORDS
-        write_postings([[words]], term_of, terms, files.postings, k1=AXIOMS.bm25.k1, b=AXIOMS.bm25.b)
+        write_postings([[words]], term_of, terms, files.postings, bm25=Bm25(AXIOMS.bm25.k1, AXIOMS.bm25.b))
     if not files.statistics.exists():
         write_statistics(words, Postings.open(files.postings), files.statistics)
     if not files.words.exists():

@@ -42,7 +42,7 @@ import pyarrow as pa
 import generated_collection
 from irpretrain.atomic import atomic_directory
 from irpretrain.errors import SetupError
-from irpretrain.rank_engine.bm25 import Lengths, inverse_document_frequencies
+from irpretrain.rank_engine.bm25 import Bm25, Lengths, inverse_document_frequencies
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.document_rank import document_ranks
 from irpretrain.rank_engine.impacts import impacts_of
@@ -134,7 +134,7 @@ class Ours:
         self._postings = collection.postings
 
     def ranks(self, queries: Queries, threads: int) -> tuple[np.ndarray, Time]:
-        options = {"k1": K1, "b": B, "depth": DEPTH, "threads": threads}
+        options = {"bm25": Bm25(K1, B), "depth": DEPTH, "threads": threads}
         document_ranks(self._postings, *queries.first(10), **options)
         return timed(lambda: document_ranks(self._postings, *queries, **options))
 
@@ -149,7 +149,7 @@ class Bm25s:
         bm25s = import_module("bm25s")
 
         postings = collection.postings
-        lists, norms = postings.lists, impacts_of(postings, K1, B, "exact").norms
+        lists, norms = postings.lists, impacts_of(postings, Bm25(K1, B)).norms
         frequencies = lists.frequencies.astype(np.float32)
         frequencies[lists.overflow_places] = lists.overflow_frequencies
         frequencies *= norms[lists.documents]
@@ -383,7 +383,7 @@ def build(words: generated_collection.Words, term_of: np.ndarray, folder: Path, 
 
     def work() -> dict[str, Any]:
         with quiet():
-            return write_postings([[words]], term_of, terms, folder / "postings", memory_mb, K1, B)
+            return write_postings([[words]], term_of, terms, folder / "postings", memory_mb, Bm25(K1, B))
 
     if (folder / "postings").exists():
         return Collection(words, term_of, Postings.open(folder / "postings"))
@@ -402,7 +402,7 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
     kinds = {"three terms": 3, "Poisson(3) terms": None}
     queries = {kind: draw(collection, given.queries, size) for kind, size in kinds.items()}
     ours = {
-        (kind, lengths): document_ranks(collection.postings, *asked, K1, B, DEPTH, lengths)
+        (kind, lengths): document_ranks(collection.postings, *asked, Bm25(K1, B, lengths), DEPTH)
         for kind, asked in queries.items()
         for lengths in ("exact", "lucene")
     }

@@ -21,7 +21,7 @@ from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.retrieval import RetrievalConfig, TextRankConfig
 from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
 from irpretrain.objectives.merge import merge_groups
-from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine import Bm25, write_postings
 from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.positions import build_positions
 from irpretrain.retrieval.textrank import weigh_by_textrank
@@ -94,10 +94,10 @@ class Stages:
 
     def _postings(self, out: Path) -> None:
         terms = read_terms(self._counts, stemming=AXIOMS.stemming, stop_list=AXIOMS.stop_list)
-        bounds = {**AXIOMS.bm25.model_dump(), "lengths": AXIOMS.rank_lengths}
+        bounds = Bm25(**AXIOMS.bm25.model_dump(), lengths=AXIOMS.rank_lengths)
         stores = [[WordStore.open(out / "words")]]
         write_postings(
-            stores, terms.term_of, len(terms.names), out / "postings", memory_mb=AXIOMS.memory_mb, **bounds
+            stores, terms.term_of, len(terms.names), out / "postings", memory_mb=AXIOMS.memory_mb, bm25=bounds
         )
 
 

@@ -1,6 +1,6 @@
 """Build a collection's inverted index for the rank of one given document."""
 
-from irpretrain.rank_engine.build_postings import write_postings
+from irpretrain.rank_engine import Bm25, write_postings
 from irpretrain.stage import stage
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore
@@ -15,6 +15,6 @@ with stage(snakemake) as done:
             len(terms.names),
             snakemake.output.postings,
             memory_mb=snakemake.params.memory_mb,
-            **snakemake.params.bounds,
+            bm25=Bm25(**snakemake.params.bounds),
         )
     )

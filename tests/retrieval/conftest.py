@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_collections import Build, shard_of
+from small_collections import Build, shard_of, with_bm25
 
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.postings import Postings
@@ -22,7 +22,7 @@ def build(tmp_path: Path) -> Build:
         documents: Sequence[Sequence[int]], terms: int, name: str = "postings", **options: Any
     ) -> Postings:
         mapping = np.arange(terms, dtype=np.int32)
-        write_postings([[shard_of(documents)]], mapping, terms, tmp_path / name, **options)
+        write_postings([[shard_of(documents)]], mapping, terms, tmp_path / name, **with_bm25(options))
         return Postings.open(tmp_path / name)
 
     return make

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.postings import Postings
 
 Build = Callable[..., Postings]
 """The fixture `build`: (documents, number of terms, name of the folder, options of `write_postings`) → postings."""
+
+
+def with_bm25(options: dict[str, Any]) -> dict[str, Any]:
+    """Put k1, b and lengths, where given, into one object."""
+    others = {name: value for name, value in options.items() if name not in Bm25._fields}
+    return others | {"bm25": Bm25(**{n: options[n] for n in Bm25._fields if n in options})}
 
 
 class Shard(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_collections import Build
+from small_collections import Build, with_bm25
 
 from irpretrain.errors import InputError
 from irpretrain.rank_engine.bm25 import Lengths, document_norms, inverse_document_frequencies
@@ -25,7 +25,7 @@ def ask(postings: Postings, queries: list[tuple[int, list[int]]], **options) -> 
     documents = np.array([document for document, _ in queries], np.int64)
     terms = np.array([term for _, terms in queries for term in terms], np.int64)
     offsets = np.cumsum([0, *(len(terms) for _, terms in queries)])
-    return document_ranks(postings, documents, terms, offsets, **options).tolist()
+    return document_ranks(postings, documents, terms, offsets, **with_bm25(options)).tolist()
 
 
 def frequencies_of(documents: list[list[int]], terms: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from small_collections import Build, Shard, shard_of
 
 from irpretrain.errors import InputError, IntegrityError
+from irpretrain.rank_engine.bm25 import Bm25
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.rank_engine.impacts import LEVELS, _hull, impacts_of
 from irpretrain.rank_engine.postings import Postings
@@ -170,7 +171,7 @@ def test_damage_that_shows_later_is_found_out_then(build: Build, name: str) -> N
     (postings.directory / name).unlink()
     opened = Postings.open(postings.directory)
     with pytest.raises(IntegrityError):
-        _ = (opened.document_ids, impacts_of(opened, 3.8, 0.87, "exact"))
+        _ = (opened.document_ids, impacts_of(opened, Bm25()))
 
 
 def test_stored_bounds_are_those_that_are_computed(build: Build) -> None:
@@ -178,8 +179,8 @@ def test_stored_bounds_are_those_that_are_computed(build: Build) -> None:
     stored, other = build(documents, 12), build(documents, 12, "other", k1=1.2, b=0.3, lengths="lucene")
     assert json.loads((other.directory / "impacts" / "impacts.json").read_text())["lengths"] == "lucene"
     for one, two in zip(
-        impacts_of(stored, 3.8, 0.87, "exact").bounds,
-        impacts_of(other, 3.8, 0.87, "exact").bounds,
+        impacts_of(stored, Bm25()).bounds,
+        impacts_of(other, Bm25()).bounds,
         strict=True,
     ):
         assert one.dtype == two.dtype
@@ -188,7 +189,7 @@ def test_stored_bounds_are_those_that_are_computed(build: Build) -> None:
 
 def test_summaries_of_long_lists_say_what_is_in_them(build: Build) -> None:
     postings = build(random_documents(3000, 12), 12)
-    bounds, lists = impacts_of(postings, 3.8, 0.87, "exact").bounds, postings.lists
+    bounds, lists = impacts_of(postings, Bm25()).bounds, postings.lists
     assert len(bounds.long_lists) > 5
     for number, term in enumerate(bounds.long_lists.tolist()):
         own = slice(lists.offsets[term], lists.offsets[term + 1])

@@ -12,7 +12,7 @@ def rank(batch: Batch) -> np.ndarray:
 
     A term that occurs twice in the query counts twice.
     """
-    from irpretrain.rank_engine.document_rank import document_ranks
+    from irpretrain.rank_engine import Bm25, document_ranks  # numba
 
     options, (terms, offsets) = batch.collection.options, batch.searched
     return document_ranks(
@@ -20,9 +20,7 @@ def rank(batch: Batch) -> np.ndarray:
         batch.numbers,
         terms,
         offsets,
-        k1=options.bm25.k1,
-        b=options.bm25.b,
+        Bm25(options.bm25.k1, options.bm25.b, options.rank_lengths),
         depth=options.rank_depth,
-        lengths=options.rank_lengths,
         threads=batch.collection.threads,
     )

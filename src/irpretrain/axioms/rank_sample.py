@@ -75,7 +75,7 @@ class RankSample:
             A rank from 1 on for each query, document after document; 0 where it is beyond the last interval's end or
             the document holds no term of the query. Documents without a word of the sampler's vocabulary have none.
         """
-        from irpretrain.rank_engine.document_rank import document_ranks
+        from irpretrain.rank_engine import Bm25, document_ranks  # numba
 
         queries = sampler.draw(self._words, self._offsets, self.document_ids)
         terms = self._terms.terms(sampler.rows[queries.words])
@@ -86,9 +86,7 @@ class RankSample:
             self.numbers[queries.document],
             terms,
             offsets,
-            k1=bm25.k1,
-            b=bm25.b,
+            Bm25(bm25.k1, bm25.b, self._options.rank_lengths),
             depth=LAST_RANKS[-1],
-            lengths=self._options.rank_lengths,
             threads=self._threads,
         )

@@ -14,7 +14,7 @@ less than 2**28 documents, so the order of the terms does not matter.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,19 @@ from irpretrain.errors import ConfigError
 
 Lengths = Literal["exact", "lucene"]
 """What |D| is: the true length, or the length that Lucene's byte stands for (at most an eighth less)."""
+
+
+class Bm25(NamedTuple):
+    """BM25's parameters, and what |D| is."""
+
+    k1: float = 3.8
+    b: float = 0.87
+    lengths: Lengths = "exact"
+
+
+DEFAULT = Bm25()
+"""k1 and b as ARES has them, with true lengths."""
+
 
 FREE_VALUES = 24
 """Lengths that Lucene's byte keeps as they are; 255 less the byte of the largest int in four significant bits."""

@@ -23,7 +23,7 @@ from irpretrain.atomic import atomic_directory
 from irpretrain.compiled import compiled
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.progress import progress
-from irpretrain.rank_engine.bm25 import Lengths
+from irpretrain.rank_engine.bm25 import DEFAULT, Bm25
 from irpretrain.rank_engine.impacts import FOLDER, write_impacts
 from irpretrain.rank_engine.postings import (
     ARRAYS,
@@ -74,9 +74,7 @@ def write_postings(
     terms: int,
     output: str | Path,
     memory_mb: int = 2000,
-    k1: float = 3.8,
-    b: float = 0.87,
-    lengths: Lengths = "exact",
+    bm25: Bm25 = DEFAULT,
 ) -> dict[str, Any]:
     """Write the postings of a collection, and the bounds of scores for one choice of BM25's parameters.
 
@@ -91,7 +89,7 @@ def write_postings(
         output: a folder, see `irpretrain.rank_engine.postings`.
         memory_mb: megabytes that postings under construction may take; beside them stand 12 bytes a term, 4 a word
             of the vocabulary, 24 a document, and some 100 MB.
-        k1, b, lengths: what the stored bounds are for; the postings serve any other choice too.
+        bm25: what the stored bounds are for; the postings serve any other choice too.
 
     Returns:
         The record: documents, documents_with_terms, terms, postings, total_length, overflows, directory_entries,
@@ -123,7 +121,7 @@ def write_postings(
             "directory_entries": int(counts.directory_offsets[-1]),
         }
         (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        write_impacts(Postings.open(folder), k1, b, lengths, folder / FOLDER)
+        write_impacts(Postings.open(folder), bm25, folder / FOLDER)
     return {**record, "passes": len(ranges)}
 
 
@@ -304,9 +302,9 @@ def _write_lists(
         first, last = int(counts.offsets[start]), int(counts.offsets[end])
         own, times = np.empty(last - first, np.int32), np.empty(last - first, np.int32)
         free = counts.offsets[start:end] - first
-        seen = np.full(end - start, -1, np.int32)
+        lists = _Growing(np.full(end - start, -1, np.int32), free, own, times)
         for document, words, bounds in collection.chunks(f"invert, pass {number} of {len(ranges)}"):
-            _invert(words, bounds, document, collection.term_of, start, seen, free, own, times)
+            _invert(words, bounds, document, collection.term_of, start, lists)
         documents[first:last] = own
         frequencies[first:last] = np.minimum(times, OVERFLOW)
         over = np.flatnonzero(times >= OVERFLOW)
@@ -322,6 +320,21 @@ def _write_lists(
     return int(sum(map(len, places)))
 
 
+class _Growing(NamedTuple):
+    """The postings of a range of terms while they are filled.
+
+    Attributes:
+        seen: int32[terms], the last document in which each was seen.
+        free: int64[terms], the place of each one's next posting.
+        documents, times: int32[postings].
+    """
+
+    seen: np.ndarray
+    free: np.ndarray
+    documents: np.ndarray
+    times: np.ndarray
+
+
 @compiled
 def _invert(
     words: np.ndarray,
@@ -329,18 +342,10 @@ def _invert(
     first: int,
     term_of: np.ndarray,
     start: int,
-    seen: np.ndarray,
-    free: np.ndarray,
-    documents: np.ndarray,
-    times: np.ndarray,
+    lists: _Growing,
 ) -> None:
-    """Add the postings of some documents for the terms from `start` on.
-
-    Args:
-        seen: int32[terms of the range], the last document in which each was seen.
-        free: int64[terms of the range], the place of each one's next posting.
-        documents, times: the postings of the range, to be filled.
-    """
+    """Add the postings of some documents for the terms from `start` on."""
+    seen, free, documents, times = lists.seen, lists.free, lists.documents, lists.times
     for number in range(len(bounds) - 1):
         document = first + number
         for at in range(bounds[number], bounds[number + 1]):

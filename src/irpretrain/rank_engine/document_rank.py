@@ -11,18 +11,20 @@ looked up in the other lists until its bound falls below θ. docs/methods/docume
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
 from irpretrain.compiled import compiled, compiled_uncounted
 from irpretrain.errors import InputError
-from irpretrain.rank_engine.bm25 import Lengths
-from irpretrain.rank_engine.impacts import Bounds, impacts_of
-from irpretrain.rank_engine.postings import Lists, Postings
+from irpretrain.rank_engine.bm25 import DEFAULT, Bm25
+from irpretrain.rank_engine.impacts import impacts_of
+from irpretrain.rank_engine.postings import Postings
 from irpretrain.rank_engine.rank_candidates import (
     LARGEST_BATCH,
     Candidates,
     count_better,
+    highest_listed,
     take_from_list,
     take_from_prefix,
 )
@@ -34,6 +36,8 @@ from irpretrain.rank_engine.rank_lists import (
     ROWS,
     START,
     TOP,
+    Index,
+    Query,
     describe_lists,
     distinct_terms,
     score_of,
@@ -50,10 +54,8 @@ def document_ranks(
     documents: np.ndarray,
     terms: np.ndarray,
     offsets: np.ndarray,
-    k1: float = 3.8,
-    b: float = 0.87,
+    bm25: Bm25 = DEFAULT,
     depth: int | None = 50,
-    lengths: Lengths = "exact",
     threads: int = 1,
 ) -> np.ndarray:
     """Return the rank of a document under each query, by Lucene's BM25.
@@ -67,9 +69,8 @@ def document_ranks(
         terms: int[all terms], the queries' terms, end to end. A term that stands n times in a query counts n times;
             -1 is a term that the collection lacks, which counts nothing, like one that no document holds.
         offsets: int[queries + 1], where each query's terms begin and end.
-        k1, b: BM25's parameters. Others than those of the stored bounds cost a pass over all postings first.
+        bm25: parameters. Others than those of the stored bounds cost a pass over all postings first.
         depth: ranks beyond it are not told apart; None for all ranks.
-        lengths: exact, or with the loss of Lucene's byte.
         threads: the result does not depend on it.
 
     Returns:
@@ -89,15 +90,14 @@ def document_ranks(
     ranks = np.zeros(len(documents), np.int32)
     if not len(documents):
         return ranks
-    impacts = impacts_of(postings, k1, b, lengths)
+    impacts = impacts_of(postings, bm25)
+    index = Index(postings.lists, impacts.bounds, impacts.norms, postings.document_count)
+    queries = _Queries(documents, terms, offsets)
     most = np.iinfo(np.int32).max if depth is None else depth
 
     def work(first: int) -> None:
         last = min(first + QUERIES_AT_ONCE, len(documents))
-        _rank_queries(
-            postings.lists, impacts.bounds, impacts.norms, postings.document_count,
-            documents, terms, offsets, first, last, most, ranks,
-        )  # fmt: skip
+        _rank_queries(index, queries, first, last, most, ranks)
 
     firsts = range(0, len(documents), QUERIES_AT_ONCE)
     if threads == 1:
@@ -122,21 +122,20 @@ def _check(postings: Postings, documents: np.ndarray, terms: np.ndarray, offsets
         raise InputError(where, f"a query's term is outside -1 … {postings.terms - 1:,}")
 
 
+class _Queries(NamedTuple):
+    """The document and the terms of each query; see `document_ranks`."""
+
+    documents: np.ndarray
+    terms: np.ndarray
+    offsets: np.ndarray
+
+
 @compiled
 def _rank_queries(
-    lists: Lists,
-    bounds: Bounds,
-    norms: np.ndarray,
-    count: int,
-    documents: np.ndarray,
-    terms: np.ndarray,
-    offsets: np.ndarray,
-    first: int,
-    last: int,
-    depth: int,
-    ranks: np.ndarray,
+    index: Index, queries: _Queries, first: int, last: int, depth: int, ranks: np.ndarray
 ) -> None:
     """Fill `ranks` for the queries from `first` to `last`."""
+    terms, offsets, documents, bounds = queries.terms, queries.offsets, queries.documents, index.bounds
     longest = 1
     for number in range(first, last):
         longest = max(longest, offsets[number + 1] - offsets[number])
@@ -148,79 +147,46 @@ def _rank_queries(
         np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int32),
     )  # fmt: skip
     for number in range(first, last):
-        query = terms[offsets[number] : offsets[number + 1]]
-        size = distinct_terms(query, lists.offsets, table)
-        describe_lists(
-            lists.directory_offsets, bounds.tops, bounds.long_numbers, len(norms), count, table, size, weights
-        )
+        size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
         target = documents[number]
-        score = score_of(
-            lists.documents, lists.frequencies, lists.overflow_places, lists.overflow_frequencies,
-            lists.directory, table, size, weights, target, norms[target],
-        )  # fmt: skip
+        unscored = Query(table, weights, rest, size, target, np.float32(0))
+        describe_lists(index, unscored)
+        score = score_of(index, unscored, target)
         if score < 0:
             ranks[number] = 0
             continue
         choose_cutoffs(
             bounds.hull_offsets, bounds.hull_levels, bounds.hull_above, table, size, weights, score
         )
-        ranks[number] = _rank(
-            lists, bounds, norms, table, size, weights, rest, target, score, depth,
-            candidates,
-        )  # fmt: skip
+        ranks[number] = _rank(index, Query(table, weights, rest, size, target, score), depth, candidates)
 
 
 @compiled_uncounted
-def _rank(
-    lists: Lists,
-    bounds: Bounds,
-    norms: np.ndarray,
-    table: np.ndarray,
-    size: int,
-    weights: np.ndarray,
-    rest: np.ndarray,
-    target: int,
-    score: np.float32,
-    depth: int,
-    candidates: Candidates,
-) -> int:
+def _rank(index: Index, query: Query, depth: int, candidates: Candidates) -> int:
     """Count the documents above the target among the essential postings; return its rank, or 0 beyond `depth`."""
+    table, weights, rest, bounds = query.table, query.weights, query.rest, index.bounds
     above = 0
     batch = FIRST_BATCH
-    for at in range(size):
+    for at in range(query.size):
         if table[CUTOFF, at] >= table[TOP, at]:
             continue
-        order_others(table, size, weights, at, rest)
-        floor = lowest_level(table, weights, at, rest[0], score) - 1
-        listed_top = table[TOP, at]
+        order_others(table, query.size, weights, at, rest)
+        floor = lowest_level(table, weights, at, rest[0], query.score) - 1
         long = table[LONG, at]
         if long >= 0:
-            listed_top = min(listed_top, bounds.floors[long])
             cursor, end = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
             while cursor < end:
-                found, cursor = take_from_prefix(
-                    bounds.prefix_documents, bounds.prefix_levels, cursor, end, floor, weights[at], target,
-                    batch, candidates,
-                )  # fmt: skip
-                above += count_better(
-                    lists, bounds, norms, table, size, weights, rest, at, target, score,
-                    found, candidates,
-                )  # fmt: skip
+                found, cursor = take_from_prefix(index, query, at, cursor, floor, batch, candidates)
+                above += count_better(index, query, at, found, candidates)
                 if above >= depth:
                     return 0
                 batch = min(2 * batch, LARGEST_BATCH)
-        if listed_top <= floor:
+        if highest_listed(index, query, at) <= floor:
             continue
         cursor, end = table[START, at], table[END, at]
         while cursor < end:
-            found, cursor = take_from_list(
-                lists.documents, bounds.levels, cursor, end, floor, listed_top, weights[at], target,
-                batch, candidates,
-            )  # fmt: skip
-            above += count_better(
-                lists, bounds, norms, table, size, weights, rest, at, target, score,
-                found, candidates,
-            )  # fmt: skip
+            found, cursor = take_from_list(index, query, at, cursor, floor, batch, candidates)
+            above += count_better(index, query, at, found, candidates)
             if above >= depth:
                 return 0
             batch = min(2 * batch, LARGEST_BATCH)

@@ -31,7 +31,7 @@ import numpy as np
 
 from irpretrain.compiled import compiled
 from irpretrain.errors import IntegrityError
-from irpretrain.rank_engine.bm25 import Lengths, document_norms
+from irpretrain.rank_engine.bm25 import Bm25, document_norms
 from irpretrain.rank_engine.postings import (
     OVERFLOW,
     REMEDY,
@@ -87,16 +87,16 @@ class Impacts(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def impacts_of(postings: Postings, k1: float, b: float, lengths: Lengths) -> Impacts:
+def impacts_of(postings: Postings, bm25: Bm25) -> Impacts:
     """Return the bounds of scores for these parameters: those stored with the postings, or else computed.
 
     Computing takes a pass over all postings and about 2.5 bytes of memory for each.
     """
-    stored = open_impacts(postings, k1, b, lengths)
-    return compute_impacts(postings, k1, b, lengths) if stored is None else stored
+    stored = open_impacts(postings, bm25)
+    return compute_impacts(postings, bm25) if stored is None else stored
 
 
-def open_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> Impacts | None:
+def open_impacts(postings: Postings, bm25: Bm25) -> Impacts | None:
     """Return the bounds stored with the postings, memory-mapped; None where they are for other parameters.
 
     Raises:
@@ -105,7 +105,7 @@ def open_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> I
     folder = postings.directory / FOLDER
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        if (record["k1"], record["b"], record["lengths"]) != (k1, b, lengths):
+        if Bm25(record["k1"], record["b"], record["lengths"]) != bm25:
             return None
         bounds = Bounds(**{name: map_array(folder / f"{name}.npy", kind) for name, kind in ARRAYS.items()})
         _check(bounds, postings, record["vertices"], record["prefix_entries"])
@@ -113,7 +113,7 @@ def open_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> I
         raise IntegrityError(
             folder, f"these are not whole bounds of scores: {error}", remedy=REMEDY
         ) from None
-    return Impacts(bounds, _norms(postings, k1, b, lengths))
+    return Impacts(bounds, _norms(postings, bm25))
 
 
 def _check(bounds: Bounds, postings: Postings, vertices: int, entries: int) -> None:
@@ -141,30 +141,30 @@ def _check(bounds: Bounds, postings: Postings, vertices: int, entries: int) -> N
             raise ValueError(f"{name}.npy does not rise from 0 to {end:,}")
 
 
-def compute_impacts(postings: Postings, k1: float, b: float, lengths: Lengths) -> Impacts:
+def compute_impacts(postings: Postings, bm25: Bm25) -> Impacts:
     """Compute the bounds in memory."""
-    norms = _norms(postings, k1, b, lengths)
+    norms = _norms(postings, bm25)
     bounds = _compute(postings, norms, lambda name, length: np.empty(length, ARRAYS[name]))
     return Impacts(Bounds(*map(frozen, bounds)), norms)
 
 
-def write_impacts(postings: Postings, k1: float, b: float, lengths: Lengths, folder: Path) -> None:
+def write_impacts(postings: Postings, bm25: Bm25, folder: Path) -> None:
     """Compute the bounds and write them to a new folder."""
     folder.mkdir()
-    norms = _norms(postings, k1, b, lengths)
+    norms = _norms(postings, bm25)
     bounds = _compute(postings, norms, lambda name, length: created(folder, name, length, ARRAYS[name]))
     record = {
-        "k1": float(k1),
-        "b": float(b),
-        "lengths": lengths,
+        "k1": float(bm25.k1),
+        "b": float(bm25.b),
+        "lengths": bm25.lengths,
         "vertices": len(bounds.hull_levels),
         "prefix_entries": len(bounds.prefix_levels),
     }
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def _norms(postings: Postings, k1: float, b: float, lengths: Lengths) -> np.ndarray:
-    return frozen(document_norms(postings.lists.lengths, postings.average_length, k1, b, lengths))
+def _norms(postings: Postings, bm25: Bm25) -> np.ndarray:
+    return frozen(document_norms(postings.lists.lengths, postings.average_length, *bm25))
 
 
 def _compute(postings: Postings, norms: np.ndarray, make: Any) -> Bounds:

@@ -9,16 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.compiled import compiled_uncounted
-from irpretrain.rank_engine.impacts import LEVELS, Bounds
-from irpretrain.rank_engine.postings import Lists, first_not_below
+from irpretrain.rank_engine.impacts import LEVELS
+from irpretrain.rank_engine.postings import first_not_below
 from irpretrain.rank_engine.rank_lists import (
     CUTOFF,
     DIRECTORY,
     END,
+    LONG,
     OTHER,
     SHIFT,
     SLACK,
     START,
+    TOP,
+    Index,
+    Query,
     lower_bound,
     score_of,
     upper_bound,
@@ -50,17 +54,15 @@ class Candidates(NamedTuple):
 
 @compiled_uncounted
 def take_from_prefix(
-    documents: np.ndarray,
-    levels: np.ndarray,
-    cursor: int,
-    end: int,
-    floor: int,
-    weight: np.float32,
-    target: int,
-    wanted: int,
-    candidates: Candidates,
+    index: Index, query: Query, at: int, cursor: int, floor: int, wanted: int, candidates: Candidates
 ) -> tuple[int, int]:
-    """Make candidates of the next `wanted` postings above the floor; return (their number, where to go on)."""
+    """Make candidates of the next `wanted` postings above the floor in the prefix of list `at`.
+
+    Returns:
+        Their number, and where to go on.
+    """
+    documents, levels = index.bounds.prefix_documents, index.bounds.prefix_levels
+    end, weight = index.bounds.prefix_offsets[query.table[LONG, at] + 1], query.weights[at]
     found = 0
     while found < wanted and cursor < end:
         level = levels[cursor]
@@ -71,25 +73,18 @@ def take_from_prefix(
             upper_bound(weight, level),
             lower_bound(weight, level),
         )
-        found += documents[cursor] != target
+        found += documents[cursor] != query.target
         cursor += 1
     return found, cursor
 
 
 @compiled_uncounted
 def take_from_list(
-    documents: np.ndarray,
-    levels: np.ndarray,
-    cursor: int,
-    end: int,
-    floor: int,
-    highest: int,
-    weight: np.float32,
-    target: int,
-    wanted: int,
-    candidates: Candidates,
+    index: Index, query: Query, at: int, cursor: int, floor: int, wanted: int, candidates: Candidates
 ) -> tuple[int, int]:
-    """Make candidates of the next postings with levels in (floor, highest]; as `take_from_prefix`."""
+    """Make candidates of the next postings above the floor that are not in a prefix; as `take_from_prefix`."""
+    documents, levels = index.lists.documents, index.bounds.levels
+    end, weight, highest = query.table[END, at], query.weights[at], highest_listed(index, query, at)
     found = 0
     while found < wanted and cursor < end:
         stop = min(cursor + BLOCK, end)
@@ -107,61 +102,42 @@ def take_from_list(
                     upper_bound(weight, level),
                     lower_bound(weight, level),
                 )
-                found += documents[cursor] != target
+                found += documents[cursor] != query.target
             cursor += 1
     return found, cursor
 
 
 @compiled_uncounted
-def count_better(
-    lists: Lists,
-    bounds: Bounds,
-    norms: np.ndarray,
-    table: np.ndarray,
-    size: int,
-    weights: np.ndarray,
-    rest: np.ndarray,
-    at: int,
-    target: int,
-    score: np.float32,
-    found: int,
-    candidates: Candidates,
-) -> int:
+def highest_listed(index: Index, query: Query, at: int) -> int:
+    """Return the highest level of postings of list `at` that its prefix lacks."""
+    long = query.table[LONG, at]
+    top = query.table[TOP, at]
+    return min(top, np.int64(index.bounds.floors[long])) if long >= 0 else top
+
+
+@compiled_uncounted
+def count_better(index: Index, query: Query, at: int, found: int, candidates: Candidates) -> int:
     """Return how many candidates from list `at` are above the target and were not met in an earlier list."""
-    for number in range(size - 1):
-        other = table[OTHER, number]
-        found = _look_up(
-            lists.documents, bounds.levels, lists.directory, table, other, weights[other],
-            table[CUTOFF, other] if other < at else LEVELS, score - rest[number + 1],
-            found, candidates,
-        )  # fmt: skip
+    score = query.score
+    for number in range(query.size - 1):
+        other = query.table[OTHER, number]
+        most = query.table[CUTOFF, other] if other < at else LEVELS
+        found = _look_up(index, query, other, most, score - query.rest[number + 1], found, candidates)
     above = 0
     for number in range(found):
         if candidates.lowers[number] > score * (1 + SLACK):
             above += 1
             continue
         document = candidates.documents[number]
-        exact = score_of(
-            lists.documents, lists.frequencies, lists.overflow_places, lists.overflow_frequencies,
-            lists.directory, table, size, weights, document, norms[document],
-        )  # fmt: skip
-        if exact > score or (exact == score and document < target):
+        exact = score_of(index, query, document)
+        if exact > score or (exact == score and document < query.target):
             above += 1
     return above
 
 
 @compiled_uncounted
 def _look_up(
-    documents: np.ndarray,
-    levels: np.ndarray,
-    directory: np.ndarray,
-    table: np.ndarray,
-    at: int,
-    weight: np.float32,
-    most: int,
-    needed: float,
-    found: int,
-    candidates: Candidates,
+    index: Index, query: Query, at: int, most: int, needed: float, found: int, candidates: Candidates
 ) -> int:
     """Add what list `at` adds to the candidates, and keep those that can still come to θ; return their number.
 
@@ -169,6 +145,8 @@ def _look_up(
         most: a candidate with a higher level was met in this list before.
         needed: the bound that a candidate must have now.
     """
+    documents, levels, directory = index.lists.documents, index.bounds.levels, index.lists.directory
+    table, weight = query.table, query.weights[at]
     start, end = table[START, at], table[END, at]
     first, shift = table[DIRECTORY, at], table[SHIFT, at]
     # Memory is slow, and a loop without branches that depend on it waits for many places at once.

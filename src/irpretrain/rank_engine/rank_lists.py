@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from irpretrain.compiled import compiled_uncounted
 from irpretrain.rank_engine.bm25 import part_of_score
-from irpretrain.rank_engine.impacts import LEVELS
-from irpretrain.rank_engine.postings import DIRECTORY_FROM, directory_shift, first_not_below, frequency_at
+from irpretrain.rank_engine.impacts import LEVELS, Bounds
+from irpretrain.rank_engine.postings import (
+    DIRECTORY_FROM,
+    Lists,
+    directory_shift,
+    first_not_below,
+    frequency_at,
+)
 
 SLACK = 1e-6
 """Added to g in bounds: far above the rounding of Lucene's floats (some 1e-7 of a weight), far below a level (4e-3)."""
@@ -23,6 +31,42 @@ TOP, CUTOFF: the highest level in the list, and the one above which postings are
 LONG, VERTEX: its place among the long lists, -1 without, and the vertex of its hull at the cut-off
 OTHER: for the list that is worked through, the others in the order of look-up
 """
+
+
+class Index(NamedTuple):
+    """A collection as ranks are counted in it.
+
+    Attributes:
+        lists: the postings.
+        bounds: of their parts of scores.
+        norms: float32[documents], of BM25.
+        filled: documents with at least one term.
+    """
+
+    lists: Lists
+    bounds: Bounds
+    norms: np.ndarray
+    filled: int
+
+
+class Query(NamedTuple):
+    """The lists of a query's terms, and the document whose rank is asked for.
+
+    Attributes:
+        table: int64[ROWS, lists], see `ROWS`.
+        weights: float32[lists].
+        rest: float64[lists + 1], sums of what the others can add, in the order of look-up.
+        size: how many lists there are.
+        target: the document.
+        score: its score θ.
+    """
+
+    table: np.ndarray
+    weights: np.ndarray
+    rest: np.ndarray
+    size: int
+    target: int
+    score: np.float32
 
 
 @compiled_uncounted
@@ -50,26 +94,19 @@ def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) ->
 
 
 @compiled_uncounted
-def describe_lists(
-    directory_offsets: np.ndarray,
-    tops: np.ndarray,
-    long_numbers: np.ndarray,
-    documents: int,
-    count: int,
-    table: np.ndarray,
-    size: int,
-    weights: np.ndarray,
-) -> None:
+def describe_lists(index: Index, query: Query) -> None:
     """Fill the rows of the table that follow from the terms, and their weights."""
-    for at in range(size):
+    table, documents = query.table, len(index.norms)
+    for at in range(query.size):
         term, held = table[TERM, at], table[END, at] - table[START, at]
-        idf = np.float32(np.log(1 + (count - held + 0.5) / (held + 0.5)))
-        weights[at] = np.float32(table[TIMES, at]) * idf
-        table[TOP, at], table[CUTOFF, at] = tops[term], 0
-        table[LONG, at] = long_numbers[term]
+        idf = np.float32(np.log(1 + (index.filled - held + 0.5) / (held + 0.5)))
+        query.weights[at] = np.float32(table[TIMES, at]) * idf
+        table[TOP, at], table[CUTOFF, at] = index.bounds.tops[term], 0
+        table[LONG, at] = index.bounds.long_numbers[term]
         table[DIRECTORY, at], table[SHIFT, at] = -1, 0
         if held >= DIRECTORY_FROM:
-            table[DIRECTORY, at], table[SHIFT, at] = directory_offsets[term], directory_shift(held, documents)
+            table[DIRECTORY, at] = index.lists.directory_offsets[term]
+            table[SHIFT, at] = directory_shift(held, documents)
 
 
 @compiled_uncounted
@@ -93,27 +130,21 @@ def _find(
 
 
 @compiled_uncounted
-def score_of(
-    documents: np.ndarray,
-    frequencies: np.ndarray,
-    overflow_places: np.ndarray,
-    overflow_frequencies: np.ndarray,
-    directory: np.ndarray,
-    table: np.ndarray,
-    size: int,
-    weights: np.ndarray,
-    document: int,
-    norm: np.float32,
-) -> np.float32:
+def score_of(index: Index, query: Query, document: int) -> np.float32:
     """Return the exact score of a document, -1 where it holds no term of the query."""
+    lists, table = index.lists, query.table
     score, held = 0.0, False
-    for at in range(size):
+    for at in range(query.size):
         start, end = table[START, at], table[END, at]
-        place = _find(documents, directory, start, end, table[DIRECTORY, at], table[SHIFT, at], document)
+        first, shift = table[DIRECTORY, at], table[SHIFT, at]
+        place = _find(lists.documents, lists.directory, start, end, first, shift, document)
         if place >= 0:
             held = True
-            frequency = frequency_at(frequencies, overflow_places, overflow_frequencies, place)
-            score += np.float64(part_of_score(weights[at], np.float32(frequency), norm))
+            frequency = frequency_at(
+                lists.frequencies, lists.overflow_places, lists.overflow_frequencies, place
+            )
+            part = part_of_score(query.weights[at], np.float32(frequency), index.norms[document])
+            score += np.float64(part)
     return np.float32(score) if held else np.float32(-1)
 
 

@@ -36,7 +36,7 @@ class RankIndex:
     def ranks(self, queries: Sequence[tuple[str, Sequence[str]]], **options: Any) -> np.ndarray:
         """Return the rank (int32 [queries]) of a document under a query, for each (identifier, words).
 
-        `options` are k1, b, depth, lengths and threads of `document_ranks`, which says what a rank is.
+        `options` are bm25, depth and threads of `document_ranks`, which says what a rank is.
         """
         documents = self.postings.rows(pa.array([identifier for identifier, _ in queries], pa.string()))
         numbers = [self.terms.get(word, -1) for _, words in queries for word in words]
@@ -47,7 +47,7 @@ class RankIndex:
 def index_documents(documents: Mapping[str, Sequence[str]], folder: str | Path, **options: Any) -> RankIndex:
     """Write the postings of documents, given by identifier as their words, to a new folder.
 
-    `options` are k1, b, lengths and memory_mb of `write_postings`, which says what is refused.
+    `options` are bm25 and memory_mb of `write_postings`, which says what is refused.
     """
     names = dict.fromkeys(chain.from_iterable(documents.values()))
     terms = {word: number for number, word in enumerate(names)}
