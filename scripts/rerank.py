@@ -4,7 +4,7 @@ from pathlib import Path
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.retrieval.rerank import rerank
+from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.stage import stage
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
 
@@ -12,16 +12,16 @@ with stage(snakemake) as done:
     model = Path(snakemake.params.directory)
     if snakemake.params.snapshot is not None:
         model = model / SNAPSHOTS / snapshot_name(snakemake.params.snapshot)
+    text = TextConfig(**snakemake.params.text) if snakemake.params.text else None
+    corpus = CorpusTexts(list(snakemake.input.tokens), list(snakemake.input.documents), text)
     done(
         rerank(
             model,
-            list(snakemake.input.tokens),
+            corpus,
             snakemake.input.queries,
             snakemake.input.candidates,
             RerankingConfig(**snakemake.params.options),
             snakemake.output.run,
-            list(snakemake.input.documents),
-            TextConfig(**snakemake.params.text) if snakemake.params.text else None,
             snakemake.params.checkpoints,
         )
     )

@@ -1,7 +1,7 @@
 """Retrieval with a first stage of the configuration."""
 
 from irpretrain.config.retrieval import RetrievalConfig
-from irpretrain.retrieval.tuning import search_tuned
+from irpretrain.retrieval.tuning import own_parameters, search_tuned
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
@@ -11,8 +11,7 @@ with stage(snakemake) as done:
             snakemake.input.queries,
             snakemake.wildcards.candidates,
             snakemake.params.first_stage["model"],
-            snakemake.params.first_stage["parameters"],
-            snakemake.input.tuning or None,
+            own_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None),
             RetrievalConfig(**snakemake.params.options),
             snakemake.output.run,
         )

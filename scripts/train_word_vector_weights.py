@@ -3,14 +3,13 @@
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.stage import stage
-from irpretrain.term_weights.word_vector_regression import train_word_vectors
+from irpretrain.term_weights.word_vector_regression import WordFeatures, train_word_vectors
 
 with stage(snakemake) as done:
     done(
         train_word_vectors(
             snakemake.input.targets,
-            snakemake.input.vectors,
-            snakemake.input.statistics,
+            WordFeatures.open(snakemake.input.vectors, snakemake.input.statistics),
             TextConfig(**snakemake.params.text),
             TermWeightsConfig(**snakemake.params.options).ridge,
             snakemake.output.model,

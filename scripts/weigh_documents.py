@@ -3,16 +3,15 @@
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.stage import stage
-from irpretrain.term_weights.weighing import weigh_documents
+from irpretrain.term_weights.weighing import Learned, weigh_documents
 
 with stage(snakemake) as done:
+    given = snakemake.input
+    learned = Learned(list(given.model), str(given.targets), str(given.vectors), str(given.statistics))
     done(
         weigh_documents(
-            models=list(snakemake.input.model),
-            vectors=str(snakemake.input.vectors),
-            statistics=str(snakemake.input.statistics),
-            targets=str(snakemake.input.targets),
-            documents=snakemake.input.documents,
+            learned,
+            documents=given.documents,
             options=TermWeightsConfig(**snakemake.params.options),
             text=TextConfig(**snakemake.params.text),
             output=snakemake.output.weights,

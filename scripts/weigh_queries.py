@@ -3,17 +3,16 @@
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.stage import stage
-from irpretrain.term_weights.weighing import weigh_queries
+from irpretrain.term_weights.weighing import Learned, weigh_queries
 
 with stage(snakemake) as done:
+    given = snakemake.input
+    learned = Learned(list(given.model), str(given.targets), str(given.vectors), str(given.statistics))
     done(
         weigh_queries(
-            models=list(snakemake.input.model),
-            folds=str(snakemake.input.folds) or None,
-            vectors=str(snakemake.input.vectors),
-            statistics=str(snakemake.input.statistics),
-            targets=str(snakemake.input.targets),
-            queries=snakemake.input.queries,
+            learned,
+            folds=str(given.folds) or None,
+            queries=given.queries,
             options=TermWeightsConfig(**snakemake.params.options),
             text=TextConfig(**snakemake.params.text),
             output=snakemake.output.weights,

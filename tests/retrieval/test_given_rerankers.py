@@ -16,7 +16,7 @@ from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.retrieval.rerank import rerank
+from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from tiny_models import write_bert, write_distilbert, write_roberta
 
 OPTIONS = RerankingConfig(
@@ -44,7 +44,12 @@ def scores(model: Path, files: dict[str, Path], options: RerankingConfig = OPTIO
     folder = files["queries"].parent
     documents = [folder / "documents-0.parquet", folder / "documents-1.parquet"]
     counts = rerank(
-        model, [], files["queries"], files["candidates"], options, folder / "new.gz", documents, text
+        model,
+        CorpusTexts((), documents, text),
+        files["queries"],
+        files["candidates"],
+        options,
+        folder / "new.gz",
     )
     assert counts == {"queries": 3, "queries_without_candidates": 1, "pairs": 40}
     return {(q, d): score for q, ranking in read_run(folder / "new.gz").items() for d, score in ranking}
@@ -95,7 +100,14 @@ def test_long_texts_are_cut_as_ours_are(
     options = OPTIONS.model_copy(update={"max_length": 12, "query_length": 2})
     foreign = scores(tmp_path / "model", files, options, text)
     store = make_store(BODIES, max_word_pieces=5)
-    rerank(tmp_path / "model", [store], files["queries"], files["candidates"], options, tmp_path / "ours.gz")
+    rerank(
+        tmp_path / "model",
+        CorpusTexts([store]),
+        files["queries"],
+        files["candidates"],
+        options,
+        tmp_path / "ours.gz",
+    )
     ours = {(q, d): score for q, ranking in read_run(tmp_path / "ours.gz").items() for d, score in ranking}
     assert foreign == pytest.approx(ours, abs=1e-6)
     whole = scores(tmp_path / "model", files, options, TEXT.model_copy(update={"fields": ["body"]}))

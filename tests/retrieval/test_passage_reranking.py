@@ -13,7 +13,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
-from irpretrain.retrieval.rerank import rerank
+from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.text.passages import text_passages
 from tiny_models import write_roberta
 
@@ -59,13 +59,11 @@ def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict
         candidates = write_run_of(list(texts), tmp_path)
         rerank(
             model,
-            stores,
+            CorpusTexts(stores, documents, text),
             tmp_path / "queries.parquet",
             candidates,
             given,
             tmp_path / "new.gz",
-            documents,
-            text,
         )
         run = read_run(tmp_path / "new.gz")
         return {(query, name): value for query, ranking in run.items() for name, value in ranking}

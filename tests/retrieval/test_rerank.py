@@ -23,7 +23,7 @@ from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.retrieval.pair_scoring import Pair, batch_by_length
 from irpretrain.retrieval.partial_scores import PartialScores
-from irpretrain.retrieval.rerank import rerank, rerank_run, score_pairs
+from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run, score_pairs
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
@@ -57,7 +57,9 @@ def files(tmp_path: Path, make_store: Callable[..., Path]) -> dict[str, Path]:
 def call(
     model: Path, files: dict[str, Path], output: Path, options: RerankingConfig = OPTIONS
 ) -> dict[str, int]:
-    return rerank(model, [files["store"]], files["queries"], files["candidates"], options, output)
+    return rerank(
+        model, CorpusTexts([files["store"]]), files["queries"], files["candidates"], options, output
+    )
 
 
 def reference_score(model: Path, query: str, body: str) -> float:
@@ -238,7 +240,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
         return forward(self, input_ids, *others, **options)
 
     monkeypatch.setattr(CrossEncoder, "forward", counted)
-    inputs = [files["store"]], files["queries"], files["candidates"], OPTIONS
+    inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], OPTIONS
     checkpoints = tmp_path / "checkpoints"
     last = 0
     rerank(model, *inputs, tmp_path / "whole.run.gz")

@@ -15,7 +15,7 @@ from irpretrain.evaluation.measures import mean_of_run
 from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.tuning import search_tuned, tune
+from irpretrain.retrieval.tuning import own_parameters, search_tuned, tune
 
 BODIES = {
     "long": "cat " * 6 + "red green blue black white grey pink brown gold silver " * 4,
@@ -102,7 +102,13 @@ def test_the_search_has_the_tuned_parameters(folder: Path, tmp_path: Path) -> No
     ):
         path = tmp_path / f"{name}.run.gz"
         counts = search_tuned(
-            folder / "index", folder / "queries.parquet", "stage", "bm25", given, tuning, OPTIONS, path
+            folder / "index",
+            folder / "queries.parquet",
+            "stage",
+            "bm25",
+            own_parameters(given, tuning),
+            OPTIONS,
+            path,
         )
         found[name] = path.read_bytes()
         assert counts["candidates"] == sum(len(ranking) for ranking in read_run(path).values())

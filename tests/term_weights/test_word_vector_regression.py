@@ -41,7 +41,7 @@ def test_features_are_differences_from_the_mean(vectors):
 def test_the_regression_is_the_least_squares_solution(tmp_path, vectors, make_documents):
     texts = {"a": ("bird cat dog", [1.0, 0.5, 0.0]), "b": ("fox eel cat bird", [0.2, 0.4, 0.7, 0.9])}
     targets = write_targets(tmp_path / "targets.parquet", texts)
-    counts = train_word_vectors(targets, *vectors, TEXT, 0.0, tmp_path / "model")
+    counts = train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, 0.0, tmp_path / "model")
     features = WordFeatures.open(*vectors)
     x = np.vstack([features.of(["bird", "cat", "dog"]), features.of(["fox", "eel", "cat", "bird"])])
     y = np.array([1, 0.5, 0, 0.2, 0.4, 0.7, 0.9])
@@ -59,7 +59,7 @@ def test_the_regression_is_the_least_squares_solution(tmp_path, vectors, make_do
 
 def test_the_penalty_draws_to_the_mean(tmp_path, vectors):
     targets = write_targets(tmp_path / "targets.parquet", {"a": ("bird cat dog", [1.0, 0.5, 0.0])})
-    train_word_vectors(targets, *vectors, TEXT, 1e9, tmp_path / "model")
+    train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, 1e9, tmp_path / "model")
     with np.load(tmp_path / "model" / "regression.npz") as saved:
         assert_allclose(saved["coefficients"], 0, atol=1e-6)
         assert_allclose(saved["intercept"], 0.5, atol=1e-6)
@@ -81,14 +81,16 @@ def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors)
     folds.write_text('{"folds": 3, "queries": {"q1": 1, "q2": 2, "q3": 3}}')
     models = [tmp_path / f"model-{fold}" for fold in (1, 2, 3)]
     for fold, model in enumerate(models, 1):
-        train_word_vectors(targets, *vectors, TEXT, 0.01, model, folds, fold)
+        train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, 0.01, model, folds, fold)
     weight_queries(models, *vectors, tmp_path / "queries", folds, TEXT, tmp_path / "weights")
     found = TERM_WEIGHTS.read(tmp_path / "weights").to_pylist()
     assert [row["document_id"] for row in found] == list(names)
     for row in found:
         others = {name: text for name, text in texts.items() if name != row["document_id"]}
         write_targets(tmp_path / "one.parquet", others)
-        train_word_vectors(tmp_path / "one.parquet", *vectors, TEXT, 0.01, tmp_path / "one")
+        train_word_vectors(
+            tmp_path / "one.parquet", WordFeatures.open(*vectors), TEXT, 0.01, tmp_path / "one"
+        )
         weight_queries([tmp_path / "one"], *vectors, tmp_path / "queries", None, TEXT, tmp_path / "alone")
         [expected] = [
             r

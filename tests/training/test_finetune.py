@@ -158,12 +158,12 @@ def test_it_learns_and_keeps_the_model_that_made_the_run(run_finetuning: Finetun
 
 
 def zero_shot(model: CrossEncoder, run_finetuning: Finetune, tmp_path: Path) -> Any:
-    from irpretrain.retrieval.rerank import rerank
+    from irpretrain.retrieval.rerank import CorpusTexts, rerank
 
     output = tmp_path / "again.run.gz"
     options = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
     inputs = [tmp_path / name for name in ("queries.parquet", "candidates.run.gz")]
-    rerank(tmp_path / "kept", [tmp_path / "store"], *inputs, options, output)
+    rerank(tmp_path / "kept", CorpusTexts([tmp_path / "store"]), *inputs, options, output)
     return {query: ranking for query, ranking in read_run(output).items() if query in ("q00", "q05", "q10")}
 
 

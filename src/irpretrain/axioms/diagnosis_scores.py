@@ -14,7 +14,7 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.evaluation.runs import Run
-from irpretrain.retrieval.rerank import score_candidates
+from irpretrain.retrieval.rerank import CorpusTexts, score_candidates
 
 
 def score_diagnosis_pairs(
@@ -51,7 +51,7 @@ def score_diagnosis_pairs(
     sides = [list(zip(table[side].to_pylist(), identifiers, strict=True)) for side in ("first", "second")]
     wanted = _as_run(dict.fromkeys([*sides[0], *sides[1]]))
     texts = {query: query for query in wanted}
-    found = score_candidates(model, tokens, documents, text, texts, wanted, options)
+    found = score_candidates(model, CorpusTexts(tokens, documents, text), texts, wanted, options)
     scores = {(query, document): score for query, ranking in found.items() for document, score in ranking}
     first, second = (np.array([scores[sequence] for sequence in side], np.float32) for side in sides)
     numbers = pa.array(np.arange(table.num_rows), pa.int32())

@@ -100,37 +100,42 @@ def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule)
     """
     documents = len(batch.starts) - 1
     most = documents * rule.wanted
-    queries = np.empty((most, 2), np.int64)
-    probability, features = np.empty(most), np.empty((most, len(AXIOMS)), np.int8)
-    equal, accepted = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
-    fates, histogram = np.zeros(len(FATES), np.int64), np.zeros(BINS, np.int64)
-    unanimous = _choose(
-        batch.values,
-        batch.words,
-        batch.starts,
-        np.array(keys, np.uint64).reshape(-1, 2),
-        rule,
-        queries,
-        probability,
-        features,
-        equal,
-        accepted,
-        fates,
-        histogram,
+    made = _Made(
+        queries=np.empty((most, 2), np.int64),
+        probability=np.empty(most),
+        features=np.empty((most, len(AXIOMS)), np.int8),
+        equal=np.zeros(documents, np.int64),
+        accepted=np.zeros(documents, np.int64),
+        fates=np.zeros(len(FATES), np.int64),
+        histogram=np.zeros(BINS, np.int64),
     )
-    pairs = int(accepted.sum())
+    keys_of = np.array(keys, np.uint64).reshape(-1, 2)
+    unanimous = _choose(batch.values, batch.words, batch.starts, keys_of, rule, made)
+    pairs = int(made.accepted.sum())
     return Choice(
-        document=np.repeat(np.arange(documents), accepted),
-        preferred=queries[:pairs, 0],
-        other=queries[:pairs, 1],
-        probability=probability[:pairs],
-        features=features[:pairs],
-        equal=equal,
-        accepted=accepted,
-        fates=fates,
+        document=np.repeat(np.arange(documents), made.accepted),
+        preferred=made.queries[:pairs, 0],
+        other=made.queries[:pairs, 1],
+        probability=made.probability[:pairs],
+        features=made.features[:pairs],
+        equal=made.equal,
+        accepted=made.accepted,
+        fates=made.fates,
         unanimous=int(unanimous),
-        histogram=histogram,
+        histogram=made.histogram,
     )
+
+
+class _Made(NamedTuple):
+    """The arrays of `Choice`, with room for as many pairs as are wanted, and both queries of each pair together."""
+
+    queries: np.ndarray
+    probability: np.ndarray
+    features: np.ndarray
+    equal: np.ndarray
+    accepted: np.ndarray
+    fates: np.ndarray
+    histogram: np.ndarray
 
 
 @compiled
@@ -191,15 +196,11 @@ def _choose(
     starts: np.ndarray,
     keys: np.ndarray,
     rule: Any,
-    queries: np.ndarray,
-    probabilities: np.ndarray,
-    features: np.ndarray,
-    equal: np.ndarray,
-    accepted: np.ndarray,
-    fates: np.ndarray,
-    histogram: np.ndarray,
+    made: _Made,
 ) -> int:
-    """Fill the arrays of `Choice`; return how many pairs considered were unanimous."""
+    """Fill the arrays; return how many pairs considered were unanimous."""
+    queries, probabilities, features = made.queries, made.probability, made.features
+    equal, accepted, fates, histogram = made.equal, made.accepted, made.fates, made.histogram
     longest = 0
     for document in range(starts.shape[0] - 1):
         longest = max(longest, starts[document + 1] - starts[document])

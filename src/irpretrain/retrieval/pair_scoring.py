@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from irpretrain.retrieval.partial_scores import PartialScores
 
 
+TITLE = "re-rank"
+"""What status lines call the job."""
+
+
 class Pair(NamedTuple):
     """What is scored: a query, a document, and the document's row in a store (0 where there is none)."""
 
@@ -42,7 +46,6 @@ def score_sequences(
     lengths: Sequence[int],
     build: Callable[[Sequence[int]], Sequence[NDArray[np.int64]]],
     options: RerankingConfig,
-    title: str,
     kept: PartialScores | None = None,
 ) -> NDArray[np.float32]:
     """Return the score of each pair, float32 [pairs]: what all re-rankers share.
@@ -54,7 +57,6 @@ def score_sequences(
         lengths: of the sequence of each.
         build: from indices of `pairs` to the arrays of their batch, each [sequences, positions].
         options: batches, threads, precision and device.
-        title: what status lines call the job.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Raises:
@@ -77,8 +79,8 @@ def score_sequences(
                 )
                 scored = sum(map(len, batches[:done]))
                 if scored:
-                    print(f"[{title}] {scored:,} of {len(pairs):,} pairs were scored before", file=sys.stderr)
-                told = progress(batches[done:], title, "pairs", len(pairs), size=len, done=scored)
+                    print(f"[{TITLE}] {scored:,} of {len(pairs):,} pairs were scored before", file=sys.stderr)
+                told = progress(batches[done:], TITLE, "pairs", len(pairs), size=len, done=scored)
                 for number, rows in enumerate(told, done + 1):
                     found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
                     scores[rows] = found.float().cpu().numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,31 +32,37 @@ TAG = "irpretrain"
 """Last column of re-ranked runs; which model it was is in the file's path and sidecar."""
 
 
+@dataclass(frozen=True)
+class CorpusTexts:
+    """Where the texts of a corpus are.
+
+    A cross-encoder of ours reads word pieces from token stores. One that was not made here has a tokenizer of its own:
+    it reads DOCUMENTS tables, and `text` says which fields make a document's text, and the most word pieces read of it.
+    """
+
+    tokens: Sequence[str | Path] = ()
+    documents: Sequence[str | Path] = ()
+    text: TextConfig | None = None
+
+
 def rerank(
     model: str | Path,
-    tokens: Sequence[str | Path],
+    corpus: CorpusTexts,
     queries: str | Path,
     candidates: str | Path,
     options: RerankingConfig,
     output: str | Path,
-    documents: Sequence[str | Path] = (),
-    text: TextConfig | None = None,
     checkpoints: str | Path | None = None,
 ) -> dict[str, Any]:
     """Score the candidates of every query with a saved cross-encoder and write the new run.
 
-    A cross-encoder of ours reads word pieces from the token store. One that was not made here has a tokenizer of its
-    own: it is given `documents` and `text` in place of `tokens`.
-
     Args:
         model: directory of the cross-encoder and its tokenizer.
-        tokens: directories of the corpus's token store.
+        corpus: where its texts are.
         queries: QUERIES table.
         candidates: TREC run of the first stage.
         options: depth, lengths, batches, threads and device. Candidates below `depth` are left out.
         output: TREC run, gzip, with single-precision scores.
-        documents: DOCUMENTS tables of the corpus.
-        text: fields of a document's text, and the most word pieces read of it.
         checkpoints: folder of all jobs' unfinished work, from which a job that was broken off goes on; None keeps none.
 
     Returns:
@@ -72,11 +79,11 @@ def rerank(
     unknown = sorted(chosen.keys() - texts.keys())
     if unknown:
         raise InputError(candidates, f"query {unknown[0]!r} is not in the data set ({queries})")
-    job = partial(score_candidates, model, tokens, documents, text, texts, chosen, options)
+    job = partial(score_candidates, model, corpus, texts, chosen, options)
     if checkpoints is None:
         pairs = write_run(output, job(), TAG)
     else:
-        depends = _depends(model, tokens, documents, text, queries, candidates, options)
+        depends = _depends(model, corpus, queries, candidates, options)
         minutes = options.compute.checkpoint_minutes
         with partial_scores(depends | {"output": str(output)}, checkpoints, "re-rank", minutes) as kept:
             pairs = write_run(output, job(kept), TAG)
@@ -89,9 +96,7 @@ def rerank(
 
 def _depends(
     model: str | Path,
-    tokens: Sequence[str | Path],
-    documents: Sequence[str | Path],
-    text: TextConfig | None,
+    corpus: CorpusTexts,
     queries: str | Path,
     candidates: str | Path,
     options: RerankingConfig,
@@ -102,9 +107,9 @@ def _depends(
     return {
         "stage": "rerank",
         "model": sha256(model),
-        "tokens": TokenStore.open(tokens).fingerprint if text is None else None,
-        "documents": [] if text is None else [sha256(path) for path in documents],
-        "text": None if text is None else text.model_dump(),
+        "tokens": TokenStore.open(corpus.tokens).fingerprint if corpus.text is None else None,
+        "documents": [] if corpus.text is None else [sha256(path) for path in corpus.documents],
+        "text": None if corpus.text is None else corpus.text.model_dump(),
         "queries": sha256(queries),
         "candidates": sha256(candidates),
         "options": options.model_dump(exclude={"compute": COMPUTE_WITHOUT_EFFECT}),
@@ -115,9 +120,7 @@ def _depends(
 
 def score_candidates(
     model: str | Path,
-    tokens: Sequence[str | Path],
-    documents: Sequence[str | Path],
-    text: TextConfig | None,
+    corpus: CorpusTexts,
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
@@ -128,9 +131,9 @@ def score_candidates(
     `texts` holds the text of every query of `candidates`, all of whose documents are scored; `kept` is where scores
     are kept meanwhile.
     """
-    if text is None:
-        return _with_our_tokenizer(model, tokens, texts, candidates, options, kept)
-    return _with_its_tokenizer(model, documents, text, texts, candidates, options, kept)
+    if corpus.text is None:
+        return _with_our_tokenizer(model, corpus.tokens, texts, candidates, options, kept)
+    return _with_its_tokenizer(model, corpus.documents, corpus.text, texts, candidates, options, kept)
 
 
 def _with_our_tokenizer(
@@ -173,7 +176,7 @@ def _with_its_tokenizer(
         return pieces.sequences([(parts[i][0].query, parts[i][0].document, parts[i][1]) for i in rows])
 
     flat = [pair for pair, _ in parts]
-    scores = score_sequences(network, network, flat, lengths, build, options, "re-rank", kept)
+    scores = score_sequences(network, network, flat, lengths, build, options, kept)
     return as_run(candidates, pairs, _of_documents(scores, passages, options))
 
 
@@ -190,7 +193,6 @@ def rerank_run(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    title: str = "re-rank",
     kept: PartialScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by the model's scores, in canonical order.
@@ -202,7 +204,6 @@ def rerank_run(
         texts: query → text; holds all queries of `candidates`.
         candidates: documents to score, all of them: `options.depth` is not applied here.
         options: lengths, batches, threads and device.
-        title: what status lines call the job.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:
@@ -216,7 +217,7 @@ def rerank_run(
     rows = store.rows([document for _, document in names])
     pairs = [Pair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, title, kept))
+    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, kept))
 
 
 def score_pairs(
@@ -225,7 +226,6 @@ def score_pairs(
     texts: Mapping[str, str],
     pairs: Sequence[Pair],
     options: RerankingConfig,
-    title: str = "re-rank",
     kept: PartialScores | None = None,
 ) -> NDArray[np.float32]:
     """Return the model's score of each pair.
@@ -236,7 +236,6 @@ def score_pairs(
         texts: query → text.
         pairs: what to score, in any order.
         options: lengths, batches, threads, precision and device.
-        title: what status lines call the job.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Returns:
@@ -255,9 +254,7 @@ def score_pairs(
 
     flat = [pair for pair, _ in parts]
     lengths = sequence_lengths(builder, texts, parts, options)
-    scores = score_sequences(
-        model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, title, kept
-    )
+    scores = score_sequences(model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, kept)
     return _of_documents(scores, np.array([len(some) for some in spans], np.int64), options)
 
 

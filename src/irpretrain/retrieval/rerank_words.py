@@ -25,7 +25,6 @@ def rerank_words(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    title: str = "re-rank",
     kept: PartialScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by the ranker's scores, in canonical order.
@@ -36,7 +35,6 @@ def rerank_words(
         texts: query → text; holds all queries of `candidates`.
         candidates: documents to score, all of them: `options.depth` is not applied here.
         options: batches, of which `batch_tokens` counts words here; threads and device.
-        title: what the progress bar says.
         kept: where scores are kept meanwhile, and may lie from before.
 
     Raises:
@@ -58,5 +56,5 @@ def rerank_words(
         query = pad([queries[pairs[i].query] for i in chosen])
         return query, pad([builder.document(pairs[i].row) for i in chosen])
 
-    scores = score_sequences(ranker, ranker, pairs, lengths, build, options, title, kept)
+    scores = score_sequences(ranker, ranker, pairs, lengths, build, options, kept)
     return as_run(candidates, pairs, scores)

@@ -108,8 +108,7 @@ def search_tuned(
     queries: str | Path,
     name: str,
     model: RankingModel,
-    parameters: Mapping[str, float | None],
-    tuning: str | Path | None,
+    parameters: dict[str, float],
     options: RetrievalConfig,
     output: str | Path,
 ) -> dict[str, Any]:
@@ -119,11 +118,10 @@ def search_tuned(
         index: Lucene index, and so for `queries`, `options`, `output` and errors: as in `search`.
         name: of the first stage; last column of the run.
         model: how it ranks.
-        parameters: those given; None stands for that of `options`.
-        tuning: what `tune` wrote, where the parameters are tuned.
+        parameters: `own_parameters`; others are those of `options`.
 
     Returns:
         Counts of `search`, and the parameters.
     """
-    tuned = options.with_parameters(own_parameters(parameters, tuning))
+    tuned = options.with_parameters(parameters)
     return {**search(index, queries, model, tuned, output, name), "parameters": tuned.parameters_of(model)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,24 @@ def make_targets(
     return make(documents, queries, qrels, options.labels, text, output)
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What weights of words come from.
+
+    Attributes:
+        models: of documents one, of queries one a test fold, or one without folds; none for an oracle.
+        targets: TERM_TARGETS table, of an oracle.
+        vectors, statistics: word vectors and what numbers them, of word-vectors.
+    """
+
+    models: Sequence[str | Path]
+    targets: str | Path = ""
+    vectors: str | Path = ""
+    statistics: str | Path = ""
+
+
 def weigh_documents(
-    models: Sequence[str | Path],
-    vectors: str | Path,
-    statistics: str | Path,
-    targets: str | Path,
+    learned: Learned,
     documents: str | Path,
     options: TermWeightsConfig,
     text: TextConfig,
@@ -41,9 +55,7 @@ def weigh_documents(
     """Write the weights of the words of every document of a shard as a TERM_WEIGHTS table.
 
     Args:
-        models: the weighting's one model; none for an oracle.
-        vectors, statistics: word vectors and what numbers them, of word-vectors.
-        targets: TERM_TARGETS table, of an oracle.
+        learned: what the weights come from.
         documents: DOCUMENTS table.
         options: of the weighting.
         text: how fields become a text, and a text words.
@@ -55,20 +67,19 @@ def weigh_documents(
         Counts, as the model's own function says.
     """
     if options.model == "oracle":
-        return oracle_documents(targets, documents, text, output)
+        return oracle_documents(learned.targets, documents, text, output)
     if options.model == "word-vectors":
-        return weight_documents(models[0], vectors, statistics, documents, text, output)
-    from irpretrain.term_weights.infer import infer_documents
+        return weight_documents(
+            learned.models[0], learned.vectors, learned.statistics, documents, text, output
+        )
+    from irpretrain.term_weights.infer import infer_documents  # torch
 
-    return infer_documents(models[0], documents, options, text, output, checkpoints, title)
+    return infer_documents(learned.models[0], documents, options, text, output, checkpoints, title)
 
 
 def weigh_queries(
-    models: Sequence[str | Path],
+    learned: Learned,
     folds: str | Path | None,
-    vectors: str | Path,
-    statistics: str | Path,
-    targets: str | Path,
     queries: str | Path,
     options: TermWeightsConfig,
     text: TextConfig,
@@ -77,15 +88,17 @@ def weigh_queries(
     """Write the weights of the words of every query of a data set as a TERM_WEIGHTS table.
 
     Args:
-        models: one a test fold of `folds`, or one where that is None; none for an oracle.
+        learned: what the weights come from; one model a test fold, or one where `folds` is None.
         folds: what `make_folds` wrote; a query is weighted by the model of its test fold, which has not seen it.
         queries: QUERIES table.
-        vectors, statistics, targets, options, text, output: as in `weigh_documents`.
+        options, text, output: as in `weigh_documents`.
     """
     if options.model == "oracle":
-        return oracle_queries(targets, queries, text, output)
+        return oracle_queries(learned.targets, queries, text, output)
     if options.model == "word-vectors":
-        return weight_queries(models, vectors, statistics, queries, folds, text, output)
-    from irpretrain.term_weights.infer import infer_queries
+        return weight_queries(
+            learned.models, learned.vectors, learned.statistics, queries, folds, text, output
+        )
+    from irpretrain.term_weights.infer import infer_queries  # torch
 
-    return infer_queries(models, queries, folds, options, text, output)
+    return infer_queries(learned.models, queries, folds, options, text, output)

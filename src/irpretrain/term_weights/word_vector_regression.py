@@ -86,8 +86,7 @@ class WordFeatures:
 
 def train_word_vectors(
     targets: str | Path,
-    vectors: str | Path,
-    statistics: str | Path,
+    features: WordFeatures,
     text: TextConfig,
     ridge: float,
     output: str | Path,
@@ -98,8 +97,7 @@ def train_word_vectors(
 
     Args:
         targets: the table.
-        vectors: directory with vectors.npy, a row a word of the statistics.
-        statistics: WORD_COUNTS table that numbers the words.
+        features: of words.
         text: what a word is.
         ridge: penalty, times the number of words.
         output: model directory to write.
@@ -112,7 +110,6 @@ def train_word_vectors(
         InputError: no word is left to learn from.
     """
     chosen = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
-    features = WordFeatures.open(vectors, statistics)
     size = features.dimensions + 1
     moments, products, squares = np.zeros((size, size)), np.zeros(size), 0.0
     texts = words = 0

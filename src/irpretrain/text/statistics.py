@@ -125,7 +125,7 @@ class _Tally:
 
     def add(self, texts: list[str], text: TextConfig) -> tuple[int, int]:
         """Count the words of some texts; return (words, texts without words)."""
-        from irpretrain.text.word_tally import add_documents
+        from irpretrain.text.word_tally import Tally, add_documents  # numba
 
         find, number = word_finder(text.words), self.numbers.__getitem__
         known = len(self.numbers)
@@ -133,15 +133,12 @@ class _Tally:
         lengths = np.fromiter(map(len, documents), np.int64, len(documents))
         words = np.fromiter(chain.from_iterable(documents), np.int64, int(lengths.sum()))
         self._grow(known)
+        counts, documents_with, stem_documents = (self._sums[name] for name in SUMS)
         add_documents(
             words,
             np.concatenate(([0], np.cumsum(lengths))),
             self._stem_of,
-            self._sums["count"],
-            self._sums["documents"],
-            self._sums["stem_documents"],
-            self._last["word"],
-            self._last["stem"],
+            Tally(counts, documents_with, stem_documents, self._last["word"], self._last["stem"]),
             self._seen,
         )
         self._seen += len(texts)

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from irpretrain.compiled import compiled
+
+
+class Tally(NamedTuple):
+    """Running sums by word number, and the number of the last document that was seen with a word or a stem; int64."""
+
+    counts: np.ndarray
+    documents: np.ndarray
+    stem_documents: np.ndarray
+    last_document_of_word: np.ndarray
+    last_document_of_stem: np.ndarray
 
 
 @compiled
@@ -12,11 +24,7 @@ def add_documents(
     words: np.ndarray,
     offsets: np.ndarray,
     stem_of: np.ndarray,
-    counts: np.ndarray,
-    documents: np.ndarray,
-    stem_documents: np.ndarray,
-    last_document_of_word: np.ndarray,
-    last_document_of_stem: np.ndarray,
+    tally: Tally,
     first_document: int,
 ) -> None:
     """Count the words `words[offsets[i]:offsets[i + 1]]` of each document i.
@@ -25,10 +33,11 @@ def add_documents(
         words: int64 word numbers of all documents of the batch, end to end.
         offsets: int64[documents + 1].
         stem_of: int64, word number → stem number.
-        counts, documents, stem_documents: running sums by word number, changed in place.
-        last_document_of_word, last_document_of_stem: number of the last document seen with it, changed in place.
+        tally: changed in place.
         first_document: number of the batch's first document; documents are numbered through the whole run.
     """
+    counts, documents, stem_documents = tally.counts, tally.documents, tally.stem_documents
+    last_document_of_word, last_document_of_stem = tally.last_document_of_word, tally.last_document_of_stem
     for index in range(len(offsets) - 1):
         document = first_document + index
         for place in range(offsets[index], offsets[index + 1]):

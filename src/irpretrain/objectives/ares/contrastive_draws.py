@@ -188,16 +188,11 @@ def _of_unit(
 
 @compiled
 def _draw_any(
-    numbers: np.ndarray,
-    sums: np.ndarray,
-    urn: Urn,
-    query: np.ndarray,
-    without: int,
-    tables: Tables,
-    rules: Rules,
-    state: np.ndarray,
+    urn: Urn, query: np.ndarray, without: int, tables: Tables, rules: Rules, state: np.ndarray
 ) -> int:
-    """Return a word of units with so many words and these running sums of weights; never of the first `without`."""
+    """Return a word in proportion to its weight, none of the first `without` of the query; for them, `urn.left` and
+    `urn.rest` have been written."""
+    numbers, sums = (urn.left, urn.rest) if without > 0 else (urn.free, urn.sums)
     while True:
         unit = first_above(sums, len(sums), next_uniform(state) * sums[-1])
         while numbers[unit] == 0:  # one uniform in 2^53 may round up to the whole sum
@@ -217,7 +212,7 @@ def _draw_left(
         own = _place_in(urn.own, urn.size, query[place])
         urn.left[own if own >= 0 else urn.size + tables.classes.class_of[query[place]]] -= 1
     _add_up(urn.gammas, urn.left, rules.temperature, urn.rest)
-    return _draw_any(urn.left, urn.rest, urn, query, drawn, tables, rules, state)
+    return _draw_any(urn, query, drawn, tables, rules, state)
 
 
 @compiled
@@ -236,9 +231,9 @@ def _draw_query(urn: Urn, query: np.ndarray, tables: Tables, rules: Rules, state
         if taken > 0.5 * urn.sums[-1]:
             word = _draw_left(urn, query, place, tables, rules, state)
         else:
-            word = _draw_any(urn.free, urn.sums, urn, query, 0, tables, rules, state)
+            word = _draw_any(urn, query, 0, tables, rules, state)
             while not rules.repeats and _holds(query, place, word):
-                word = _draw_any(urn.free, urn.sums, urn, query, 0, tables, rules, state)
+                word = _draw_any(urn, query, 0, tables, rules, state)
         query[place] = word
         if not rules.repeats:
             taken += _weight(word, urn, tables, rules)

@@ -121,11 +121,34 @@ class Pairs(NamedTuple):
     fate: np.ndarray
 
 
+class _Terms(NamedTuple):
+    """A document's terms, and behind them others that can be drawn.
+
+    Attributes:
+        distinct: int64, the terms.
+        counts: int64, c(w,D); 0 of others.
+        sums: float64, running sums of their weights.
+        seen: int64[V], the last document in whose support a term was.
+    """
+
+    distinct: np.ndarray
+    counts: np.ndarray
+    sums: np.ndarray
+    seen: np.ndarray
+
+
+class _Support(NamedTuple):
+    """How many terms the document has, how many can be drawn, and what weights are divided by."""
+
+    size: int
+    support: int
+    norm: float
+
+
 @compiled
-def _document_sums(
-    distinct: np.ndarray, counts: np.ndarray, size: int, tables: Tables, sums: np.ndarray
-) -> None:
+def _document_sums(own: _Terms, size: int, tables: Tables) -> None:
     """Write running sums of c(w,D) k(w) over the document's terms."""
+    distinct, counts, sums = own.distinct, own.counts, own.sums
     total = 0.0
     for index in range(size):
         total += counts[index] * tables.keep[distinct[index]]
@@ -134,20 +157,13 @@ def _document_sums(
 
 @compiled
 def _sample_support(
-    distinct: np.ndarray,
-    counts: np.ndarray,
-    size: int,
-    tables: Tables,
-    rules: Rules,
-    state: np.ndarray,
-    seen: np.ndarray,
-    mark: int,
-    sums: np.ndarray,
+    own: _Terms, size: int, mark: int, tables: Tables, rules: Rules, state: np.ndarray
 ) -> tuple[int, float]:
     """Add terms by document frequency behind the document's own; return the support's size and its Σ c + μ P(w|C).
 
-    `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support.
+    `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support; `mark` is the document's number.
     """
+    distinct, counts, sums, seen = own.distinct, own.counts, own.sums, own.seen
     others = rules.support_size - size if size < rules.support_size else size + OTHERS_OF_LONG_DOCUMENT
     for index in range(size):
         seen[distinct[index]] = mark
@@ -169,19 +185,17 @@ def _sample_support(
 
 
 @compiled
-def _draw_term(
-    distinct: np.ndarray, support: int, sums: np.ndarray, tables: Tables, rules: Rules, state: np.ndarray
-) -> int:
+def _draw_term(own: _Terms, support: int, tables: Tables, rules: Rules, state: np.ndarray) -> int:
     """Return one term drawn from the document's distribution."""
     if rules.support == RANDOM:
         size = len(tables.background)
         return min(int(next_uniform(state) * size), size - 1)
-    own = sums[support - 1]
+    whole = own.sums[support - 1]
     if rules.support == DOCUMENT_AND_SAMPLE:
-        return distinct[first_above(sums, support, next_uniform(state) * own)]
-    place = next_uniform(state) * (own + rules.mu * tables.background_mass)
-    if place < own:
-        return distinct[first_above(sums, support, place)]
+        return own.distinct[first_above(own.sums, support, next_uniform(state) * whole)]
+    place = next_uniform(state) * (whole + rules.mu * tables.background_mass)
+    if place < whole:
+        return own.distinct[first_above(own.sums, support, place)]
     return draw_alias(tables.background_thresholds, tables.background_aliases, state)
 
 
@@ -205,24 +219,15 @@ def _draw_form(term: int, tables: Tables, state: np.ndarray) -> int:
 
 @compiled
 def _draw_set(
-    distinct: np.ndarray,
-    counts: np.ndarray,
-    size: int,
-    support: int,
-    sums: np.ndarray,
-    norm: float,
-    tables: Tables,
-    rules: Rules,
-    state: np.ndarray,
-    terms: np.ndarray,
+    own: _Terms, drawable: _Support, tables: Tables, rules: Rules, state: np.ndarray, terms: np.ndarray
 ) -> tuple[float, int]:
     """Fill `terms` with drawn terms; return their log-likelihood and how many the document does not hold."""
     score, outside = 0.0, 0
     for place in range(len(terms)):
-        term = _draw_term(distinct, support, sums, tables, rules, state)
-        count = count_of(term, distinct, counts, size)
+        term = _draw_term(own, drawable.support, tables, rules, state)
+        count = count_of(term, own.distinct, own.counts, drawable.size)
         terms[place] = term
-        score += np.log((count + rules.mu * tables.background[term]) / norm)
+        score += np.log((count + rules.mu * tables.background[term]) / drawable.norm)
         outside += count == 0
     return score, outside
 
@@ -262,35 +267,32 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
     for document in range(batch):
         longest = max(longest, documents.offsets[document + 1] - documents.offsets[document])
     room = 2 * longest + max(rules.support_size, OTHERS_OF_LONG_DOCUMENT) + 1
-    distinct, counts, sums = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
     seen = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
+    own = _Terms(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room), seen)
     state = np.empty(STATE_WORDS, np.uint64)
     terms, forms, score = np.empty((2, most), np.int64), np.empty((2, most), np.int64), np.empty(2)
     pairs = words = 0
     for document in range(batch):
-        own = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
+        words_of = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
         start_stream(state, documents.keys[document, 0], documents.keys[document, 1])
         skipped = next_uniform(state) < documents.skip[document]
-        made.fate[document] = EMPTY if len(own) == 0 else (SHORT if skipped else PAIRED)
+        made.fate[document] = EMPTY if len(words_of) == 0 else (SHORT if skipped else PAIRED)
         if made.fate[document] != PAIRED:
             continue
-        size = support = count_terms(own, distinct, counts)
+        size = support = count_terms(words_of, own.distinct, own.counts)
         norm = documents.lengths[document] + rules.mu
         if rules.support == DOCUMENT_AND_SAMPLE:
-            support, total = _sample_support(
-                distinct, counts, size, tables, rules, state, seen, document, sums
-            )
+            support, total = _sample_support(own, size, document, tables, rules, state)
             norm = total if rules.normalise_support else norm
         else:
-            _document_sums(distinct, counts, size, tables, sums)
+            _document_sums(own, size, tables)
+        drawable = _Support(size, support, norm)
         for generated in range(rules.generated):
             length = first_above(tables.sizes, most, next_uniform(state)) + 1
             outside = repeated = 0
             for side in range(2):
                 chosen = terms[side, :length]
-                score[side], others = _draw_set(
-                    distinct, counts, size, support, sums, norm, tables, rules, state, chosen
-                )
+                score[side], others = _draw_set(own, drawable, tables, rules, state, chosen)
                 outside += others
                 repeated += _has_repeat(chosen, length)
                 for place in range(length):
