@@ -8,12 +8,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from one_node import OneNode
 from tiny import copy_run, make_project, readme_command, run_command
 
 SEEN = Path(__file__).parent / "seen_imports"
@@ -25,9 +26,33 @@ Made = tuple[Path, subprocess.CompletedProcess[str]]
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """The tiny project after `make run`, uninterrupted, on one core with one shard.
 
-    All processes look at it at once: a test that runs more than a dry run in it does so in `copied`.
+    The process that asks first makes it; all look at it at once: a test that runs more than a dry run in it does so in
+    `copied`.
     """
-    return _once("finished", _make_finished, tmp_path_factory)
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder, printed = base / "finished", base / "finished.json"
+    with open(base / "finished.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not printed.exists():
+            if folder.exists():
+                pytest.fail("the run of the tiny project has failed in another test, which tells why")
+            folder.mkdir()
+            done = _make_finished(folder)
+            printed.write_text(json.dumps({"stdout": done.stdout, "stderr": done.stderr}))
+    return folder, subprocess.CompletedProcess([], 0, **json.loads(printed.read_text()))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneNode]:
+    """A running Slurm of one node."""
+    node = OneNode(tmp_path_factory.mktemp("slurm"))
+    try:
+        node.start()
+        yield node
+    finally:
+        node.stop()
 
 
 @pytest.fixture
@@ -58,24 +83,3 @@ def _make_finished(folder: Path) -> subprocess.CompletedProcess[str]:
         "PYTHONPATH": os.pathsep.join([str(SEEN), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
     return run_command(readme_command("make run", folder, cores=1), more=seen)
-
-
-def _once(
-    name: str,
-    make: Callable[[Path], subprocess.CompletedProcess[str]],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Made:
-    """The folder `name` of the whole run of the tests, which `make` has filled in the process that asked first."""
-    base = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
-    folder, printed = base / name, base / f"{name}.json"
-    with open(base / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not printed.exists():
-            if folder.exists():
-                pytest.fail(f"the run {name} has failed in another test, which tells why")
-            folder.mkdir()
-            done = make(folder)
-            printed.write_text(json.dumps({"stdout": done.stdout, "stderr": done.stderr}))
-    return folder, subprocess.CompletedProcess([], 0, **json.loads(printed.read_text()))

@@ -12,10 +12,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+import pytest
 
 from patience import PATIENCE
 
@@ -23,6 +26,8 @@ PROGRAMS = (
     "munged", "slurmctld", "slurmd", "slurmdbd", "sbatch", "srun", "sacct", "mariadbd", "mariadb-install-db", "mariadb",
 )  # fmt: skip
 """Of Debian's packages munge, slurmctld, slurmd, slurmdbd, slurm-client and mariadb-server."""
+PLUGIN = Path(sys.prefix) / "slurm" / ".installed"
+"""There once the executor for Slurm is installed beside the environment."""
 SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 CPUS, MEMORY_MB = 6, 64000
 """What the node says it has. Jobs are granted it, not held to it: the tiny project uses far less than rules ask for."""
@@ -31,6 +36,15 @@ CPUS, MEMORY_MB = 6, 64000
 def missing() -> list[str]:
     """The programs that a cluster needs and that are not installed."""
     return [name for name in PROGRAMS if shutil.which(name, path=SEARCH) is None]
+
+
+ON_SLURM = [
+    pytest.mark.deep,
+    pytest.mark.slurm,
+    pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}"),
+    pytest.mark.skipif(not PLUGIN.exists(), reason="the executor for Slurm is not installed: make slurm"),
+]
+"""Marks of a test that starts a cluster."""
 
 
 def free_ports(count: int) -> list[int]:

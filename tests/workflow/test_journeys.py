@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ import yaml
 from patience import PATIENCE
 
 sys.path.insert(0, str(Path(__file__).parent))
+from one_node import ON_SLURM, PLUGIN
 from tiny import DOCUMENTS, QUERIES, ROOT, copy_project, document, environment, make_encoder, query, words
 from tiny_wiki import dump
 
@@ -185,6 +187,82 @@ def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):
     refused = walk(run, tmp_path, expect=1)
     assert "    data/msmarco/msmarco-docs.tsv.gz\n" in refused.stdout + refused.stderr
     assert not (tmp_path / "results").exists()
+
+
+def write_msmarco(data: Path) -> None:
+    """What journey (c) needs of MS MARCO's files; half of the topics are trained on, the others are tested."""
+    data.mkdir(parents=True)
+
+    def write(name: str, lines: list[str]) -> None:
+        (data / name).write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0))
+
+    rows = [
+        f"D{number}\thttps://example.org/{number}\t{text['title']}\t{text['text']}"
+        for number, text in enumerate(map(document, range(DOCUMENTS)))
+    ]
+    write("msmarco-docs.tsv.gz", rows)
+    for part, asked in (("train", range(0, QUERIES, 2)), ("dev", range(1, QUERIES, 2))):
+        write(f"msmarco-doc{part}-queries.tsv.gz", [f"{number}\t{query(number)}" for number in asked])
+        right = [(q, d) for q in asked for d in range(DOCUMENTS) if q % 12 == d % 12]
+        write(f"msmarco-doc{part}-qrels.tsv.gz", [f"{q} 0 D{d} 1" for q, d in right])
+        ranked = [
+            f"{q} Q0 D{(q + 5 * rank) % DOCUMENTS} {rank} {-rank} official"
+            for q in asked
+            for rank in range(1, 21)
+        ]
+        write(f"msmarco-doc{part}-top100.gz", ranked)
+
+
+class TestMsMarcoOnSlurm:
+    """In a copy of the project whose catalogue describes the tiny copy: checksums and numbers are left out."""
+
+    pytestmark = ON_SLURM
+
+    def test_it_is_walked(self, tmp_path, cluster):
+        project, folder = copy_project(tmp_path / "project"), tmp_path / "msmarco"
+        shutil.copytree(ROOT / "profiles", project / "profiles")
+        for name in ("Makefile", "configs"):
+            (project / name).symlink_to(ROOT / name)
+        entry = project / "resources/datasets/msmarco-documents.yaml"
+        text = re.sub(r"^ +(md5|bytes|expected): \w+\n", "", entry.read_text(), flags=re.MULTILINE)
+        text = re.sub(r", (expected|about): \d+", "", text).replace("shards: 32", "shards: 2")
+        entry.write_text(text.replace("folds: 70", "folds: 4"))
+        write_msmarco(project / "data/msmarco")
+        computed = {"compute": {"device": "cpu", "threads": 1}}  # the cluster's GPU is only a name
+        sections = {name: {**SMALL[name], **computed} for name in ("pretraining", "reranking", "finetuning")}
+        folder.mkdir()
+        sections["pretraining"]["query_length"] = 8
+        sections["retrieval"] = {**SMALL["retrieval"], "threads": 1}
+        small = small_overlay(folder, **sections)
+        _, run = blocks("msmarco", "sh")
+        overlays = f"configs/msmarco.yaml {small}"
+        words = run.replace("configs/msmarco.yaml", overlays).replace("runs/msmarco", str(folder))
+        installed = [
+            f"VENV={sys.prefix}",
+            "--assume-old",
+            f"{sys.prefix}/.installed",
+            "--assume-old",
+            str(PLUGIN),
+        ]
+        done = subprocess.run(
+            ["make", *installed, *shlex.split(words)[1:]],
+            cwd=project,
+            env={**cluster.environment, "PYTHONPATH": str(project / "src")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+        for row in ("Official", "encoder", "PROP_MSMARCO"):
+            assert re.search(rf"^{row}", done.stdout + done.stderr, re.MULTILINE), done.stdout
+        books = cluster.run(
+            "sacct", "-X", "-n", "-P", "--format=Comment,Partition,State,ReqTRES"
+        ).splitlines()
+        assert {line.split("|")[2] for line in books} == {"COMPLETED"}
+        trained = [line for line in books if re.match("rule_(pretrain|finetune)_", line)]
+        assert len(trained) == 4, books  # two models, each from its encoder and fine-tuned
+        assert all("|gpu|" in line and "gres/gpu=1" in line for line in trained), books
 
 
 def test_my_wikipedia(tmp_path):

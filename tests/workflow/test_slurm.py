@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -21,17 +21,10 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from one_node import OneNode, missing
+from one_node import ON_SLURM, PLUGIN, OneNode
 from tiny import ROOT, make_project, readme_command, run_workflow
 
-PLUGIN = Path(sys.prefix) / "slurm" / ".installed"
-pytestmark = [
-    pytest.mark.deep,
-    pytest.mark.workflow,
-    pytest.mark.slurm,
-    pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}"),
-    pytest.mark.skipif(not PLUGIN.exists(), reason="the executor for Slurm is not installed: make slurm"),
-]
+pytestmark = [pytest.mark.workflow, *ON_SLURM]
 
 RUN = "results/runs/tiny/bm25/prop/zero-shot/seed-1.run.gz"
 TARGETS = (RUN, "results/datasets/tiny/folds.json")
@@ -63,17 +56,6 @@ class Entry(NamedTuple):
     minutes: int
     start: str
     end: str
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneNode]:
-    """A running cluster."""
-    node = OneNode(tmp_path_factory.mktemp("slurm"))
-    try:
-        node.start()
-        yield node
-    finally:
-        node.stop()
 
 
 def project(folder: Path) -> None:
