@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from irpretrain.config import Config
-from irpretrain.report.axiom_results import AxiomFiles
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.tables import make_tables
 from irpretrain.stage import stage
 
@@ -12,17 +12,8 @@ with stage(snakemake) as done:
         make_tables(
             list(snakemake.input.published),
             Config(**snakemake.params.config),
-            list(snakemake.input.scores),
-            list(snakemake.input.per_query),
+            ResultFiles.named(snakemake.input),
             Path(snakemake.output.tables[0]).parent,
             snakemake.output.verdicts,
-            AxiomFiles(
-                list(snakemake.input.predictors),
-                list(snakemake.input.rank_intervals),
-                list(snakemake.input.diagnoses),
-                list(snakemake.input.temperatures),
-            ),
-            list(snakemake.input.depths),
-            list(snakemake.input.answers),
         )
     )

@@ -4,15 +4,14 @@ from pathlib import Path
 
 from irpretrain.config import Config
 from irpretrain.report.overview import write_overview
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
     done(
         write_overview(
             config=Config(**snakemake.params.config),
-            scores=list(snakemake.input.scores),
-            per_query=list(snakemake.input.per_query),
-            verdicts=list(snakemake.input.verdicts),
+            files=ResultFiles.named(snakemake.input),
             all_scores=snakemake.output.scores,
             all_per_query=snakemake.output.per_query,
             all_verdicts=snakemake.output.verdicts,

@@ -14,6 +14,7 @@ from irpretrain.report.diagnosis_dots import diagnosis_dots
 from irpretrain.report.few_shot import compared_curves
 from irpretrain.report.figures import figure_names, make_figures
 from irpretrain.report.importance_bars import importance_bars
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 
 
@@ -132,9 +133,11 @@ def drawn(config: Config, tmp_path_factory) -> Path:
     results = write_results(base, flat_rows("squad", {"untrained": 0.1}))
     files = axiom_files(base)
     for name in ("one", "two"):
-        made = make_figures([ARES_YAML], with_axioms(config), *results, [], [], base / name, files)
+        made = make_figures(
+            [ARES_YAML], with_axioms(config), ResultFiles(*results, files), [], [], base / name
+        )
         assert made == {"figures": 3}
-    make_figures([ARES_YAML], config, *results, [], [], base / "none")
+    make_figures([ARES_YAML], config, ResultFiles(*results), [], [], base / "none")
     return base
 
 

@@ -12,6 +12,7 @@ from test_html import sidecar
 from irpretrain.config import Config
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
+from irpretrain.report.result_files import ResultFiles
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
 
@@ -26,13 +27,19 @@ def page(config: Config, tmp_path_factory: pytest.TempPathFactory) -> tuple[str,
     sidecar(base, "compute_axioms", values, [])
     scores = str(files.predictors[0])
     sidecar(base, "train_predictor", "results/predictors/i/model", [values], outputs={scores: "ab" * 32})
-    make_figures([ARES_YAML], config, *results, [], [], base / "results" / "figures", files)
+    make_figures([ARES_YAML], config, ResultFiles(*results, files), [], [], base / "results" / "figures")
     dag = base / "dag.svg"
     dag.write_text("<svg/>")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(base)
         counts = write_report(
-            config, [ARES_YAML], *results, [], base / "results", dag, MANIFEST, base / "report.html", files
+            config,
+            [ARES_YAML],
+            ResultFiles(*results, files),
+            base / "results",
+            dag,
+            MANIFEST,
+            base / "report.html",
         )
     return (base / "report.html").read_text(encoding="utf-8"), counts
 

@@ -26,6 +26,7 @@ from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
 from irpretrain.report.cells import NOT_RUN, NOTHING_PUBLISHED, OFF, REPRODUCED, Table
 from irpretrain.report.latex import latex
 from irpretrain.report.markdown import markdown
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.tables import build_table, make_tables
 
 
@@ -247,11 +248,16 @@ def test_a_pair_with_equal_scores_is_read_as_one_half(config: Config, tmp_path: 
 def files(config: Config, tmp_path_factory):
     base = tmp_path_factory.mktemp("tables")
     results = write_results(base, flat_rows("squad", {"untrained": 0.1, "prop": 0.3}))
-    given = with_axioms(config), *results
     with_files = make_tables(
-        [ARES_YAML], *given, base / "with", base / "with" / "verdicts.csv", axiom_files(base)
+        [ARES_YAML],
+        with_axioms(config),
+        ResultFiles(*results, axiom_files(base)),
+        base / "with",
+        base / "with" / "verdicts.csv",
     )
-    without = make_tables([ARES_YAML], config, *results, base / "none", base / "none" / "verdicts.csv")
+    without = make_tables(
+        [ARES_YAML], config, ResultFiles(*results), base / "none", base / "none" / "verdicts.csv"
+    )
     return base, with_files, without
 
 

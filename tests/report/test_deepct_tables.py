@@ -20,8 +20,9 @@ from irpretrain.report.introduction import this_run
 from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.report.tables import ResultFiles, build_table, build_tables
+from irpretrain.report.tables import build_table, build_tables
 
 DATASET = "squad-first-stages"
 QUERIES = tuple(f"q{number}" for number in range(8))

@@ -13,6 +13,7 @@ from irpretrain.papers.published import load_published
 from irpretrain.report.curves import binned, loss_curves, step_curves
 from irpretrain.report.few_shot import few_shot_curves
 from irpretrain.report.figures import figure_names, make_figures
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores
 
@@ -68,7 +69,9 @@ def made(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> t
     for run in ("one", "two"):
         files = [metrics(base, "prop-rop"), metrics(base, "prop-rop", 2), metrics(base, "prop-random")]
         sidecars = [group_sidecar(base), group_sidecar(base, shard=1), group_sidecar(base, "rop-random")]
-        assert make_figures([PROP_YAML], config, *results, files, sidecars, base / run) == {"figures": 5}
+        assert make_figures([PROP_YAML], config, ResultFiles(*results), files, sidecars, base / run) == {
+            "figures": 5
+        }
     return base / "one", base / "two"
 
 
@@ -136,7 +139,9 @@ def test_the_loss_is_the_mean_over_seeds(config: Config, tmp_path: Path) -> None
 def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: str, reason: str) -> None:
     rows = [row for row in rows_of("squad", models=("untrained",)) if row["regime"] != "full"]
     only_mlm = [metrics(tmp_path, "prop-mlm", ranking=False)]
-    make_figures([PROP_YAML], config, *write_results(tmp_path, rows), only_mlm, [], tmp_path / "figures")
+    make_figures(
+        [PROP_YAML], config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, [], tmp_path / "figures"
+    )
     assert f"No data: {reason}" in _texts(tmp_path / "figures" / f"prop_{name}.svg")
 
 

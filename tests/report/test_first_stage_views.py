@@ -13,6 +13,7 @@ from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.report.first_stage_views import index_costs, tunings
 from irpretrain.report.html import write_report
+from irpretrain.report.result_files import ResultFiles
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
 INDEX = {"documents": 4, "documents_without_terms": 0, "length": 10.0, "queries": 3, "mean_ms": 0.5}
@@ -83,7 +84,9 @@ def test_the_page_shows_both(config: Config, sweeps: list[Path], costs: list[Pat
     for extra in ({}, {"sweeps": sweeps, "costs": costs}):
         page, dag = tmp_path / "page.html", tmp_path / "dag.svg"
         deepct = config.of_papers(["deepct"])
-        write_report(deepct, [DEEPCT_YAML], *results, [], tmp_path / "results", dag, MANIFEST, page, **extra)
+        write_report(
+            deepct, [DEEPCT_YAML], ResultFiles(*results, **extra), tmp_path / "results", dag, MANIFEST, page
+        )
         pages.append(page.read_text(encoding="utf-8"))
     without, page = pages
     assert 'id="first-stages"' not in without

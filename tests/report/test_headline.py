@@ -9,13 +9,14 @@ from small_run import PROP_YAML, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.report.headline import WIDTH, headline, headlines
 from irpretrain.report.headline_table import build_headline
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import make_tables
 
 
 @pytest.fixture
 def made(config: Config, results, tmp_path: Path) -> Path:
-    make_tables([PROP_YAML], config, *results, tmp_path / "tables", tmp_path / "verdicts.csv")
+    make_tables([PROP_YAML], config, ResultFiles(*results), tmp_path / "tables", tmp_path / "verdicts.csv")
     return tmp_path
 
 
@@ -68,7 +69,8 @@ def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_p
     squad = config.datasets["squad"].model_copy(update={"measures": measures})
     asked = config.model_copy(update={"datasets": {**config.datasets, "squad": squad}})
     rows = flat_rows("squad", {"prop": 0.5, "untrained": 0.3}, ("zero-shot", "full"), tuple(measures))
-    make_tables([PROP_YAML], asked, *write_results(tmp_path, rows), tmp_path / "tables", tmp_path / "v.csv")
+    files = ResultFiles(*write_results(tmp_path, rows))
+    make_tables([PROP_YAML], asked, files, tmp_path / "tables", tmp_path / "v.csv")
     for table in ("prop_headline", "prop_table2", "prop_table3"):
         with open(tmp_path / "tables" / f"{table}.csv", newline="") as handle:
             cells = [cell for cell in csv.DictReader(handle) if cell["dataset"] == "squad"]
@@ -91,7 +93,7 @@ def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path
         ("first stage", "RR@10"), ("first stage", "AP"), ("first stage", "RR@10 against BM25"),
     ]  # fmt: skip
     assert not re.search("re-rank|encoder|zero-shot", "\n".join(table.notes[:-1]))
-    make_tables([PROP_YAML], config, scores, per_query, tmp_path / "tables", tmp_path / "v.csv")
+    make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
     assert "encoder" not in headline(tmp_path, paper="prop")
     panel = (tmp_path / "tables" / "prop_table2.md").read_text().partition("This configuration: SQuAD")[2]
     assert "SQuAD 1.1, first stage" in panel

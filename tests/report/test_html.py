@@ -17,6 +17,7 @@ from irpretrain.report.dag import write_dag
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
 from irpretrain.report.lineage import Lineage, flat_counts
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
@@ -120,7 +121,7 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     )
     files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
     groups = [group_sidecar(base / "results"), group_sidecar(base / "results", "rop-random")]
-    make_figures([PROP_YAML], hostile, *results, files, groups, base / "results" / "figures")
+    make_figures([PROP_YAML], hostile, ResultFiles(*results), files, groups, base / "results" / "figures")
     (base / "graph.dot").write_text('0[label = "search"];\n1[label = "rerank"];\n0 -> 1\n')
     write_dag(base / "graph.dot", base / "dag.svg")
     sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
@@ -132,13 +133,11 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
         write_report(
             hostile,
             [PROP_YAML],
-            *results,
-            [],
+            ResultFiles(*results, pages=[base / "results" / "query_pages" / "squad.html"]),
             base / "results",
             base / "dag.svg",
             MANIFEST,
             base / name,
-            pages=[base / "results" / "query_pages" / "squad.html"],
         )
         for name in ("report.html", "again.html")
     ]
@@ -264,7 +263,7 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
     with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
-        write_report(config, [PROP_YAML], *results, [], tmp_path, dag, MANIFEST, page)
+        write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, dag, MANIFEST, page)
     broken = tmp_path / "x.meta.json"
     broken.write_text("{")
     with pytest.raises(InputError, match=r"x\.meta\.json: this is not a sidecar"):
@@ -274,20 +273,20 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
 
 def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-    make_figures([PROP_YAML], config, *results, [], [], tmp_path / "figures")
+    make_figures([PROP_YAML], config, ResultFiles(*results), [], [], tmp_path / "figures")
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
-    counts = write_report(config, [PROP_YAML], *results, [], tmp_path, dag, MANIFEST, page)
+    counts = write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, dag, MANIFEST, page)
     assert counts["verdicts"]["reproduced"] == 0
     assert page.stat().st_size < 1_000_000
 
 
 def test_three_papers_in_one_report(config: Config, results, tmp_path: Path) -> None:
     papers = [PROP_YAML, WIKIFORMER_YAML, PHP_YAML]
-    make_figures(papers, config, *results, [], [], tmp_path / "figures")
+    make_figures(papers, config, ResultFiles(*results), [], [], tmp_path / "figures")
     dag, page = tmp_path / "dag.svg", tmp_path / "report.html"
     dag.write_text("<svg/>")
-    counts = write_report(config, papers, *results, [], tmp_path, dag, MANIFEST, page)
+    counts = write_report(config, papers, ResultFiles(*results), tmp_path, dag, MANIFEST, page)
     assert (counts["tables"], counts["figures"]) == (1 + 4 + 4 + 3, 5 + 1 + 4)
     text = page.read_text(encoding="utf-8")
     assert _Page(text).open == []

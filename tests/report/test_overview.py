@@ -11,6 +11,7 @@ from small_run import PROP_YAML, rows_of, write_results
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import IntegrityError
 from irpretrain.report.overview import write_overview
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.tables import make_tables
 
@@ -36,9 +37,11 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     scores, per_query = (one + two for one, two in zip(first, second, strict=True))
     verdicts = [tmp_path / "prop.csv", tmp_path / "again.csv"]
     for path in verdicts:
-        make_tables([PROP_YAML], config, scores, per_query, tmp_path / "tables", path)
+        make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", path)
     made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv")]
-    counts = write_overview(config, scores, per_query, verdicts, *made, tmp_path / "tables")
+    counts = write_overview(
+        config, ResultFiles(scores, per_query, verdicts=verdicts), *made, tmp_path / "tables"
+    )
 
     rows = _lines(made[0])
     keys = [tuple(row[k] for k in ("dataset", "candidates", "model", "regime", "measure")) for row in rows]
@@ -63,7 +66,7 @@ def test_the_order_of_experiments_changes_nothing_that_is_measured(config, tmp_p
         folder = tmp_path / str(place)
         folder.mkdir()
         files = [folder / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv")]
-        write_overview(config, one[0] + two[0], one[1] + two[1], [], *files, folder)
+        write_overview(config, ResultFiles(one[0] + two[0], one[1] + two[1]), *files, folder)
         written.append([path.read_bytes() for path in files[:2]])
     assert written[0] == written[1]
 

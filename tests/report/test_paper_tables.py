@@ -27,6 +27,7 @@ from irpretrain.report.latex import latex
 from irpretrain.report.longform import write_cells
 from irpretrain.report.markdown import markdown
 from irpretrain.report.recipes import differences
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.table_views import _chips, table_view
 from irpretrain.report.tables import build_table, make_tables
@@ -416,7 +417,13 @@ def test_files_of_three_papers(run, tmp_path: Path) -> None:
     config, results = run
     papers = [WIKIFORMER_YAML, PHP_YAML]
     made = [
-        make_tables(papers, config, *results, tmp_path / name / "tables", tmp_path / name / "verdicts.csv")
+        make_tables(
+            papers,
+            config,
+            ResultFiles(*results),
+            tmp_path / name / "tables",
+            tmp_path / name / "verdicts.csv",
+        )
         for name in ("one", "two")
     ]
     assert made[0]["tables"] == 8

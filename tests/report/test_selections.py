@@ -14,6 +14,7 @@ from irpretrain.errors import InputError
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
 from irpretrain.report.lineage import Lineage
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.selections import selections
 
 
@@ -58,7 +59,7 @@ def test_a_missing_file_is_named(selecting: Config, tmp_path: Path) -> None:
 
 def test_the_report_shows_them(selecting: Config, results, tmp_path: Path) -> None:
     (tmp_path / "dag.svg").write_text("<svg/>")
-    make_figures([PROP_YAML], selecting, *results, [], [], tmp_path / "results" / "figures")
+    make_figures([PROP_YAML], selecting, ResultFiles(*results), [], [], tmp_path / "results" / "figures")
     pages = []
     for name in ("without", "with"):
         if name == "with":
@@ -66,7 +67,7 @@ def test_the_report_shows_them(selecting: Config, results, tmp_path: Path) -> No
         sidecars(tmp_path, str(results[1][0]), ("results/models/selected/prop-rop/seed-1",))
         page = tmp_path / f"{name}.html"
         dag = tmp_path / "dag.svg"
-        write_report(selecting, [PROP_YAML], *results, [], tmp_path / "results", dag, MANIFEST, page)
+        write_report(selecting, [PROP_YAML], ResultFiles(*results), tmp_path / "results", dag, MANIFEST, page)
         pages.append(page.read_text(encoding="utf-8"))
     without, page = pages
     assert "Chosen checkpoints" not in without

@@ -12,6 +12,7 @@ from irpretrain.report.canvas import new_figure, titled
 from irpretrain.report.few_shot import query_curves
 from irpretrain.report.figures import figure_names, make_figures
 from irpretrain.report.paired_bars import paired_bars
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 from irpretrain.report.series import series_figure, series_points
 
@@ -250,7 +251,7 @@ def empty(config: Config, tmp_path_factory) -> Path:
     base = tmp_path_factory.mktemp("empty")
     results = write_results(base, flat_rows("squad", {"untrained": 0.1}))
     for name in ("one", "two"):
-        made = make_figures([WIKIFORMER_YAML, PHP_YAML], config, *results, [], [], base / name)
+        made = make_figures([WIKIFORMER_YAML, PHP_YAML], config, ResultFiles(*results), [], [], base / name)
         assert made == {"figures": 5}
     return base
 

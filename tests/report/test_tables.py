@@ -18,6 +18,7 @@ from irpretrain.report.headline_table import build_headline
 from irpretrain.report.latex import escape as latex_escape
 from irpretrain.report.latex import latex
 from irpretrain.report.markdown import cell_text, markdown
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table, make_tables
 
@@ -286,7 +287,7 @@ def test_latex_compiles_and_fits_its_pages(robust, config: Config, results, tmp_
 @pytest.mark.parametrize("paper", ["prop", "wikiformer", "php", "ares", "deepct"])
 def test_latex_of_every_paper_compiles(config: Config, results, paper: str, tmp_path: Path) -> None:
     published = PROP_YAML.with_name(f"{paper}.yaml")
-    make_tables([published], config, *results, tmp_path / "tables", tmp_path / "verdicts.csv")
+    make_tables([published], config, ResultFiles(*results), tmp_path / "tables", tmp_path / "verdicts.csv")
     tables = sorted((tmp_path / "tables").glob("*.tex"))
     said = _compile("\n".join(path.read_text() + r"\clearpage" for path in tables), tmp_path)
     assert _complaints(said) == []
@@ -318,7 +319,13 @@ def test_latex_escapes() -> None:
 
 def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tmp_path: Path) -> None:
     counts = [
-        make_tables([PROP_YAML], config, *results, tmp_path / run / "tables", tmp_path / run / "verdicts.csv")
+        make_tables(
+            [PROP_YAML],
+            config,
+            ResultFiles(*results),
+            tmp_path / run / "tables",
+            tmp_path / run / "verdicts.csv",
+        )
         for run in ("one", "two")
     ]
     names = sorted(p.name for p in (tmp_path / "one" / "tables").iterdir())
@@ -356,7 +363,9 @@ def test_nothing_run_at_all(config: Config, tmp_path: Path) -> None:
     table = _table(config, results, "table2")
     assert len(table.panels) == 1
     assert all(cell.ours is None for cell in table.cells())
-    counts = make_tables([PROP_YAML], config, *results, tmp_path / "tables", tmp_path / "verdicts.csv")
+    counts = make_tables(
+        [PROP_YAML], config, ResultFiles(*results), tmp_path / "tables", tmp_path / "verdicts.csv"
+    )
     assert set(counts["verdicts"]) == {"not run"}
 
 

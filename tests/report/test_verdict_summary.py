@@ -22,7 +22,8 @@ from irpretrain.report.cells import (
     Verdict,
 )
 from irpretrain.report.markdown import markdown
-from irpretrain.report.tables import ResultFiles, build_tables, make_tables
+from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.tables import build_tables, make_tables
 from irpretrain.report.verdict_summary import (
     of_files,
     of_tables,
@@ -108,7 +109,7 @@ def test_tables_and_files_count_alike(config, results, tmp_path: Path) -> None:
     expected: Counter = Counter()
     for path in (PROP_YAML, WIKIFORMER_YAML):
         files.append(tmp_path / f"{path.stem}.csv")
-        make_tables([path], config, *results, tmp_path, files[-1])
+        make_tables([path], config, ResultFiles(*results), tmp_path, files[-1])
         expected += of_tables(build_tables([load_published(path)], config, ResultFiles(*results)))
     assert of_files(files) == expected
     assert {key[2] for key in expected} >= {"", "claim"}

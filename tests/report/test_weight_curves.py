@@ -13,6 +13,7 @@ from irpretrain.config import Config
 from irpretrain.errors import InputError
 from irpretrain.papers.published import load_published
 from irpretrain.report.figures import make_figures
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.weight_curves import draw_distribution, weight_curves
 
 DEEPCT = ROOT / "resources" / "published" / "deepct.yaml"
@@ -53,9 +54,9 @@ def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
 def test_the_paper_s_figure_is_the_same_bytes_twice(config: Config, tmp_path: Path) -> None:
     given = {"squad-dev": write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)}
     for run in ("one", "two"):
-        assert make_figures([DEEPCT], config, [], [], [], [], tmp_path / run, distributions=given) == {
-            "figures": 1
-        }
+        assert make_figures(
+            [DEEPCT], config, ResultFiles([], []), [], [], tmp_path / run, distributions=given
+        ) == {"figures": 1}
     for name in ("deepct_figure1.svg", "deepct_figure1.png"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     text = texts(tmp_path / "one" / "deepct_figure1.svg")
@@ -64,7 +65,7 @@ def test_the_paper_s_figure_is_the_same_bytes_twice(config: Config, tmp_path: Pa
 
 
 def test_a_configuration_without_collections_says_so(config: Config, tmp_path: Path) -> None:
-    make_figures([DEEPCT], config, [], [], [], [], tmp_path)
+    make_figures([DEEPCT], config, ResultFiles([], []), [], [], tmp_path)
     assert "No data: the configuration names no collection under weight_distributions" in texts(
         tmp_path / "deepct_figure1.svg"
     )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.papers.files import read_paper
 from irpretrain.papers.published import Drawing, Published, load_published
-
-if TYPE_CHECKING:
-    from irpretrain.report.axiom_results import AxiomFiles
+from irpretrain.report.result_files import ResultFiles
 
 
 def figure_names(papers: Sequence[str]) -> list[str]:
@@ -22,12 +20,10 @@ def figure_names(papers: Sequence[str]) -> list[str]:
 def make_figures(
     papers: Sequence[str | Path],
     config: Config,
-    scores: Sequence[str | Path],
-    per_query: Sequence[str | Path],
+    files: ResultFiles,
     metrics: Sequence[str | Path],
     group_sidecars: Sequence[str | Path],
     output_directory: str | Path,
-    axioms: AxiomFiles | None = None,
     distributions: Mapping[str, str | Path] | None = None,
 ) -> dict[str, Any]:
     """Draw every figure of `papers`; return how many.
@@ -35,16 +31,14 @@ def make_figures(
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
         config: the configuration.
-        scores: `results/scores/<experiment>.csv`; the means are checked against the per-query values.
-        per_query: `results/per_query/<experiment>.parquet`.
+        files: what was measured.
         metrics: training metrics, `results/metrics/pretrained/<model>/seed-<n>.jsonl`.
         group_sidecars: sidecars of the groups' shards,
             `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`.
         output_directory: where `<paper>_<figure>.svg` and `.png` go.
-        axioms: what was measured of axioms, for the papers that show it.
         distributions: key of `weight_distributions` → its file, for the papers that show them.
     """
-    from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+    from irpretrain.report.axiom_results import AxiomResults
     from irpretrain.report.canvas import save
     from irpretrain.report.curves import loss_curves, step_curves
     from irpretrain.report.diagnosis_dots import diagnosis_dots
@@ -52,13 +46,12 @@ def make_figures(
     from irpretrain.report.importance_bars import importance_bars
     from irpretrain.report.paired_bars import paired_bars
     from irpretrain.report.sampling_figures import sample_counts, set_size_figure, words_figure
-    from irpretrain.report.scores import Scores
     from irpretrain.report.series import series_figure
     from irpretrain.report.weight_curves import weight_curves
 
-    results = Scores.read(per_query, scores)
+    results = files.read()
     counts = sample_counts(group_sidecars)
-    measured = AxiomResults.read(axioms or AxiomFiles())
+    measured = AxiomResults.read(files.axioms)
     draw: dict[Drawing, Callable[[Published, str], Any]] = {
         "loss-curves": lambda published, name: loss_curves(published, name, config, metrics),
         "step-curves": lambda published, name: step_curves(published, name, config, results),

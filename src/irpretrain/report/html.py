@@ -11,7 +11,6 @@ import yaml
 from irpretrain.config import Config
 from irpretrain.papers.published import load_published
 from irpretrain.report import first_stage_views, run_views
-from irpretrain.report.axiom_results import AxiomFiles
 from irpretrain.report.cells import OUTCOMES
 from irpretrain.report.data_lines import data_lines
 from irpretrain.report.figure_views import figure_views, svg_uri
@@ -20,11 +19,11 @@ from irpretrain.report.introduction import background, this_run
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.page_links import address, page_views
 from irpretrain.report.pages import script_json, write_page
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.sampling_figures import sample_counts
-from irpretrain.report.scores import Scores
 from irpretrain.report.selections import selections
 from irpretrain.report.table_views import CellBook, table_view
-from irpretrain.report.tables import ResultFiles, build_tables
+from irpretrain.report.tables import build_tables
 from irpretrain.report.verdict_summary import of_tables, summary_views
 from irpretrain.report.verdicts import MEANINGS
 
@@ -35,53 +34,33 @@ PROVENANCE_BYTES = 2_500_000
 def write_report(
     config: Config,
     published: Sequence[str | Path],
-    scores: Sequence[str | Path],
-    per_query: Sequence[str | Path],
-    verdicts: Sequence[str | Path],
+    files: ResultFiles,
     results: str | Path,
     dag: str | Path,
     manifest: str | Path,
     output: str | Path,
-    axioms: AxiomFiles | None = None,
-    depths: Sequence[str | Path] = (),
-    sweeps: Sequence[str | Path] = (),
-    costs: Sequence[str | Path] = (),
-    pages: Sequence[str | Path] = (),
-    answers: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write the report.
 
     Args:
         config: the configuration.
         published: files of published numbers, `resources/published/<paper>.yaml`.
-        scores: `results/scores/<experiment>.csv`.
-        per_query: `results/per_query/<experiment>.parquet`.
-        verdicts: `results/verdicts/<paper>.csv`.
+        files: what was measured.
         results: the results directory: `figures/<paper>_<figure>.svg`, `metrics/selected/`, and the sidecars
             `*.meta.json` of all stages, of which those count that lead to the scores, verdicts or a figure; others are
             left from other configurations.
         dag: SVG of the rule graph.
         manifest: `resources/embedded.yaml`, for the licences.
         output: the HTML file.
-        axioms: what was measured of axioms, for the papers that show it.
-        depths: `results/depths/<experiment>.parquet`, likewise.
-        sweeps: `results/tuning/<first stage>.json` of tuned first stages.
-        costs: `results/index_costs/<dataset>.json`.
-        pages: `results/query_pages/<page>.html`, which the report links to.
-        answers: `results/downstream/<experiment>.parquet`, for the papers that show tasks beside retrieval.
 
     Returns:
         Counts: tables, figures, sidecars, bytes, and verdicts by outcome.
     """
     papers = [load_published(path) for path in published]
-    found = Scores.read(per_query, scores)
-    axioms = axioms or AxiomFiles()
-    tables = build_tables(papers, config, ResultFiles(scores, per_query, axioms, depths, answers))
+    tables = build_tables(papers, config, files)
     pictures = Path(results) / "figures"
     figures = [view for paper in papers for view in figure_views(paper, pictures)]
-    made = [str(path) for path in (*per_query, *depths, *answers, *sweeps, *costs, *verdicts, dag, *pages)]
-    made += [str(path) for path in axioms.paths()]
-    made += [str(pictures / f"{figure['name']}.svg") for figure in figures]
+    made = [*files.paths(), str(dag), *(str(pictures / f"{figure['name']}.svg") for figure in figures)]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
     counted = of_tables(tables)
@@ -91,7 +70,7 @@ def write_report(
         output,
         title=config.report.title,
         config=config,
-        this_run=this_run(config, found),
+        this_run=this_run(config, files.read()),
         background=background(papers),
         bars=headline_bars(tables[0]),
         confidence=f"{config.evaluation.confidence:.0%}",
@@ -102,12 +81,12 @@ def write_report(
         figures=figures,
         verdicts=summary_views(tables),
         outcomes=outcomes,
-        pages=page_views(config, pages, output),
-        query_scores=[address(path, output) for path in per_query],
+        pages=page_views(config, files.pages, output),
+        query_scores=[address(path, output) for path in files.per_query],
         meanings=MEANINGS,
         selections=selections(config, lineage, results),
-        tunings=first_stage_views.tunings(config, sweeps),
-        index_costs=first_stage_views.index_costs(config, costs),
+        tunings=first_stage_views.tunings(config, files.sweeps),
+        index_costs=first_stage_views.index_costs(config, files.costs),
         dag=svg_uri(Path(dag)),
         stages=run_views.stages(lineage),
         environments=run_views.environments(lineage),

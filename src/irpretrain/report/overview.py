@@ -13,16 +13,15 @@ from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.published import load_published
 from irpretrain.report.headline_table import build_headline
-from irpretrain.report.scores import Scores, joined
+from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.scores import joined
 from irpretrain.report.tables import write_table
 from irpretrain.report.verdict_summary import write_summary
 
 
 def write_overview(
     config: Config,
-    scores: Sequence[str | Path],
-    per_query: Sequence[str | Path],
-    verdicts: Sequence[str | Path],
+    files: ResultFiles,
     all_scores: str | Path,
     all_per_query: str | Path,
     all_verdicts: str | Path,
@@ -33,26 +32,24 @@ def write_overview(
 
     Args:
         config: the configuration.
-        scores: `results/scores/<experiment>.csv`.
-        per_query: `results/per_query/<experiment>.parquet`.
-        verdicts: `results/verdicts/<paper>.csv`.
-        all_scores: CSV with the rows of `scores`, sorted by run.
-        all_per_query: PER_QUERY table with the rows of `per_query`, sorted by run, measure, seed and query.
-        all_verdicts: CSV with the rows of `verdicts`, in the order of the papers.
+        files: what was measured, and verdicts.
+        all_scores: CSV with the rows of all scores, sorted by run.
+        all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
+        all_verdicts: CSV with the rows of all verdicts, in the order of the papers.
         tables: where `headline.md`, `.csv` and `.tex` go, and `verdict_summary` in the same formats.
         published: files of published numbers, for the papers' names.
 
     Returns:
         Counts: rows of each.
     """
-    write_table(build_headline(config, Scores.read(per_query, scores)), tables)
-    columns, means = _read(scores) if scores else (list(COLUMNS), [])
+    write_table(build_headline(config, files.read()), tables)
+    columns, means = _read(files.scores) if files.scores else (list(COLUMNS), [])
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
     means.sort(key=lambda row: _run(dict(zip(columns, row, strict=True))))
     _write(all_scores, columns, means)
-    table = joined(per_query)
+    table = joined(files.per_query)
     PER_QUERY.write(all_per_query, table)
-    heading, lines = _read(verdicts)
+    heading, lines = _read(files.verdicts)
     _write(all_verdicts, heading, lines)
     names = {paper.paper: paper.name for paper in map(load_published, published)}
     write_summary([all_verdicts], names, tables)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from irpretrain.config import Config
 from irpretrain.errors import ConfigError
 from irpretrain.papers.published import Published, load_published
 from irpretrain.report.answer_table import plan_answers
-from irpretrain.report.axiom_results import AxiomFiles, AxiomResults
+from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import Table
 from irpretrain.report.depth_table import plan_depths
 from irpretrain.report.diagnosis_table import plan_diagnosis
@@ -19,40 +18,12 @@ from irpretrain.report.filled_tables import filled_tables
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.paper_table import plan_table
 from irpretrain.report.rank_interval_table import plan_rank_intervals
+from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 from irpretrain.report.settings_table import plan_settings
 from irpretrain.report.table_engine import build
 
 NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
-
-
-@dataclass(frozen=True)
-class ResultFiles:
-    """What a run measured: `results/scores/<experiment>.csv`, whose means are checked against
-    `results/per_query/<experiment>.parquet`; `results/depths/<experiment>.parquet`; what it measured of axioms; and
-    `results/downstream/<experiment>.parquet`."""
-
-    scores: Sequence[str | Path]
-    per_query: Sequence[str | Path]
-    axioms: AxiomFiles = field(default_factory=AxiomFiles)
-    depths: Sequence[str | Path] = ()
-    answers: Sequence[str | Path] = ()
-
-    def read(self) -> Scores:
-        """Return the scores of all runs."""
-        return Scores.read(self.per_query, self.scores)
-
-    def of_paper(self, paper: str, config: Config) -> ResultFiles:
-        """Return the files of the experiments that a paper shows, and those called after no experiment."""
-        narrowed = config.of_papers([paper])
-        others = config.experiments.keys() - narrowed.experiments.keys()
-        tasks = config.downstream.keys() - narrowed.downstream.keys()
-        kept = [
-            [path for path in paths if Path(path).stem not in others]
-            for paths in (self.scores, self.per_query, self.depths)
-        ]
-        answers = [path for path in self.answers if Path(path).stem not in tasks]
-        return ResultFiles(kept[0], kept[1], self.axioms, kept[2], answers)
 
 
 def build_tables(published: Sequence[Published], config: Config, files: ResultFiles) -> list[Table]:
@@ -116,32 +87,23 @@ def build_table(
 def make_tables(
     papers: Sequence[str | Path],
     config: Config,
-    scores: Sequence[str | Path],
-    per_query: Sequence[str | Path],
+    files: ResultFiles,
     output_directory: str | Path,
     verdicts: str | Path,
-    axioms: AxiomFiles | None = None,
-    depths: Sequence[str | Path] = (),
-    answers: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write every table as Markdown, CSV and LaTeX, and the verdicts; return how many there are.
 
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
         config: the configuration.
-        scores: `results/scores/<experiment>.csv`; the means are checked against the per-query values.
-        per_query: `results/per_query/<experiment>.parquet`.
+        files: what was measured.
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
         verdicts: CSV, one line each.
-        axioms: what was measured of axioms, for the papers that show it.
-        depths: `results/depths/<experiment>.parquet`, likewise.
-        answers: `results/downstream/<experiment>.parquet`, likewise.
     """
     from irpretrain.report.longform import write_verdicts
 
     published = [load_published(path) for path in papers]
     _check_papers(published)
-    files = ResultFiles(scores, per_query, axioms or AxiomFiles(), depths, answers)
     tables = build_tables(published, config, files)
     for table in tables:
         write_table(table, output_directory)
