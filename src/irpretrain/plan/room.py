@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -108,6 +108,7 @@ class Room:
         """Return where a path of the configuration lies: the verified copy of an embedded asset, or the path itself."""
         return paths.INPUT.format(asset=resolve(path)[1]) if is_embedded(path) else path
 
+    @cache
     def model_files(self, path: str) -> Input:
         """Return the files of a model that a path names, so that a changed one reruns what is made of it."""
         return self.source(path) if is_embedded(path) else strings(list_files(path, [""]))
