@@ -297,6 +297,6 @@ def test_a_damaged_temperature_is_refused(files: Files, tmp_path: Path, text: st
     path, output = tmp_path / "temperature.json", tmp_path / "queries.parquet"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(IntegrityError, match="this is no calibrated temperature"):
+    with pytest.raises(IntegrityError, match="this is not a calibrated temperature"):
         sample_pseudo_queries(files.words[0], files.statistics, PseudoQueriesConfig(), 1, output, path)
     assert not output.exists()

@@ -212,7 +212,7 @@ def test_postings_of_other_options_are_refused(tmp_path: Path) -> None:
 
 def test_a_store_of_other_statistics_is_refused(tmp_path: Path) -> None:
     files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
-    with pytest.raises(IntegrityError, match="numbers are those of 1 words, but the statistics have"):
+    with pytest.raises(IntegrityError, match="it numbers 1 words, but the statistics have"):
         files.compute(QUERIES, words=other.stores)
 
 

@@ -59,7 +59,7 @@ def test_without_queries_every_interval_is_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rank", [-1, 51])
 def test_ranks_of_another_depth_are_refused(tmp_path: Path, rank: int) -> None:
-    with pytest.raises(IntegrityError, match="RANK was to be known up to 50"):
+    with pytest.raises(IntegrityError, match="RANK must be known up to 50"):
         rank_intervals([write(tmp_path / "a", [1, rank])], tmp_path / "ranks.json")
     assert not (tmp_path / "ranks.json").exists()
 

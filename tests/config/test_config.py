@@ -92,7 +92,7 @@ def test_the_default_is_valid():
             "models.prop-rop.training",
             {"epochs": 1, "snapshots": [40]},
             [
-                "models.prop-rop.training: snapshots: counts in steps",
+                "models.prop-rop.training: snapshots: counts steps",
                 "epochs 1",
                 "set it to [], or give steps",
             ],
@@ -101,7 +101,7 @@ def test_the_default_is_valid():
             "models.prop.training",
             {"epochs": 1, "optimiser": {"decay": "step", "later_rate": 1e-6, "later_from": 9}},
             [
-                "models.prop.training: optimiser.later_from: counts in steps",
+                "models.prop.training: optimiser.later_from: counts steps",
                 "set it to null and decay to linear",
             ],
         ),
@@ -114,7 +114,7 @@ def test_the_default_is_valid():
         (
             "models.prop.tasks",
             [{"objective": "rop", "masking": {"anchor_ratio": 0.5}}],
-            ["models.prop.tasks: task rop: masking: anchor_ratio: anchors stand in queries"],
+            ["models.prop.tasks: task rop: masking: anchor_ratio: anchors are in queries"],
         ),
         (
             "models.prop",
@@ -174,7 +174,7 @@ def test_the_default_is_valid():
         (
             "datasets.squad.measures",
             ["AP", "nDCG(dcg='exp-log2')@20", "AP", "P@10"],
-            ["datasets.squad.measures", "'AP' stands there already; name each measure once"],
+            ["datasets.squad.measures", "'AP' is listed twice; list each measure once"],
         ),
         (
             "datasets.squad.validation_measure",
@@ -546,8 +546,8 @@ def test_missing_and_broken_files(tmp_path):
     [
         ("experiments:\n  a: {b: 1\n  c: 2\n", r"o\.yaml:3: this is not valid YAML"),
         ("experiments:\n\ta: 3\n", r"o\.yaml:2: this is not valid YAML: .*'\\t'"),
-        ("a: 1\nb: 2\na: 3\n", r"o\.yaml:3: a stands in line 1 already; join the two"),
-        ("a:\n  b: 1\n  b: 2\n", r"o\.yaml:3: b stands in line 2 already"),
+        ("a: 1\nb: 2\na: 3\n", r"o\.yaml:3: a is already in line 1; join the two"),
+        ("a:\n  b: 1\n  b: 2\n", r"o\.yaml:3: b is already in line 2"),
     ],
     ids=["brace", "tab", "key twice", "inner key twice"],
 )
@@ -669,7 +669,7 @@ def test_first_stages_that_take_runs_of_others(given):
             "first_stages.theirs.runs: 'squat' is not in datasets; did you mean squad?",
         ),
         ({"model": "ql"}, "first_stages.theirs: takes runs of others, so nothing is searched; remove model"),
-        ({"runs": {"squad": {"format": "treck"}}}, "'treck' is no format of runs; did you mean trec?"),
+        ({"runs": {"squad": {"format": "treck"}}}, "'treck' is not a format of runs; did you mean trec?"),
         (
             {"runs": {"squad": {"options": {"columns": ["query_id"]}}}},
             "rank or score must be among the columns",

@@ -116,7 +116,9 @@ def test_an_overlay_may_begin_anew_where_nothing_of_the_user_is_lost(write):
     assert lay_overlays("base.yaml", [anew, mine]) == {"models": {"n": {}, "o": {}}}
     assert lay_overlays("base.yaml", [mine]) == {"models": {"n": {}, "o": {}}}
     other = write("other.yaml", "seed: 4\n")
-    with pytest.raises(ConfigError, match=r"anew\.yaml: begins anew .*what other\.yaml says would be lost"):
+    with pytest.raises(
+        ConfigError, match=r"anew\.yaml: starts from nothing .*the content of .*other\.yaml would be lost"
+    ):
         lay_overlays("base.yaml", [other, anew])
 
 

@@ -169,7 +169,7 @@ def test_questions_are_kept_whether_or_not_the_corpus_answers_them(tmp_path, que
     assert [row["query_id"] for row in rows] == ["P19-0", "P19-1", "P50-0"]
     assert rows[2]["text"] == "Who wrote C?"
     assert (counts["queries_written"], counts["queries_without_answer"], counts["documents"]) == (3, 0, 5)
-    with pytest.raises(InputError, match=r"there are 3 questions with answers here .*, expected were 4"):
+    with pytest.raises(InputError, match=r"there are 3 questions with answers here .*, expected 4"):
         prepared(tmp_path, questions, qrels=CONFIG["qrels"] | {"expected": 4})
 
 
@@ -223,7 +223,7 @@ def test_runs_must_belong_to_questions_and_corpus(tmp_path, questions):
     ):
         judged(tmp_path, questions, second="9")
     write_run(tmp_path / "other.run.gz", {"q1": [("1", 1.0)]}, "bm25")
-    with pytest.raises(InputError, match="question 'q1' is none of the data set"):
+    with pytest.raises(InputError, match="question 'q1' is not in the data set"):
         judge_by_answers(
             DatasetConfig(**CONFIG),
             questions,

@@ -68,7 +68,5 @@ def test_a_corpus_with_another_number_of_records_is_refused(tmp_path):
     for path, read in zip(paths, (4, 1, 9), strict=True):  # one of four was left out
         path.with_name(f"{path.name}.meta.json").write_text(json.dumps({"counts": {"read": read}}))
     check_collection(paths, expected={"a": 5, "elsewhere": 7})
-    with pytest.raises(
-        InputError, match=r"/a: the corpus has 5 records, expected were 6\n  Files are missing"
-    ):
+    with pytest.raises(InputError, match=r"/a: the corpus has 5 records, expected 6\n  Files are missing"):
         check_collection(paths, expected={"a": 6})

@@ -208,7 +208,7 @@ def test_a_tar_archive_is_refused_by_name(tmp_path, compression):
 def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, name, remedy):
     for pack in (bytes, gzip.compress):
         (tmp_path / "a").write_bytes(pack(start + bytes(300)))
-        with pytest.raises(InputError, match=f"{name}, which is not read\n  .*{remedy}"):
+        with pytest.raises(InputError, match=f"{name}; such files are not read\n  .*{remedy}"):
             open_bytes(tmp_path / "a")
 
 

@@ -78,7 +78,7 @@ def test_names_that_snakemake_would_fill_in(tmp_path, monkeypatch):
     with pytest.raises(ConfigError) as caught:
         check_sources(own("documents", "queries {x}.tsv", "{a}folds.tsv"), MANIFEST)
     text = str(caught.value)
-    fault = "its name has { and }, between which Snakemake looks for a wildcard"
+    fault = "its name contains { and }, which Snakemake reads as a wildcard"
     assert f"  - corpora.own.path: documents/part-{{corpus}}.jsonl: {fault}" in text
     assert f"  - datasets.squad.queries.path: queries {{x}}.tsv: {fault}" in text
     assert f"  - datasets.squad.folds: {{a}}folds.tsv: {fault}" in text
@@ -120,7 +120,7 @@ def test_what_may_not_be_read(tiny_encoder):
         f"datasets.squad.folds: {folder}/folds.tsv",
         f"encoder.path: {encoder}/model.safetensors",
     ):
-        assert f"  - {fault}: you may not read it" in text
+        assert f"  - {fault}: you have no permission to read it" in text
 
 
 def test_only_assets_in_use_count(tmp_path):

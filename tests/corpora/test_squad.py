@@ -87,7 +87,7 @@ def test_a_damaged_file_is_reported_whatever_articles_are_chosen(tmp_path):
 
 @pytest.mark.parametrize("articles", [(2, 2), (-1, 3), (3, 1)])
 def test_a_choice_without_an_article_is_refused(articles):
-    with pytest.raises(ValidationError, match="holds no article"):
+    with pytest.raises(ValidationError, match="contains no article"):
         squad.Options(articles=articles)
 
 

@@ -150,7 +150,7 @@ def test_the_searched_corpus_must_be_sound(run, tmp_path):
 
 def test_nothing_left(run):
     with pytest.raises(
-        InputError, match=r"judged\.txt: none of its 4 judgements .* says that a document is relevant"
+        InputError, match=r"judged\.txt: none of its 4 judgements marks a document as relevant"
     ):
         run("q9\tnine\nq1\tone\n", "q9 0 d9 0\nq9 0 d1 0\nq1 0 d1 0\nq1 0 d2 -1\n")
     with pytest.raises(InputError, match=r"topics\.tsv: there is no query in it"):
@@ -349,7 +349,7 @@ def test_several_files_are_read_one_after_the_other(tmp_path):
     assert counts["queries_written"] == 2
     assert (tmp_path / "qrels.txt").read_text() == "q1 0 d1 1\nq2 0 d1 1\n"
     with pytest.raises(
-        InputError, match=r"a\.tsv: there are 3 queries here \(and 1 more files\), expected were 2"
+        InputError, match=r"a\.tsv: there are 3 queries here \(and 1 more files\), expected 2"
     ):
         prepared(2, 3)
     with pytest.raises(InputError, match=r"a\.txt: there are 3 judgements here"):

@@ -93,7 +93,7 @@ def test_another_number_than_expected_is_refused(tmp_path):
     files = QUESTIONS.questions.model_copy(
         update={"train": QUESTIONS.questions.train.model_copy(update={"expected": 3})}
     )
-    with pytest.raises(InputError, match="there are 2 examples here, expected were 3"):
+    with pytest.raises(InputError, match="there are 2 examples here, expected 3"):
         write_questions(tmp_path, marked_questions(2), marked_questions(4, 50), questions=files)
 
 

@@ -111,5 +111,5 @@ def test_missing_fold_and_missing_judgements(project: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"folds\.json: query 'q2' is judged in .*qrels but has no fold"):
         call(project)
     (project["folder"] / "qrels").write_text("")
-    with pytest.raises(InputError, match="qrels: there is not one judgement"):
+    with pytest.raises(InputError, match="qrels: there are no judgements"):
         call(project)

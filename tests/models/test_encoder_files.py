@@ -57,7 +57,7 @@ def test_another_architecture(folder):
 
 def test_sizes_that_the_encoder_does_not_have(folder):
     size = load_tokenizer(folder).size
-    assert f"has {size} entries, expected were 30,522" in fault(folder, vocabulary_size=30522)
+    assert f"has {size} entries, expected 30,522" in fault(folder, vocabulary_size=30522)
     assert "encoder.layers: 3 layers asked for" in fault(folder, layers=3)
     text = fault(folder, {"pretraining.max_length": 64, "reranking.max_length": 65})
     assert "reranking.max_length: 65 is longer than the 64 positions" in text

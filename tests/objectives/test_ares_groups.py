@@ -333,7 +333,7 @@ def test_a_predictor_must_be_there(tmp_path: Path) -> None:
             {"agreement": "strict", "predictor": "simple"},
             "predictor: simple has no use with agreement strict",
         ),
-        ({"axioms": ["RANK"]}, "those of a predictor are predictors.simple.axioms"),
+        ({"axioms": ["RANK"]}, "axioms: the predictor has its own"),
         ({"agreement": "strict", "axioms": ["RANK", "RANK"]}, "axioms: names an axiom twice"),
         (
             {"agreement": "strict", "label": "probability", "threshold": 0.7},

@@ -51,7 +51,7 @@ def test_the_target_of_a_paper_makes_its_report_and_is_refused_where_it_is_left_
         (lambda plan: plan.targets.views("query_pages"), "no page of queries"),
         (lambda plan: plan.targets.views("term_weight_pages"), "no page of term weights"),
         (lambda plan: plan.targets.views("weight_distributions"), "no distribution of weights"),
-        (lambda plan: plan.downstream.tables, "runs no task beside retrieval"),
+        (lambda plan: plan.downstream.tables, "runs no downstream task"),
     ],
     ids=["attributions", "query_pages", "term_weight_pages", "weight_distributions", "downstream"],
 )
@@ -63,7 +63,7 @@ def test_a_target_of_which_nothing_is_asked_says_where_to_add_it(target, message
 def test_a_configuration_that_asks_for_nothing_is_told_so():
     empty = plan_of()
     empty.config.experiments.clear()
-    with pytest.raises(ConfigError, match="asks for nothing that a report could show"):
+    with pytest.raises(ConfigError, match="has nothing for a report to show"):
         empty.targets.all_tables()
 
 

@@ -87,9 +87,7 @@ def test_named_queries_keep_their_order() -> None:
 
 def test_rules_that_find_nothing_say_what_there_is() -> None:
     page = QueryPageConfig(dataset="tiny", **SIDES, choose={"gains": 0, "losses": 0, "ties": 3, "random": 0})
-    with pytest.raises(
-        ConfigError, match=r"no judged query of tiny is as asked for \(gains 1, losses 0, ties 0\)"
-    ):
+    with pytest.raises(ConfigError, match=r"no judged query of tiny fits \(gains 1, losses 0, ties 0\)"):
         choose_queries("page", page, {"q1"}, {"q1": 0.0}, {"q1": 1.0}, 1)
 
 

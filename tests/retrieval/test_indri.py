@@ -345,7 +345,7 @@ def in_memory(documents: list[list[str]]) -> Positions:
 def test_faults(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"query 'q2' of .* has no weights here"):
         retrieve(folder, tmp_path, {"q1": "apple", "q2": "pie"}, {"q1": {"apple": 1.0}})
-    with pytest.raises(IntegrityError, match="these are no positions"):
+    with pytest.raises(IntegrityError, match="these are not positions"):
         retrieve(tmp_path, tmp_path, {"q1": "apple"})
     with pytest.raises(IntegrityError, match="made with stemmer porter, the configuration has none"):
         Positions.open(folder / "positions", PLAIN.model_copy(update={"stemmer": "none"}), "alphanumeric")
@@ -358,6 +358,6 @@ def test_faults(folder: Path, tmp_path: Path) -> None:
         Positions.open(tmp_path / "positions", PLAIN, "alphanumeric")
     shutil.rmtree(tmp_path / "positions")
     empty = write_documents(tmp_path / "empty.parquet", {"a": "the"})
-    with pytest.raises(InputError, match="not one term"):
+    with pytest.raises(InputError, match="these documents have no terms"):
         build_positions([empty], PLAIN, TEXT, tmp_path / "positions")
     assert not (tmp_path / "positions").exists()

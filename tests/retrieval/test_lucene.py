@@ -213,14 +213,14 @@ def test_long_queries(index: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a b", "a\tb", "", " a", "a\u00a0b"])
 def test_identifiers_with_white_space_are_refused(tmp_path: Path, name: str) -> None:
     documents = write_documents(tmp_path / "documents.parquet", {name: "text"})
-    with pytest.raises(InputError, match="holds white space, so it cannot stand in a run"):
+    with pytest.raises(InputError, match="holds white space, so it cannot be written to a run"):
         lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
     assert [path.name for path in tmp_path.iterdir()] == ["documents.parquet"]
 
 
 def test_empty_corpus_is_refused(tmp_path: Path) -> None:
     documents = write_documents(tmp_path / "documents.parquet", {"a": "  "})
-    with pytest.raises(InputError, match="not one document with text"):
+    with pytest.raises(InputError, match="no document has text"):
         lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
 
 

@@ -207,7 +207,7 @@ def test_the_index_says_how_it_was_made(index: Path) -> None:
 
 def test_faults(tmp_path: Path) -> None:
     empty = write_vectors(tmp_path / "empty.parquet", {"a": {}, "b": {"the": 4}})
-    with pytest.raises(InputError, match="not one document with a term"):
+    with pytest.raises(InputError, match="no document has a term"):
         index_weights([empty], "lucene", OPTIONS, tmp_path / "index")
     zero = write_vectors(tmp_path / "zero.parquet", {"a": {"cat": 0}})
     with pytest.raises(InputError, match="weight of 'cat' in document 'a' is 0; weights are 1 or more"):

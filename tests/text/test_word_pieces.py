@@ -40,7 +40,7 @@ def test_a_word_piece_begins_at_its_first_character(
 
 def test_vocabulary_size_is_checked(tiny_encoder: Path) -> None:
     assert load_tokenizer(tiny_encoder, 105).size == 105
-    with pytest.raises(InputError, match=r"105 entries, expected were 30,522"):
+    with pytest.raises(InputError, match=r"105 entries, expected 30,522"):
         load_tokenizer(tiny_encoder, 30522)
 
 

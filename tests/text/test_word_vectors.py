@@ -242,13 +242,13 @@ def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
         (b"", "its first line is neither"),
         (b"hello\n", "its first line is neither"),
         (b"two words\n", "its first line is neither"),
-        (b"0 3\n", ":1: its first line, '0 3', promises no possible number"),
-        (b"9" * 5000 + b" 3\n", f":1: its first line, '{'9' * 40}', promises no possible number"),
-        (b"3 " + b"9" * 16 + b"\n", f":1: its first line, '3 {'9' * 16}', promises no possible number"),
+        (b"0 3\n", ":1: its first line, '0 3', gives an impossible number"),
+        (b"9" * 5000 + b" 3\n", f":1: its first line, '{'9' * 40}', gives an impossible number"),
+        (b"3 " + b"9" * 16 + b"\n", f":1: its first line, '3 {'9' * 16}', gives an impossible number"),
         (b"a 1 2\nb 1\n", ":2: 2 fields where a word and 2 numbers should be"),
         (b"a 1 2\nb x 2\n", ":2: could not convert string to float"),
         (b"a 1 nan\n", ":1: a number is not finite"),
-        (b"2 2\na 1 2\n", "it holds 1 words where its first line promises 2"),
+        (b"2 2\na 1 2\n", "it holds 1 words but its first line promises 2"),
         (b"x 1 2\n", "none of its 1 words is a word of the collection"),
         (binary_bytes(False)[:-1], "it ends or is damaged at word 4 of 4"),
         (b"2 2\n" + b"\xff" * 9000, "it ends or is damaged at word 1 of 2"),
@@ -273,12 +273,12 @@ def test_damaged_vectors_are_refused(tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="for 3 words, but the statistics have 4"):
         WordVectors.open(tmp_path / "vectors", words=4)
     np.save(tmp_path / "vectors" / "vectors.npy", np.zeros((3, 3), np.float32))
-    with pytest.raises(IntegrityError, match="these are no word vectors"):
+    with pytest.raises(IntegrityError, match="these are not word vectors"):
         WordVectors.open(tmp_path / "vectors", words=3)
 
 
 def test_stores_of_other_statistics_are_refused(tmp_path: Path) -> None:
     stores, _ = make(tmp_path / "one", ["a a"])
     _, statistics = make(tmp_path / "other", ["a b b"])
-    with pytest.raises(IntegrityError, match="numbers are those of 1 words"):
+    with pytest.raises(IntegrityError, match="it numbers 1 words"):
         make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")

@@ -115,7 +115,9 @@ def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch:
 
 def test_what_cannot_be_had_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
-    with pytest.raises(ConfigError, match=r"2 were asked for, but 1 are visible .*CUDA_VISIBLE_DEVICES=3"):
+    with pytest.raises(
+        ConfigError, match=r"compute\.gpus is 2, but this job sees 1 GPUs .*CUDA_VISIBLE_DEVICES=3"
+    ):
         own_devices(2, ["GPU-d"], tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(SetupError, match="cannot lock a GPU's slot there"):
@@ -126,7 +128,7 @@ def test_a_job_that_asks_for_a_gpu_computes_without_one_only_if_it_is_told_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ConfigError, match=r"compute\.gpus: 1 were asked for, but torch finds no GPU"):
+    with pytest.raises(ConfigError, match=r"compute\.gpus is 1, but torch finds no GPU"):
         choose_device(ComputeConfig(gpus=1))
     assert choose_device(ComputeConfig(gpus=1, device="cpu")).type == "cpu"
     assert choose_device(ComputeConfig()).type == "cpu"

@@ -376,13 +376,11 @@ def test_the_processes_end_with_the_job(
 
 
 def test_what_cannot_be_shared_out_is_refused() -> None:
-    with pytest.raises(
-        ValidationError, match="gpus: 2: a job of this stage computes on one GPU; its models, folds"
-    ):
+    with pytest.raises(ValidationError, match="gpus: 2: a job of this stage uses one GPU"):
         ComputeConfig(gpus=2)
     for given in ({"processes": 2}, {"processes": 2, "gpus": 2, "device": "cpu"}):
         with pytest.raises(
-            ValidationError, match="set device to cpu and gpus to 0, or for GPUs give gpus alone"
+            ValidationError, match="processes need device cpu and gpus 0; for GPUs set gpus only"
         ):
             SharedComputeConfig(**given)
     with pytest.raises(ValidationError, match="batch_groups 2 is less than the 3 processes"):
@@ -391,7 +389,7 @@ def test_what_cannot_be_shared_out_is_refused() -> None:
 
 
 def test_gpus_that_are_not_there_are_refused_before_anything_is_started() -> None:
-    with pytest.raises(Exception, match=r"compute\.gpus: 2 were asked for, but torch finds no GPU"):
+    with pytest.raises(Exception, match=r"compute\.gpus is 2, but torch finds no GPU"):
         in_processes(rank_work.add_up, {}, SharedComputeConfig(gpus=2))
 
 

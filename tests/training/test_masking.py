@@ -225,7 +225,7 @@ def test_a_cap_holds_for_the_whole_sequence(tokenizer: WordPieceTokenizer) -> No
 
 
 def test_anchors_of_documents_alone_are_refused() -> None:
-    with pytest.raises(ValueError, match="anchor_ratio: anchors stand in queries"):
+    with pytest.raises(ValueError, match="anchor_ratio: anchors are in queries"):
         MaskingConfig(anchor_ratio=0.5)
 
 

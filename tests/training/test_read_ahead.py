@@ -195,7 +195,7 @@ def test_a_training_that_starves_says_so_once(capfd: pytest.CaptureFixture[str])
     waited([1.0, 0.1, 0.2, 0.1, 0.5, 0.5])
     shown = capfd.readouterr().err.splitlines()
     [said] = [line for line in shown if line.startswith("SLOW")]
-    assert said.startswith("SLOW: tiny waits for its batches in 15% of the time; set compute.prefetch to on")
+    assert said.startswith("SLOW: tiny waits for its batches in 15% of the time; set compute.prefetch: on")
     assert "waited for batches 55.0%" in shown[0]
 
 

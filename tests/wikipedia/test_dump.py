@@ -82,7 +82,9 @@ def test_identifiers_can_have_another_prefix(tmp_path):
     assert read(tmp_path, dump(page(1)), id_prefix="wiki2026")[0].document_id == "wiki2026/1"
     assert read(tmp_path, dump(page(1)), id_prefix="a b")[0].reason == "bad identifier"
     assert read(tmp_path, dump(page(1)), wiki="testwiki")[0].document_id == "testwiki/1"
-    with pytest.raises(InputError, match=r"is of testwiki .*says otherwiki\n  Take the option wiki away"):
+    with pytest.raises(
+        InputError, match=r"names the wiki testwiki .*wiki is otherwiki\n  Remove the option wiki"
+    ):
         read(tmp_path, dump(page(1)), wiki="otherwiki")
 
 
@@ -133,7 +135,7 @@ def test_which_wiki_a_dump_is_of(tmp_path, capsys, name, content, options, ident
     (tmp_path / name).write_bytes(content)
     shares = (wikipedia_dump.read(tmp_path / name, Options(**options), Share(n, 2)) for n in range(2))
     if identifier is None:
-        with pytest.raises(InputError, match=r"does not say which wiki it is of .*\n.*wiki: enwiki"):
+        with pytest.raises(InputError, match=r"does not name its wiki .*\n.*wiki: enwiki"):
             list(next(shares))
         return
     [found] = [record for share in shares for record in share]
@@ -156,7 +158,7 @@ def test_a_damaged_head_changes_no_identifier(tmp_path, name):
     (tmp_path / name).write_bytes(bytes(packed))
     config = CorpusConfig(format="wikipedia-dump", path="x", malformed="skip", options={"leave_out": []})
     if name == "dump":
-        with pytest.raises(InputError, match="does not say which wiki"):
+        with pytest.raises(InputError, match="does not name its wiki"):
             write_shard(config, tmp_path / name, 0, tmp_path / "documents", tmp_path / "redirects")
         return
     write_shard(config, tmp_path / name, 0, tmp_path / "documents", tmp_path / "redirects")
@@ -201,7 +203,7 @@ def test_an_empty_file_is_refused(tmp_path, pack):
         config = CorpusConfig(format="wikipedia-dump", path="x", malformed=malformed)
         with pytest.raises(InputError) as raised:
             write_shard(config, tmp_path / "dump", 0, tmp_path / "documents", tmp_path / "redirects")
-        assert "empty file: there is not one byte in it\n  Get the file again" in str(raised.value)
+        assert "the file is empty\n  Get the file again" in str(raised.value)
         assert "skip" not in str(raised.value)
 
 
@@ -237,7 +239,7 @@ def test_a_dump_whose_first_bytes_are_damaged_is_still_a_dump(tmp_path):
     [
         (
             b"<html><title>404</title></html>",
-            "no dump: this begins with <html>, not with <mediawiki>\n"
+            "this is not a dump: this begins with <html>, not with <mediawiki>\n"
             "  Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst.",
         ),
         (

@@ -92,7 +92,7 @@ PLANNED = {
     ),
     "another vocabulary": (
         {"encoder/vocabulary_size": 30522},
-        ["encoder.path: data/encoder: the vocabulary has 116 entries, expected were 30,522"],
+        ["encoder.path: data/encoder: the vocabulary has 116 entries, expected 30,522"],
     ),
     "more layers than the encoder has": ({"encoder/layers": 3}, ["encoder.layers: 3 layers asked for"]),
     "longer sequences than the encoder takes": (
@@ -133,12 +133,12 @@ def test_refused_before_any_job_starts(project, changes, expected):
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        ("attributions/case", "no page of attributions whose files are there; add one under attributions"),
+        ("attributions/case", "no page of attributions with all its files; add one under attributions"),
         (
             "term_weight_pages/cases",
-            "no page of term weights whose files are there; add one under term_weight_pages",
+            "no page of term weights with all its files; add one under term_weight_pages",
         ),
-        ("query_pages/pair", "no page of queries whose files are there; add one under query_pages"),
+        ("query_pages/pair", "no page of queries with all its files; add one under query_pages"),
         ("weight_distributions/tiny", "no distribution of weights; add one under weight_distributions"),
     ],
 )
@@ -157,7 +157,7 @@ def test_a_report_of_nothing_is_refused(project):
         f"layers: [{ROOT / 'configs/minimal.yaml'}]\nexperiments: {{smallest: null}}\n"
     )
     done = run_workflow(project, "--dry-run", expect=1)
-    assert "the configuration asks for nothing that a report could show" in done.stdout + done.stderr
+    assert "the configuration has nothing for a report to show" in done.stdout + done.stderr
     run_workflow(project, "results/indexes/squad-dev", "--dry-run")
 
 
@@ -221,7 +221,7 @@ SPOILED = {
     ),
     "nothing relevant": (
         nothing_relevant,
-        ["qrels.txt: none of its 2 judgements of the queries says that a document is relevant"],
+        ["qrels.txt: none of its 2 judgements marks a document as relevant"],
     ),
     "broken gzip": (text_in_gzip_clothes, ["part-1.jsonl.gz:1: damaged archive"]),
 }

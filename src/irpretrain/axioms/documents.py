@@ -29,7 +29,7 @@ class DocumentWords:
             if store.vocabulary != vocabulary:
                 raise IntegrityError(
                     directory,
-                    f"its numbers are those of {store.vocabulary:,} words, but the statistics have {vocabulary:,}",
+                    f"it numbers {store.vocabulary:,} words, but the statistics have {vocabulary:,}",
                     remedy="Delete the store and run the workflow again.",
                 )
         self._firsts = np.cumsum([0, *map(len, self._stores)])

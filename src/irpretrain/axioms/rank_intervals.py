@@ -50,7 +50,7 @@ def rank_intervals(
             if len(ranks) and not 0 <= ranks.min() <= ranks.max() <= depth:
                 raise IntegrityError(
                     path,
-                    f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK was to be known up to {depth}",
+                    f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK must be known up to {depth}",
                     remedy="Delete it and run the workflow again.",
                 )
             counts += count_in_intervals(ranks, lasts)

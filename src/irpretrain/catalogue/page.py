@@ -36,9 +36,8 @@ It writes `results/datasets.md` and, file by file, `results/datasets.csv`.
 | broken | a file is not the published one (size, checksum, number of records or files), or is unreadable |
 | missing | no file is there |
 
-Below, each file has its checks: checksum, size, number of records, or only reading. A file is verified once, and again
-after its size or time changes. Optional files (runs of others) do not change the
-state.
+Below, each file has its checks: checksum (in the entry's file, with the size), number of records, or reading. A file is
+verified once, and again after its size or time changes. Optional files do not change the state.
 
 To use a data set, write its name:
 
@@ -63,23 +62,11 @@ COUNTED = {"documents": "documents", "topics": "queries", "judgements": "judgeme
 
 def page(catalogue: Catalogue) -> str:
     """Return the page as Markdown."""
-    parts = [HEADER, "## All of them\n", *_overview(catalogue), ""]
+    parts = [HEADER]
     places: dict[tuple[str, str], str] = {}
     for name, entry in catalogue.items():
         parts += [f"## {name}\n", *_section(name, entry, places), ""]
     return "\n".join(parts).rstrip() + "\n"
-
-
-def _overview(catalogue: Catalogue) -> Iterator[str]:
-    yield (
-        "`dataset` or task: its name in the configuration, where it differs.\n\n"
-        "| name | data set | `dataset` or task | measures of the papers |\n|---|---|---|---|"
-    )
-    for name, entry in catalogue.items():
-        keys = [*entry.datasets, *entry.downstream_tasks]
-        used = ", ".join(f"`{key}`" for key in keys if keys != [name])
-        papers = "; ".join(f"{paper}: {', '.join(measures)}" for paper, measures in entry.papers.items())
-        yield f"| [{name}](#{name}) | {entry.label} | {used} | {papers} |"
 
 
 def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Iterator[str]:
@@ -87,9 +74,9 @@ def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Ite
 
     `places` says in which entry each fact was told; it is filled here.
     """
-    yield entry.what + "\n"
+    yield f"{entry.label}. {entry.what}\n"
     above: dict[str, list[str]] = {}
-    for title, text in _facts(entry):
+    for title, text in _facts(name, entry):
         place = places.setdefault((title, text), name)
         if place == name:
             yield f"- {title}: {text}" if title else f"- {text}"
@@ -104,10 +91,11 @@ def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Ite
         yield f"- `{path}`: {file.holds}{optional}; {checks}"
 
 
-def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
+def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
     """Title and text of each fact but the files; remarks have no title."""
     yield "Terms", f"{entry.licence.terms} {_link(entry.licence.page)}"
-    yield "Source", _link(entry.source)
+    if entry.source != entry.licence.page:
+        yield "Source", _link(entry.source)
     yield "Get", entry.get
     if entry.needs:
         yield "Needs", ", ".join(f"[{other}](#{other})" for other in entry.needs)
@@ -115,8 +103,15 @@ def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
         yield "Fields", entry.fields
     if entry.counts:
         yield "Counts", entry.counts
-    for section, what in (("corpora", "Corpora"), ("first_stages", "Runs of others")):
-        if keys := getattr(entry, section):
+    if entry.papers:
+        yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
+    sections = {
+        "corpora": "Corpora",
+        "datasets": "Data sets",
+        "first_stages": "Runs of others",
+    }
+    for section, what in sections.items():
+        if (keys := list(getattr(entry, section))) and keys != [name]:
             yield what, ", ".join(f"`{key}`" for key in keys)
     yield from (("", remark) for remark in entry.remarks)
 
@@ -139,9 +134,7 @@ def _counts(entry: Entry) -> dict[str, str]:
 
 
 def _checks(file: SourceFile, counted: str) -> str:
-    parts = [f"md5 `{file.md5}`"] if file.md5 else []
-    parts += [f"sha256 `{file.sha256}`"] if file.sha256 else []
-    parts += [f"{file.bytes:,} bytes"] if file.bytes else []
+    parts = ["checksum"] if file.md5 or file.sha256 else []
     parts += [f"{file.files:,} files"] if file.files else []
     parts += [counted] if counted else []
     return ", ".join(parts)

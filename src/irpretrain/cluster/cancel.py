@@ -64,7 +64,7 @@ def slurm(*command: str) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:
-        raise SetupError(f"{command[0]} is not there: is this a machine of a Slurm cluster?") from None
+        raise SetupError(f"{command[0]} was not found: is this a machine of a Slurm cluster?") from None
     if done.returncode:
         raise SetupError(f"{command[0]} failed: {done.stderr.strip()}")
     return done.stdout

@@ -62,9 +62,9 @@ class ComputeConfig(Section):
     def _check_gpus(self) -> Self:
         if self.gpus > 1 and not isinstance(self, SharedComputeConfig):
             raise ValueError(
-                f"gpus: {self.gpus}: a job of this stage computes on one GPU; its models, folds, seeds and shards are "
-                "jobs of their own, which run side by side on several. Set gpus to 1; pretraining and "
-                "term_weights.*.training alone share a job out"
+                f"gpus: {self.gpus}: a job of this stage uses one GPU, so set gpus to 1. Models, "
+                "folds, seeds and shards are separate jobs and use several GPUs side by side; "
+                "only pretraining and term_weights.*.training can use several in one job"
             )
         return self
 
@@ -126,8 +126,8 @@ class SharedComputeConfig(TrainingComputeConfig):
     def _check_processes(self) -> Self:
         if self.processes > 1 and (self.gpus or self.device != "cpu"):
             raise ValueError(
-                f"processes: {self.processes}: these compute on a processor; set device to cpu and gpus to 0, or for "
-                "GPUs give gpus alone: each has a process"
+                f"processes: {self.processes}: processes need device cpu and gpus 0; for GPUs set "
+                "gpus only, each GPU gets a process"
             )
         return self
 

@@ -149,7 +149,7 @@ def check_measures(given: Any) -> Any:
             raise ValueError(str(error).removeprefix("measures: ")) from None
         if measure in names:
             also = f" (as {names[measure]})" if names[measure] != name else ""
-            raise ValueError(f"{name!r} stands there already{also}; name each measure once")
+            raise ValueError(f"{name!r} is listed twice{also}; list each measure once")
         names[measure] = name
     return given
 

@@ -23,7 +23,9 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
     try:
         return model.model_validate(given)
     except UnicodeEncodeError as error:
-        raise ConfigError(f"{source}: {error.object!a} holds half of a character; write it whole") from None
+        raise ConfigError(
+            f"{source}: {error.object!a} contains half of a character; write the whole character"
+        ) from None
     except ValidationError as error:
         faults = [line for fault in error.errors() for line in _fault(model, fault).split("\n")]
         listed = "\n".join(f"  - {fault}" for fault in faults)

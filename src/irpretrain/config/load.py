@@ -70,8 +70,8 @@ def lay_overlays(
         if inherited == "nothing":
             if number:
                 raise ConfigError(
-                    f"{source}: begins anew ({INHERIT}: nothing), so what {contents[0][0]} says would be lost; "
-                    "name it before the others"
+                    f"{source}: starts from nothing ({INHERIT}: nothing), so the content of "
+                    f"{contents[0][0]} would be lost; list it before the others"
                 )
             below = {}
         elif inherited == "definitions":
@@ -116,8 +116,8 @@ def _refuse_empty_entries(
         for name, value in entries.items() if isinstance(entries, dict) else ():
             if value is None and str(name) not in there:
                 raise ConfigError(
-                    f"{source}: {section}.{name}: is empty; give its keys, or leave it out. Without a value an entry "
-                    "removes the one of this name that lies under the overlay, and there is none; "
+                    f"{source}: {section}.{name}: is empty; give its keys, or leave it out. An empty "
+                    "entry removes the entry of this name below the overlay, and there is none; "
                     + instead_of(str(name), there)
                 )
 

@@ -30,7 +30,7 @@ class MalformedConfig(Section):
         if isinstance(given, str):
             if given not in WORDS:
                 raise ValueError(
-                    f"{given!r} is none of refuse, skip, and {{skip: 0.001}}, a share of the records"
+                    f"{given!r} must be refuse, skip, or a share of the records such as {{skip: 0.001}}"
                 )
             return {"skip": WORDS[given]}
         return given

@@ -136,8 +136,8 @@ class PretrainingConfig(SequenceConfig):
             ):
                 if given:
                     raise ValueError(
-                        f"{name}: counts in steps, and how many of them epochs {self.epochs:g} is will be known only "
-                        f"when the groups are made; set it to {nothing}, or give steps in place of epochs"
+                        f"{name}: counts steps, but with epochs {self.epochs:g} their number is known only "
+                        f"when the groups exist; set it to {nothing}, or give steps instead of epochs"
                     )
         return self
 

@@ -30,8 +30,8 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it. Default
-*preset*: see [Presets](#presets). A section has its own heading below.
+An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it. *preset* `a` or
+`b`: `a` with preset paper, `b` with released ([Presets](#presets)). A section has its own heading below.
 """
 
 LONG_LINE = 15
@@ -48,8 +48,8 @@ def config_reference() -> str:
             parts.append(f"{_summary(model)}\n")
         parts += _entries(title, model, places)
     parts.append(
-        "\n## Presets\n\nPapers and their released code differ in these choices.\n\n"
-        "| key | paper | released |\n|---|---|---|"
+        "\n## Presets\n\nPapers and their released code differ in the keys marked *preset* above. For models whose "
+        "objectives have one type, the preset also sets these keys:\n\n| key | paper | released |\n|---|---|---|"
     )
     parts += [f"| `{key}` | {_shown(a)} | {_shown(b)} |" for key, a, b in _preset_rows()]
     recipes = recipe_names()
@@ -218,8 +218,9 @@ def _type(annotation: Any) -> str:
 
 
 def _default(title: str, name: str, field: FieldInfo) -> str:
-    if name in _preset_keys(title):
-        return "*preset*"
+    if name in (keys := _preset_keys(title)):
+        paper, released = map(_shown, keys[name])
+        return f"*preset* {paper}" if paper == released else f"*preset* {paper} or {released}"
     if field.is_required():
         return "required"
     if field.default_factory is not None or field.default is PydanticUndefined:
@@ -227,15 +228,17 @@ def _default(title: str, name: str, field: FieldInfo) -> str:
     return _shown(field.default)
 
 
-def _preset_keys(title: str) -> set[str]:
-    """Scalar keys of a section (by its title on the page) that the presets fill."""
-    if " of type " in title:
-        section: Any = PRESETS["paper"]["objectives"].get(title.rpartition(" ")[2], {})
-    else:
-        section = PRESETS["paper"]
-        for part in title.split("."):
+def _preset_keys(title: str) -> dict[str, tuple[Any, Any]]:
+    """Values of the scalar keys of a section (by its title on the page) that the presets fill: paper's, released."""
+    sections = []
+    for preset in PRESETS.values():
+        section: Any = preset
+        path = ["objectives", title.rpartition(" ")[2]] if " of type " in title else title.split(".")
+        for part in path:
             section = section.get(part, {}) if isinstance(section, dict) else {}
-    return {key for key, value in section.items() if not isinstance(value, dict)}
+        sections.append({key: value for key, value in section.items() if not isinstance(value, dict)})
+    paper, released = sections
+    return {key: (paper[key], released[key]) for key in paper}
 
 
 def _shown(value: Any) -> str:
@@ -244,6 +247,8 @@ def _shown(value: Any) -> str:
 
 
 def _preset_rows() -> Iterator[tuple[str, Any, Any]]:
+    """Choices of the presets that depend on the type of a model's objectives; the others stand beside their keys."""
+
     def walk(prefix: str, paper: Any, released: Any) -> Iterator[tuple[str, Any, Any]]:
         for key in paper:
             if isinstance(paper[key], dict):
@@ -251,7 +256,7 @@ def _preset_rows() -> Iterator[tuple[str, Any, Any]]:
             else:
                 yield f"{prefix}{key}", paper[key], released[key]
 
-    yield from walk("", PRESETS["paper"], PRESETS["released"])
+    yield from walk("models.", PRESETS["paper"]["models"], PRESETS["released"]["models"])
 
 
 def _recipe_rows() -> Iterator[tuple[str, list[str]]]:

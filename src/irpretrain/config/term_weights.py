@@ -193,9 +193,9 @@ class TermWeightsConfig(Section):
         if self.same_as is not None and self.kind != "passages":
             raise ValueError("same_as: has no use for queries, whose weights do not become integers")
         if self.dataset is None and self.model != "tf" and self.same_as is None:
-            raise ValueError(f"dataset: is missing, which model {self.model} needs for its targets")
+            raise ValueError(f"dataset: is missing; model {self.model} needs it for its targets")
         if self.collection is None and self.model == "word-vectors":
-            raise ValueError("collection: is missing, whose word vectors model word-vectors needs")
+            raise ValueError("collection: is missing; model word-vectors needs its word vectors")
         overlap, room = self.windows.overlap, self.max_length - 2
         if overlap is not None and 2 * overlap > room:
             raise ValueError(

@@ -52,9 +52,7 @@ class OptimiserConfig(Section):
         for name in ("later_rate", "later_from"):
             given = getattr(self, name) is not None
             if given != (self.decay == "step"):
-                fault = (
-                    f"has no use with decay {self.decay}" if given else "is missing, which decay step needs"
-                )
+                fault = f"has no use with decay {self.decay}" if given else "is missing; decay step needs it"
                 raise ValueError(f"{name}: {fault}; set both {name} and decay step, or neither")
         return self
 
@@ -91,8 +89,8 @@ class MaskingConfig(Section):
     def _check_shares(self) -> Self:
         if self.anchor_ratio is not None and self.scope == "document":
             raise ValueError(
-                "anchor_ratio: anchors stand in queries, and scope document leaves queries alone; set scope to "
-                "sequence, or anchor_ratio to null"
+                "anchor_ratio: anchors are in queries, but scope document does not mask queries; "
+                "set scope to sequence, or anchor_ratio to null"
             )
         if self.replace_by_mask + self.replace_by_random > 1 + 1e-9:
             raise ValueError("replace_by_mask and replace_by_random add up to more than 1; lower one of them")

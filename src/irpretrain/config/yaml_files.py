@@ -24,7 +24,7 @@ class _Loader(yaml.SafeLoader):
             line = key.start_mark.line + 1
             if (first := lines.setdefault(key.value, line)) != line:
                 raise _Repeated(
-                    problem=f"{key.value} stands in line {first} already", problem_mark=key.start_mark
+                    problem=f"{key.value} is already in line {first}", problem_mark=key.start_mark
                 )
         return super().construct_mapping(node, deep)
 

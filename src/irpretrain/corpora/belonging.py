@@ -89,7 +89,7 @@ def check_something_is_relevant(judgements: Judgements, judged_file: Path) -> No
         number = sum(map(len, judgements.values()))
         raise InputError(
             judged_file,
-            f"none of its {number:,} judgements of the queries says that a document is relevant (1 or more)",
+            f"none of its {number:,} judgements marks a document as relevant (1 or more)",
             remedy="Check its columns: query, iteration, document, relevance.",
         )
 

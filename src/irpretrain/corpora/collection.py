@@ -102,9 +102,9 @@ def _check_number(shards: list[Path], expected: int) -> None:
     if shards and found != expected:
         raise InputError(
             shards[0].parent,
-            f"the corpus has {found:,} records, expected were {expected:,}",
-            remedy="Files are missing, or other than the published ones: snakemake --cores 1 datasets shows which. If "
-            "these are the data you mean, give `expected` of the corpus another number.",
+            f"the corpus has {found:,} records, expected {expected:,}",
+            remedy="Files are missing or differ from the published ones: snakemake --cores 1 "
+            "datasets shows which. If your data are right, change `expected` of the corpus.",
         )
 
 

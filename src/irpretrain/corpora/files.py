@@ -200,7 +200,9 @@ def refuse_packed(path: str | Path, start: bytes) -> None:
     _refuse_archive(path, start)
     if inner := _compression(start):
         remedy = "Unpack it once (7z x, for one), and give what comes out in its place."
-        raise InputError(path, f"this is packed twice, with {inner} inside, which is not read", remedy=remedy)
+        raise InputError(
+            path, f"this is packed twice, with {inner} inside; such files are not read", remedy=remedy
+        )
 
 
 def _refuse_archive(path: str | Path, start: bytes) -> None:
@@ -214,7 +216,7 @@ def _refuse_archive(path: str | Path, start: bytes) -> None:
         raise InputError(path, "the file is packed by Unix compress (.Z)", remedy=remedy)
     for magic, (name, remedy) in _ARCHIVES.items():
         if start.startswith(magic):
-            raise InputError(path, f"this is {name}, which is not read", remedy=f"{remedy}.")
+            raise InputError(path, f"this is {name}; such files are not read", remedy=f"{remedy}.")
 
 
 def _opened(path: str | Path, compression: Compression | None) -> IO[bytes]:

@@ -83,9 +83,7 @@ def judge_by_answers(
 def _add_run(pairs: Pairs, path: str | Path) -> None:
     for query, ranking in read_run(path).items():
         if query not in pairs:
-            raise InputError(
-                path, f"question {query!r} is none of the data set", remedy="Make the run again."
-            )
+            raise InputError(path, f"question {query!r} is not in the data set", remedy="Make the run again.")
         pairs[query].update(dict.fromkeys((document for document, _ in ranking), False))
 
 

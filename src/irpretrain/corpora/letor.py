@@ -80,7 +80,7 @@ def fold_folders(folder: Path) -> dict[int, Path]:
     if sorted(found) != list(range(1, len(found) + 1)) or len(found) < 3:
         there = ", ".join(path.name for path in found.values()) or "none"
         raise InputError(
-            folder, f"LETOR's folds Fold1, Fold2, Fold3 ... are wanted in this folder; there are {there}"
+            folder, f"this folder must hold LETOR's folds Fold1, Fold2, Fold3 ...; it has {there}"
         )
     for path in found.values():
         for part in PARTS:

@@ -70,7 +70,7 @@ def format_module(kind: Kind, name: str) -> ModuleType:
     """Return the module of the format `name`; ValueError lists the formats of this kind."""
     known = FORMATS[kind]
     if name not in known:
-        raise ValueError(f"{name!r} is no format of {kind}; {instead_of(name, known, 'allowed are')}")
+        raise ValueError(f"{name!r} is not a format of {kind}; {instead_of(name, known, 'allowed are')}")
     return import_module(known[name])
 
 

@@ -216,11 +216,13 @@ def _check_usable(paths: Iterable[str | Path]) -> None:
         if re.search(r"\{.*\}", str(path), re.DOTALL):  # there is no way to quote them
             raise InputError(
                 path,
-                "its name has { and }, between which Snakemake looks for a wildcard",
+                "its name contains { and }, which Snakemake reads as a wildcard",
                 remedy="Rename it, or give a link to it that has a plain name.",
             )
         if Path(path).exists() and not os.access(path, os.R_OK, effective_ids=EFFECTIVE):
-            raise InputError(path, "you may not read it", remedy="Change its permissions, or give a copy.")
+            raise InputError(
+                path, "you have no permission to read it", remedy="Change its permissions, or give a copy."
+            )
 
 
 def _check_folds(dataset: DatasetConfig, own: Sequence[str]) -> None:

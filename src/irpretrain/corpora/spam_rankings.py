@@ -66,7 +66,7 @@ def _add(batch: pa.RecordBatch, found: dict[str, Any], path: str, row: int) -> N
     if not pc.all(pc.fill_null(sound, False)).as_py():
         wrong = int(np.argmin(pc.fill_null(sound, False).to_numpy(zero_copy_only=False)))
         line = f"{percentiles[wrong].as_py()} {documents[wrong].as_py()}"
-        raise InputError(path, f"{line!r} is no <percentile> <document of ClueWeb09>", row + wrong + 1)
+        raise InputError(path, f"{line!r} is not <percentile> <document of ClueWeb09>", row + wrong + 1)
     files = pc.utf8_slice_codeunits(documents, _FILE.start, _FILE.stop).dictionary_encode()
     numbers = pc.cast(pc.utf8_slice_codeunits(documents, _NUMBER.start, _NUMBER.stop), pa.int32()).to_numpy()
     indices, values = files.indices.to_numpy(), percentiles.to_numpy()

@@ -39,7 +39,7 @@ class ArticleOptions(Section):
     @classmethod
     def _check_articles(cls, given: tuple[int, int] | None) -> tuple[int, int] | None:
         if given is not None and not 0 <= given[0] < given[1]:
-            raise ValueError(f"{list(given)} holds no article; give [first, end] with 0 <= first < end")
+            raise ValueError(f"{list(given)} contains no article; give [first, end] with 0 <= first < end")
         return given
 
     def takes(self, article: int) -> bool:

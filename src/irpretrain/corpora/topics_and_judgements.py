@@ -33,8 +33,8 @@ def check_number(config: FileConfig, files: list[Path], found: int, what: str) -
         others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
         raise InputError(
             files[0],
-            f"there are {found:,} {what} here{others}, expected were {config.expected:,}",
-            remedy="Get the data again; if these are the data you mean, give their section another `expected`.",
+            f"there are {found:,} {what} here{others}, expected {config.expected:,}",
+            remedy="Get the data again. If your data are right, change `expected` of their section.",
         )
 
 

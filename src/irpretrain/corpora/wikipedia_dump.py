@@ -166,7 +166,7 @@ def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
     pieces = read_pieces(path, everything)
     first = next(pieces, None)
     if first is None:
-        raise InputError(path, "empty file: there is not one byte in it", remedy=f"{GET_AGAIN}.")
+        raise InputError(path, "the file is empty", remedy=f"{GET_AGAIN}.")
     if isinstance(first, Piece):
         refuse_packed(path, first.text)
     try:
@@ -175,7 +175,7 @@ def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
         remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
         raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
     except NoDump as error:
-        raise InputError(path, f"no dump: {error}", remedy=f"{GIVE_A_DUMP}.") from None
+        raise InputError(path, f"this is not a dump: {error}", remedy=f"{GIVE_A_DUMP}.") from None
     except DamagedHeader as error:
         detail = f"before the first page: {error}"
         fault = Malformed(0, DAMAGED_XML, detail, remedy=GET_AGAIN, loses_more=True)
@@ -192,8 +192,8 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
     if site.database and options.wiki not in (None, site.database):
         raise InputError(
             path,
-            f"the dump says that it is of {site.database} (<dbname>), the option wiki says {options.wiki}",
-            remedy=f"Take the option wiki away, or give a dump of {options.wiki}.",
+            f"the dump names the wiki {site.database} (<dbname>), but the option wiki is {options.wiki}",
+            remedy=f"Remove the option wiki, or give a dump of {options.wiki}.",
         )
     if site.database:
         return site, ""
@@ -213,7 +213,7 @@ def _with_wiki(path: Path, site: SiteInfo, options: Options) -> tuple[SiteInfo, 
             return replace(site, database=database, **_usual(site, database)), source
     raise InputError(
         path,
-        "the dump does not say which wiki it is of (<dbname> in <siteinfo>), on which identifiers and names depend",
+        "the dump does not name its wiki (<dbname> in <siteinfo>); identifiers and names depend on it",
         remedy="Give its database name by the option wiki of the corpus, such as wiki: enwiki, or get the file again.",
     )
 

@@ -110,8 +110,8 @@ def _check(files: FileConfig, rows: list[Row], paths: Sequence[Path]) -> None:
     if files.expected not in (None, len(rows)):
         raise InputError(
             paths[0],
-            f"there are {len(rows):,} examples here, expected were {files.expected:,}",
-            remedy="Get the data again; if these are the data you mean, give their section another `expected`.",
+            f"there are {len(rows):,} examples here, expected {files.expected:,}",
+            remedy="Get the data again. If your data are right, change `expected` of their section.",
         )
 
 

@@ -96,7 +96,7 @@ def _in_a_line(dataset: str, measure: str, means: list[tuple[Any, ...]]) -> str:
 def _read_dataset(dataset: Mapping[str, Any]) -> Judged:
     qrels = read_qrels(dataset["qrels"])
     if not qrels:
-        raise InputError(dataset["qrels"], "there is not one judgement")
+        raise InputError(dataset["qrels"], "there are no judgements")
     if not dataset.get("folds"):
         return Judged(qrels, None, list(dataset["measures"]))
     folds = read_folds(dataset["folds"])

@@ -152,8 +152,7 @@ def _tell_parted(folds: Folds, texts: Mapping[str, str], label: str) -> int:
         twin = next(q for q in parted if texts[q] == texts[first] and fold_of[q] != fold_of[first])
         print(
             f"[{label}] WARNING: {len(parted):,} of {len(texts):,} queries have the text of a query of another given "
-            f"fold, such as {first} and {twin}: what trains for one of them is tested by the other. Put "
-            "them in one fold.",
+            f"fold, such as {first} and {twin}: one trains a model that is tested on the other. Put them in one fold.",
             file=sys.stderr,
         )
     return len(parted)

@@ -114,7 +114,7 @@ def _write_ranking(file: io.TextIOBase, query: str, ranking: Ranking, tag: str) 
 def _check_name(name: str) -> None:
     if len(name.split()) != 1 or name.split()[0] != name:
         raise ValueError(
-            f"{name!r} cannot stand in a TREC file: names there are not empty and hold no white space"
+            f"{name!r} cannot be written to a TREC file: names must not be empty or contain white space"
         )
 
 

@@ -93,7 +93,7 @@ def _read_json(path: Path, remedy: str) -> dict[str, Any]:
         raise InputError(path.parent, f"there is no {path.name}", remedy=remedy)
     found = read_given_json(path, remedy)
     if not isinstance(found, dict):
-        raise InputError(path, "this is no JSON object", remedy=remedy)
+        raise InputError(path, "this is not a JSON object", remedy=remedy)
     return found
 
 
@@ -118,7 +118,7 @@ def _check_vocabulary(directory: Path, expected: int | None) -> None:
     if found is not None and found != expected:
         raise InputError(
             directory,
-            f"the vocabulary has {found:,} entries, expected were {expected:,}",
+            f"the vocabulary has {found:,} entries, expected {expected:,}",
             remedy="Set encoder.vocabulary_size to the encoder's own (null for no check), or give the right encoder.",
         )
 

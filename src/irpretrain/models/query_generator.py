@@ -91,7 +91,7 @@ class QueryGenerator:
             try:
                 chosen = choose(out.logits[:, -1], uniform[:, step], top_k)
             except FloatingPointError as error:
-                raise InputError(self._directory, f"the model is of no use: {error}") from None
+                raise InputError(self._directory, f"the model cannot be used: {error}") from None
             last = np.where(going, chosen, self._pad)
             found[:, step] = last
             going &= ~np.isin(last, self._ends)

@@ -83,7 +83,7 @@ class Downstream(Room):
             absent = self.config.absent_tasks.items()
             missing = "".join(f"\n  {task}: {reason}" for task, reason in absent)
             raise ConfigError(
-                "the configuration runs no task beside retrieval; lay configs/downstream.yaml over it, or add one "
-                f"under downstream{missing}"
+                "the configuration runs no downstream task; add --configfile "
+                f"configs/downstream.yaml, or an entry under downstream{missing}"
             )
         return each(paths.TASK_TABLE, names)

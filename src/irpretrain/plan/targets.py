@@ -28,9 +28,9 @@ OVERVIEW_TABLES = ("headline", "verdict_summary")
 
 
 VIEWS = {
-    "attributions": (paths.ATTRIBUTIONS, "page of attributions whose files are there"),
-    "query_pages": (paths.QUERY_PAGE, "page of queries whose files are there"),
-    "term_weight_pages": (paths.TERM_WEIGHT_PAGE, "page of term weights whose files are there"),
+    "attributions": (paths.ATTRIBUTIONS, "page of attributions with all its files"),
+    "query_pages": (paths.QUERY_PAGE, "page of queries with all its files"),
+    "term_weight_pages": (paths.TERM_WEIGHT_PAGE, "page of term weights with all its files"),
     "weight_distributions": (paths.WEIGHT_FIGURE, "distribution of weights"),
 }
 """Section of pages or figures that targets of their own make → the files, and what they are called."""
@@ -54,8 +54,8 @@ class Targets(Room):
         absent = self.config.absent or self.config.absent_tasks
         if not absent and not any(asked_for(self.config) for asked_for in shown):
             raise ConfigError(
-                "the configuration asks for nothing that a report could show; add what it compares under "
-                "experiments, or name what to make: `snakemake --list-target-rules` lists targets"
+                "the configuration has nothing for a report to show; add a comparison under "
+                "experiments, or name a target: `snakemake --list-target-rules` lists them"
             )
         return self.overview_tables
 
@@ -66,7 +66,7 @@ class Targets(Room):
 
         def files(wildcards: Wildcards) -> list[str]:
             if not entries:
-                raise ConfigError(f"the configuration asks for no {what}; add one under {section}")
+                raise ConfigError(f"the configuration has no {what}; add one under {section}")
             # A report without DeepCT does not look at views of weights, so that they are checked only here.
             if section in WEIGHT_VIEWS and (faults := list(view_faults(self.config))):
                 raise ConfigError("\n".join(faults))

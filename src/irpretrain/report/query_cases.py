@@ -51,7 +51,7 @@ def choose_queries(
     chosen = dict.fromkeys(_by_rules(options.choose, differences, f"query-pages/{name}", seed))
     if not chosen:
         raise ConfigError(
-            f"{where}.choose: no judged query of {options.dataset} is as asked for ({_counted(differences)}); change "
+            f"{where}.choose: no judged query of {options.dataset} fits ({_counted(differences)}); change "
             "the numbers, or name queries"
         )
     return list(chosen)

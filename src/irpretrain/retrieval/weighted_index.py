@@ -75,7 +75,7 @@ def index_weights(
                     counts["terms"] += len(terms)
                     counts["weight"] += sum(terms.values())
         if counts["documents"] == counts["documents_without_terms"]:
-            raise InputError(vectors[0], "there is not one document with a term to index")
+            raise InputError(vectors[0], "no document has a term to index")
         arguments = ["-collection", "JsonVectorCollection", "-pretokenized"]
         run_indexing(
             source,

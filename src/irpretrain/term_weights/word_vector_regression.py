@@ -57,7 +57,7 @@ class WordFeatures:
         except (OSError, ValueError) as error:
             raise IntegrityError(
                 vectors,
-                f"these are no word vectors: {error}",
+                f"these are not word vectors: {error}",
                 remedy="Delete them and run the workflow again.",
             ) from None
         if rows.ndim != 2 or len(rows) != len(numbers):
@@ -167,7 +167,9 @@ class WordVectorPredictor:
                 raise ValueError(f"{coefficients.shape} coefficients for vectors of {features.dimensions}")
         except (OSError, ValueError, KeyError) as error:
             raise IntegrityError(
-                directory, f"this is no regression: {error}", remedy="Delete it and run the workflow again."
+                directory,
+                f"this is not a regression: {error}",
+                remedy="Delete it and run the workflow again.",
             ) from None
         return cls(coefficients, intercept, features, text)
 

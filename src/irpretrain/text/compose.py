@@ -41,7 +41,7 @@ def body_start(document: Mapping[str, str], options: TextConfig) -> int:
     """
     if "body" not in options.fields:
         raise ConfigError(
-            f"text.fields: {', '.join(options.fields)} lacks body, in which sections and links are found; add it"
+            f"text.fields: {', '.join(options.fields)} lacks body, where sections and links are; add it"
         )
     before = options.fields[: options.fields.index("body")]
     parts = [text for field in before if (text := document[field].strip())]

@@ -98,7 +98,7 @@ def _entries(
             quoted = first.strip()[:QUOTED].decode()  # digits and blanks
             raise InputError(
                 path,
-                f"its first line, {quoted!r}, promises no possible number of vectors and of their numbers",
+                f"its first line, {quoted!r}, gives an impossible number of vectors or dimensions",
                 1,
                 FORMATS,
             )
@@ -110,7 +110,7 @@ def _entries(
     dimensions = len(fields) - 1
     if dimensions < 1 or not _are_numbers(fields[1:]):
         raise InputError(
-            path, "its first line is neither a head of word2vec's nor a word with numbers", 1, FORMATS
+            path, "its first line is neither a word2vec header nor a word with numbers", 1, FORMATS
         )
     return "glove", dimensions, _text(handle, first, 1, path, dimensions, numbers)
 
@@ -168,7 +168,7 @@ def _counted(entries: Iterator[Entry], path: str | Path, count: int) -> Iterator
         yield entry
     if found != count:
         raise InputError(
-            path, f"it holds {found:,} words where its first line promises {count:,}", None, FORMATS
+            path, f"it holds {found:,} words but its first line promises {count:,}", None, FORMATS
         )
 
 

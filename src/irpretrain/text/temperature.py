@@ -21,7 +21,7 @@ def read_temperature(path: str | Path) -> float:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise IntegrityError(
             path,
-            f"this is no calibrated temperature: {type(error).__name__}: {error}",
+            f"this is not a calibrated temperature: {type(error).__name__}: {error}",
             remedy="Delete it and run the workflow again.",
         ) from None
     return temperature

@@ -109,7 +109,7 @@ class _Documents:
             if store.vocabulary != words:
                 raise IntegrityError(
                     "word store",
-                    f"its numbers are those of {store.vocabulary:,} words, but the statistics have {words:,}",
+                    f"it numbers {store.vocabulary:,} words, but the statistics have {words:,}",
                     remedy="Delete the stores and run the workflow again.",
                 )
 

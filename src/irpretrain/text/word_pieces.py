@@ -113,7 +113,7 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
     if vocabulary_size is not None and tokenizer.size != vocabulary_size:
         raise InputError(
             directory,
-            f"the vocabulary has {tokenizer.size:,} entries, expected were {vocabulary_size:,}",
+            f"the vocabulary has {tokenizer.size:,} entries, expected {vocabulary_size:,}",
             remedy="Set encoder.vocabulary_size to the encoder's own, or give the right encoder.",
         )
     config = directory / "config.json"

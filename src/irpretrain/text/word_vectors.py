@@ -59,7 +59,7 @@ class WordVectors:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise IntegrityError(
                 directory,
-                f"these are no word vectors: {error}",
+                f"these are not word vectors: {error}",
                 remedy="Delete them and run the workflow again.",
             ) from None
         if len(rows) != words:

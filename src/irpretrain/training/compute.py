@@ -81,11 +81,11 @@ def give_back_freed_memory() -> bool:
 def choose_device(options: ComputeConfig) -> torch.device:
     """Return the kind of device that the options ask for."""
     if options.device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("compute.device: cuda was asked for, but torch finds no GPU; set cpu or auto")
+        raise ConfigError("compute.device is cuda, but torch finds no GPU; set cpu or auto")
     if options.gpus and options.device == "auto" and not torch.cuda.is_available():
         raise ConfigError(
-            f"compute.gpus: {options.gpus} were asked for, but torch finds no GPU; set compute.device: cpu to compute "
-            "without one, or compute.gpus: 0 to take one only where there is one"
+            f"compute.gpus is {options.gpus}, but torch finds no GPU; set compute.device: cpu "
+            "to compute without a GPU, or compute.gpus: 0 to use one only if there is one"
         )
     use_gpu = options.device != "cpu" and torch.cuda.is_available()
     if options.precision == "fp16" and not use_gpu:

@@ -40,7 +40,7 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
     """
     if count > len(names):
         raise ConfigError(
-            f"compute.gpus: {count} were asked for, but {len(names)} are visible to this job "
+            f"compute.gpus is {count}, but this job sees {len(names)} GPUs "
             f"(CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', 'not set')})"
         )
     if len(_kept) >= max(count, 1):

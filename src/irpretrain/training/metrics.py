@@ -164,8 +164,8 @@ class BatchWaits:
         if share > STARVING and not self._said:
             self._said = True
             print(
-                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; set compute.prefetch to on "
-                "where it is off and there is a core to spare, or put results on a faster disk",
+                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; set "
+                "compute.prefetch: on if a core is free, or put results on a faster disk",
                 file=sys.stderr,
                 flush=True,
             )

@@ -64,7 +64,7 @@ def read_steps(path: Path) -> Iterator[Step]:
         except (ValueError, KeyError, TypeError, AttributeError):
             if number == len(lines) and not line.endswith("\n"):
                 return
-            raise InputError(path, "is no line of metrics", line=number) from None
+            raise InputError(path, "is not a line of metrics", line=number) from None
         yield step
 
 

@@ -129,7 +129,7 @@ class GuardedParser:
         except (EOFError, OSError):
             status = self._stop()
             raise SetupError(
-                f"The process that parses wikitext does not start (status {status}); its error stands above."
+                f"The process that parses wikitext does not start (status {status}); its error is printed above."
             ) from None
         return ours
 

@@ -53,7 +53,7 @@ class Names(Section):
     def _check_headings(cls, names: list[str]) -> list[str]:
         for name in names:
             if not heading_key(name) or name.strip()[0] == "=":
-                raise ValueError(f"{name!r} is no heading; give its text alone, without equal signs")
+                raise ValueError(f"{name!r} is not a heading; give only its text, without equal signs")
         return names
 
     @field_validator("disambiguation", "redirect", "file", "category", "namespaces", "wikis", "languages")
@@ -62,7 +62,7 @@ class Names(Section):
         end = r"\*?" if info.field_name == "disambiguation" else ""
         for name in names:
             if not re.fullmatch(_NAME + end, name):
-                raise ValueError(f"{name!r} is no name; give the name alone, without brackets and colon")
+                raise ValueError(f"{name!r} is not a name; give only the name, without brackets and colon")
         return names
 
     @field_validator("link_trail")
@@ -83,7 +83,7 @@ class Names(Section):
     def _check_templates(cls, patterns: dict[str, str]) -> dict[str, str]:
         for name, pattern in patterns.items():
             if not re.fullmatch(_NAME + r"[:*]?", name):
-                raise ValueError(f"{name!r} is no template's name; give the name alone, without braces")
+                raise ValueError(f"{name!r} is not a template name; give only the name, without braces")
             if fault := pattern_fault(pattern):
                 raise ValueError(f"{name}: the pattern {pattern!r} {fault}")
         return patterns

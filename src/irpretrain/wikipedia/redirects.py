@@ -40,15 +40,15 @@ def check_case(redirects: Corpora, case: TitleCase) -> None:
     if case == "first-letter" and "case-sensitive" in said:
         raise InputError(
             "graph.title_case",
-            "a dump of the collection is of a wiki whose titles differ by the case of their first letter (siteinfo: "
-            "case-sensitive), but first-letter would take such titles for one",
+            "a dump of the collection has titles that differ only in the case of their first "
+            "letter (siteinfo: case-sensitive), and first-letter would confuse them",
             remedy="Set graph.title_case: case-sensitive.",
         )
     if case == "case-sensitive" and "first-letter" in said:
         notice(
             "graph",
-            "graph.title_case is case-sensitive, but a dump of the collection says first-letter: links that are "
-            "written with a small first letter there count as red",
+            "graph.title_case is case-sensitive, but a dump of the collection says "
+            "first-letter: its links with a small first letter count as red links",
         )
 
 

@@ -45,7 +45,7 @@ def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malform
     for key, names in zip(keys, (QUERIES, DOCUMENTS, RELEVANCES), strict=True):
         if key is None:
             raise InputError(
-                path, f"none of the columns {', '.join(names)} is there; there are {', '.join(columns)}"
+                path, f"one of the columns {', '.join(names)} is needed; the file has {', '.join(columns)}"
             )
     query_key, document_key, relevance_key = map(str, keys)
     for row in read_rows(path, columns, options.columns is None):

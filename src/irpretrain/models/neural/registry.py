@@ -54,7 +54,7 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
     """
     directory = Path(directory)
     if not is_neural_ranker(directory):
-        raise InputError(directory, "this is no ranker over words")
+        raise InputError(directory, "this is not a ranker over words")
     described = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     try:
         vocabulary = Vocabulary.read(directory, described["collection_words"], described["words"])

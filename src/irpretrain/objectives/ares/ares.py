@@ -88,8 +88,8 @@ class Options(Section):
             raise ValueError("predictor: is missing; name one of predictors, or set agreement to strict")
         if not strict and self.axioms is not None:
             raise ValueError(
-                f"axioms: those of a predictor are predictors.{self.predictor}.axioms; leave these out, or set "
-                "agreement to strict"
+                f"axioms: the predictor has its own (predictors.{self.predictor}.axioms); leave "
+                "these out, or set agreement to strict"
             )
         if strict and self.label == "probability":
             raise ValueError("label: probability needs a predictor; set label to class")
