@@ -162,8 +162,13 @@ def measure_whole(table: Path, inputs: Inputs, repeats: int, with_rank: bool) ->
         compute.DEFINITIONS = {**definitions, "RANK": nothing}  # type: ignore[dict-item, attr-defined]
     try:
         output = table.with_name("values.parquet")
+        words, *files_of_collection = inputs
         spent = [
-            seconds(lambda: compute_axiom_values(table, *inputs, OPTIONS, TEXT, output))
+            seconds(
+                lambda: compute_axiom_values(
+                    table, words, open_collection(*files_of_collection, OPTIONS), TEXT, output
+                )
+            )
             for _ in range(repeats)
         ]
     finally:

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import generated_collection
 from irpretrain.atomic import atomic_directory
-from irpretrain.axioms.calibration import calibrate_temperature
+from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
@@ -105,9 +105,9 @@ def row(documents: int, folder: Path) -> str:
     sample.ranks(sampler)  # compiles
     start = time.process_time()
     found = calibrate_temperature(
-        [files.words], files.statistics, files.postings, options, AXIOMS, PAPER, SEED, output
+        calibration_sampler(files.statistics, options, SEED), sample, options, PAPER, output
     )
-    search = seconds(start) - reading - drawing
+    search = seconds(start) - reading
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     cells = [
         f"{documents:,}", f"{len(sampler.names):,}", f"{found['temperature']:g}", f"{100 * found['distance']:.2f}",

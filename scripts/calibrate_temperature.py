@@ -1,20 +1,29 @@
 """Choose the temperature of a collection's pseudo-queries by the ranks that they give their documents."""
 
-from irpretrain.axioms.calibration import calibrate_temperature
+from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
+    given, seed = snakemake.input, snakemake.params.seed
+    options = PseudoQueriesConfig(**snakemake.params.options)
+    sampler = calibration_sampler(given.statistics, options, seed)
+    sample = RankSample(
+        list(given.words),
+        given.statistics,
+        given.postings,
+        AxiomsConfig(**snakemake.params.axioms),
+        options.calibration.documents,
+        seed,
+        snakemake.threads,
+    )
     done(
         calibrate_temperature(
-            list(snakemake.input.words),
-            snakemake.input.statistics,
-            snakemake.input.postings,
-            PseudoQueriesConfig(**snakemake.params.options),
-            AxiomsConfig(**snakemake.params.axioms),
+            sampler,
+            sample,
+            options,
             snakemake.params.shares,
-            snakemake.params.seed,
             snakemake.output.temperature,
-            threads=snakemake.threads,
         )
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irpretrain.axioms.calibration import calibrate_temperature
+from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
 from irpretrain.axioms.collection import open_terms
 from irpretrain.axioms.rank_intervals import count_in_intervals
 from irpretrain.axioms.rank_sample import RankSample
@@ -79,9 +79,9 @@ class Files:
         calibration = {"documents": 60, "per_document": 2, "precision": 0.1} | given.pop("calibration", {})
         options = PseudoQueriesConfig(calibration=calibration, **given)
         output = self.folder / name
-        return calibrate_temperature(
-            self.words, self.statistics, self.postings, options, AXIOMS, SHARES, 1, output, threads
-        )
+        sampler = calibration_sampler(self.statistics, options, 1)
+        sample = self.sample(options.calibration.documents, threads=threads)
+        return calibrate_temperature(sampler, sample, options, SHARES, output)
 
 
 def web(documents: int, words: int = 60) -> list[str]:
@@ -279,10 +279,9 @@ def test_postings_of_other_documents_are_refused(files: Files, tmp_path: Path) -
 def test_shares_of_other_intervals_are_refused(files: Files, names: list[str]) -> None:
     options = PseudoQueriesConfig(calibration={"documents": 5})
     shares = dict.fromkeys(names, 0.5)
+    sampler, sample = calibration_sampler(files.statistics, options, 1), files.sample(5)
     with pytest.raises(ValueError, match="ranks"):
-        calibrate_temperature(
-            files.words, files.statistics, files.postings, options, AXIOMS, shares, 1, files.folder / "x"
-        )
+        calibrate_temperature(sampler, sample, options, shares, files.folder / "x")
 
 
 def test_nothing_is_drawn_without_a_number(files: Files) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.axioms import compute
+from irpretrain.axioms.collection import open_collection
 from irpretrain.axioms.compute import compute_axiom_values
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
@@ -83,14 +84,13 @@ class Files:
             for sample, (text, number) in enumerate(queries)
         ]
         DOCUMENT_QUERIES.write(self.folder / "queries.parquet", rows)
-        arguments = {"words": self.stores, "threads": 1} | changes
+        arguments = {"words": self.stores} | changes
+        threads = arguments.pop("threads", 1)
+        collection = open_collection(self.statistics, self.postings, self.vectors, self.options, threads)
         output = self.folder / "values.parquet"
         counts = compute_axiom_values(
             self.folder / "queries.parquet",
-            statistics=self.statistics,
-            postings=self.postings,
-            vectors=self.vectors,
-            options=self.options,
+            collection=collection,
             text=TEXT,
             output=output,
             **arguments,
@@ -185,7 +185,7 @@ def test_document_frequencies_of_stems_are_exact_beside_stop_words(tmp_path: Pat
     texts = ["day days", "days"]
     files = Files(tmp_path, texts, AxiomsConfig())
     terms = read_terms(files.statistics, "inquery", "porter")
-    found = compute.open_collection(files.statistics, files.postings, files.vectors, AxiomsConfig())
+    found = open_collection(files.statistics, files.postings, files.vectors, AxiomsConfig())
     place = terms.names.index("dai")
     assert found.frequencies[place] == 2
     assert terms.documents[place] == 1

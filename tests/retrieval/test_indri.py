@@ -21,7 +21,7 @@ from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.retrieval.indri import search_weighted
+from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.jvm import java_class
 from irpretrain.retrieval.positions import Positions, build_positions
 
@@ -77,10 +77,8 @@ def retrieve(
     queries = write_queries(tmp_path / "queries.parquet", texts)
     given = None if weights is None else write_weights(tmp_path / "weights.parquet", weights)
     counts = search_weighted(
-        folder / "positions",
-        queries,
-        given,
-        "alphanumeric",
+        Positions.open(folder / "positions", indri, "alphanumeric"),
+        read_weighted_queries(queries, given, "alphanumeric", Analyser.of(indri)),
         dependence,
         options,
         tmp_path / "run.gz",

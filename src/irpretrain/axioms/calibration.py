@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from irpretrain.atomic import write_text
 from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.axioms.temperature_search import Trial, best, search_temperature
-from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
+from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.errors import InputError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 
@@ -27,31 +27,32 @@ DIGITS = 6
 """Of shares and distances in the file: all that any number of queries up to a million can tell."""
 
 
+def calibration_sampler(
+    statistics: str | Path, options: PseudoQueriesConfig, seed: int
+) -> PseudoQuerySampler:
+    """Return what draws the first pseudo-queries of those that the workflow draws with this seed."""
+    chosen = options.calibration
+    changed = {"temperature": chosen.highest, "per_document": chosen.per_document}
+    return PseudoQuerySampler(statistics, options.model_copy(update=changed), seed)
+
+
 def calibrate_temperature(
-    words: Sequence[str | Path],
-    statistics: str | Path,
-    postings: str | Path,
+    sampler: PseudoQuerySampler,
+    sample: RankSample,
     options: PseudoQueriesConfig,
-    axioms: AxiomsConfig,
     shares: Mapping[str, float],
-    seed: int,
     output: str | Path,
-    threads: int = 1,
 ) -> dict[str, Any]:
     """Choose the temperature of a collection's pseudo-queries.
 
     Args:
-        words: the word stores of all shards of the collection.
-        statistics: merged WORD_COUNTS of the collection.
-        postings: the collection's postings, made with the stop list and stemming of `axioms`.
+        sampler: what `calibration_sampler` returned.
+        sample: `calibration.documents` of the collection's documents, which say how pseudo-queries rank.
         options: how pseudo-queries are drawn; `calibration` has sample, bounds and precision. The temperature is not
             used.
-        axioms: stop list, stemming, BM25 and lengths of RANK.
         shares: the paper's share (0 to 1) of each interval of ranks, by its name: "1-2", "3-5", …, ">50".
-        seed: of the draws; pseudo-queries are the first of those that the workflow draws with this seed.
         output: a JSON file: temperature, its distance, whether it is a bound of the search, support, documents and
             queries of the sample, the paper's shares, and for each temperature tried its shares and distance.
-        threads: of RANK; the bytes do not depend on them.
 
     Returns:
         Documents, queries, temperatures tried, and what was chosen.
@@ -61,9 +62,6 @@ def calibrate_temperature(
         IntegrityError: the inputs are damaged, or not of the same collection and options.
     """
     chosen = options.calibration
-    one = options.model_copy(update={"temperature": chosen.highest, "per_document": chosen.per_document})
-    sampler = PseudoQuerySampler(statistics, one, seed)
-    sample = RankSample(words, statistics, postings, axioms, chosen.documents, seed, threads)
     comparison = _Comparison(sample, sampler, shares)
     trials = search_temperature(comparison.measure, [*shares.values()][-1], chosen)
     found = best(trials)

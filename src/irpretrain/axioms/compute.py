@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from irpretrain.atomic import atomic_file
 from irpretrain.axioms.batch import UNKNOWN, Batch, BatchMaker
-from irpretrain.axioms.collection import open_collection
+from irpretrain.axioms.collection import Collection
 from irpretrain.axioms.documents import DocumentWords
 from irpretrain.axioms.registry import DEFINITIONS
-from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ContractWriter
 from irpretrain.progress import progress
@@ -27,13 +26,9 @@ QUERIES_AT_ONCE = 8192
 def compute_axiom_values(
     queries: str | Path,
     words: str | Path | Sequence[str | Path],
-    statistics: str | Path,
-    postings: str | Path,
-    vectors: str | Path,
-    options: AxiomsConfig,
+    collection: Collection,
     text: TextConfig,
     output: str | Path,
-    threads: int = 1,
     held_alone: bool = False,
 ) -> dict[str, Any]:
     """Compute what the axioms compare, for queries and their documents.
@@ -41,13 +36,9 @@ def compute_axiom_values(
     Args:
         queries: a DOCUMENT_QUERIES table. Queries of one document should follow each other.
         words: word store, or stores, that hold the documents.
-        statistics: merged WORD_COUNTS of the collection, which the stores' numbers refer to.
-        postings: the collection's postings, made with the stop list and stemming of `options`.
-        vectors: directory of word vectors of the same statistics.
-        options: choices and thresholds; docs/methods/axioms.md has the definitions.
+        collection: the documents' collection, with the choices and thresholds of docs/methods/axioms.md.
         text: how a text becomes words; as the statistics were made with.
         output: an AXIOM_VALUES table, its rows in the order of `queries`.
-        threads: of RANK; the bytes do not depend on it.
         held_alone: leave out the terms of a query that its document lacks.
 
     Returns:
@@ -57,7 +48,6 @@ def compute_axiom_values(
         InputError: the stores or the postings lack a document.
         IntegrityError: the inputs are damaged, or not of the same collection.
     """
-    collection = open_collection(statistics, postings, vectors, options, threads)
     directories = [words] if isinstance(words, str | Path) else list(words)
     stores = DocumentWords(directories, len(collection.terms.numbers))
     maker = BatchMaker(collection, stores, text.words, held_alone)

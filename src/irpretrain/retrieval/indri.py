@@ -53,10 +53,8 @@ class WeightedQuery(NamedTuple):
 
 
 def search_weighted(
-    positions: str | Path,
-    queries: str | Path,
-    weights: str | Path | None,
-    query_words: WordKind,
+    positions: Positions,
+    asked: Mapping[str, WeightedQuery],
     dependence: DependenceConfig | None,
     options: RetrievalConfig,
     output: str | Path,
@@ -65,30 +63,20 @@ def search_weighted(
     """Retrieve the first `options.depth` documents of each query.
 
     Args:
-        positions: what `build_positions` wrote.
-        queries: QUERIES table.
-        weights: TERM_WEIGHTS table of the queries' words; None for weights that count how often a term occurs. Words of
-            one stem add up; weights of 0 or less are dropped.
-        query_words: how `positions` cut documents into words and `weights` queries (`text.words`).
+        positions: of the collection's terms.
+        asked: what `read_weighted_queries` returned.
         dependence: weights of the three parts of a sequential dependence query; None for a bag of words.
-        options: depth, and of `indri` μ, stemmer and stop words.
+        options: depth, and of `indri` μ.
         output: TREC run, gzip.
         tag: last column of the run.
 
     Returns:
         Counts: queries, those without candidates, those whose terms all lost their weight, candidates.
-
-    Raises:
-        InputError: `weights` lacks a query.
-        IntegrityError: `positions` were made with another stemmer, other stop words, or other words.
     """
-    indri = options.indri
-    opened = Positions.open(positions, indri, query_words)
-    asked = read_weighted_queries(queries, weights, query_words, Analyser.of(indri))
     run: Run = {}
     for name, query in progress(list(asked.items()), "search", "queries"):
-        nodes = list(nodes_of(query, dependence, opened))
-        if ranking := score(nodes, opened, indri.mu, options.depth):
+        nodes = list(nodes_of(query, dependence, positions))
+        if ranking := score(nodes, positions, options.indri.mu, options.depth):
             run[name] = ranking
     return {
         "queries": len(asked),
@@ -101,7 +89,18 @@ def search_weighted(
 def read_weighted_queries(
     queries: str | Path, weights: str | Path | None, query_words: WordKind, analyser: Analyser
 ) -> dict[str, WeightedQuery]:
-    """Return query → its analysed terms and their weights, those of 0 or less left out."""
+    """Return query → its analysed terms and their weights, those of 0 or less left out.
+
+    Args:
+        queries: QUERIES table.
+        weights: TERM_WEIGHTS table of the queries' words; None for weights that count how often a term occurs. Words of
+            one stem add up.
+        query_words: how `weights` cut queries into words (`text.words`).
+        analyser: makes terms of them.
+
+    Raises:
+        InputError: `weights` lacks a query.
+    """
     table = QUERIES.read(queries)
     names: list[str] = table["query_id"].to_pylist()
     texts = one_line_each(table["text"].to_pylist(), query_words)

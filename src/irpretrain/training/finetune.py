@@ -147,7 +147,7 @@ def finetune(
             f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
             remedy="Use fewer folds or more judged queries.",
         )
-    search = _Search(ranker, collection, training, validation, regime, options, measure, seed)
+    search = _Search(ranker, collection, _Judged(training, validation), regime, options, measure, seed)
     with reproducible(options.compute) as device:
         job = {
             "stage": "finetune",
@@ -205,6 +205,13 @@ def _tested(ranker: Ranker[Any, Any], test: Topics) -> _Collection:
     return _Collection(ranker.open(test.stores), texts, {}, read_run(test.candidates), asked)
 
 
+class _Judged(NamedTuple):
+    """The judged queries that are trained on, and those that choose."""
+
+    training: list[JudgedQuery]
+    validation: list[str]
+
+
 class _Search:
     """The search over grid points and epochs."""
 
@@ -212,15 +219,15 @@ class _Search:
         self,
         ranker: Ranker[Any, Any],
         collection: _Collection,
-        training: list[JudgedQuery],
-        validation: list[str],
+        judged: _Judged,
         regime: str,
         options: FinetuningConfig,
         measure: str,
         seed: int,
     ) -> None:
         self._ranker, self._collection = ranker, collection
-        self._training, self._validation, self._options = training, validation, options
+        self._training, self._validation = judged
+        self._options = options
         self._measure, self._seed, self._regime = measure, seed, regime
         self._progress, self._weights, self._saved = Progress(), dict[str, torch.Tensor](), 0
         points = itertools.product(options.batch_sizes_of(regime), options.learning_rates)
