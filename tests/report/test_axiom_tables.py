@@ -363,5 +363,5 @@ def test_a_faulty_diagnosis_names_the_line(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_a_message(tmp_path: Path) -> None:
     for files in (AxiomFiles([tmp_path / "none.json"]), AxiomFiles((), (), [tmp_path / "none.csv"])):
-        with pytest.raises(InputError, match=r"none\.(json|csv): cannot be read"):
+        with pytest.raises(InputError, match=r"none\.(json: there is no such file|csv: cannot be read)"):
             AxiomResults.read(files)

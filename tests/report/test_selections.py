@@ -52,7 +52,7 @@ def test_only_this_configurations_choices_count(selecting: Config, config: Confi
 def test_a_missing_file_is_named(selecting: Config, tmp_path: Path) -> None:
     lineage = Lineage.read([choose(tmp_path, "prop-rop")])
     with pytest.raises(
-        InputError, match=r"elsewhere/metrics/selected/prop-rop/seed-1\.json: this is not the choice"
+        InputError, match=r"elsewhere/metrics/selected/prop-rop/seed-1\.json: there is no such file"
     ):
         selections(selecting, lineage, tmp_path / "elsewhere")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,7 +19,9 @@ PADDED_DOCUMENT = "Maximum document length; shorter documents are padded."
 
 
 class WordInputConfig(Section):
-    """What every ranker over words reads."""
+    """What every ranker over words reads; `ranker` is its class in `irpretrain.models.neural`."""
+
+    ranker: ClassVar[str]
 
     collection: str = Field(
         description="Key of the collection that gives the vocabulary and the initial word vectors "
@@ -67,12 +69,14 @@ class KernelConfig(WordInputConfig):
 class KnrmConfig(KernelConfig):
     """KNRM (Xiong et al., SIGIR 2017)."""
 
+    ranker: ClassVar[str] = "knrm.Knrm"
     type: Literal["knrm"] = Field(description="Which ranker.")
 
 
 class ConvKnrmConfig(KernelConfig):
     """Conv-KNRM (Dai et al., WSDM 2018)."""
 
+    ranker: ClassVar[str] = "conv_knrm.ConvKnrm"
     type: Literal["conv-knrm"] = Field(description="Which ranker.")
     ngrams: int = Field(
         3,
@@ -88,6 +92,7 @@ class ConvKnrmConfig(KernelConfig):
 class DrmmConfig(WordInputConfig):
     """DRMM (Guo et al., CIKM 2016). Its histograms have no gradient, so its word vectors stay as they are."""
 
+    ranker: ClassVar[str] = "drmm.Drmm"
     type: Literal["drmm"] = Field(description="Which ranker.")
     query_words: int = Field(
         50, ge=1, description="Longest query; the rest is cut off.", json_schema_extra={"unit": "words"}
@@ -113,6 +118,7 @@ class DrmmConfig(WordInputConfig):
 class DuetOptions(WordInputConfig):
     """What both Duets have."""
 
+    ranker: ClassVar[str] = "duet.Duet"
     distributed: Literal["ngraphs", "words"] = Field("ngraphs", description=DISTRIBUTED_TEXT)
     embeddings: Embeddings = Field("trained", description=f"{EMBEDDINGS_TEXT} Of `distributed: words` only.")
     ngraphs: int = Field(2000, ge=1, description="Vocabulary of character n-graphs: the most frequent ones.")

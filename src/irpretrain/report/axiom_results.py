@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.errors import InputError
+from irpretrain.given_json import read_given_json
 from irpretrain.papers.axioms import Setting
 
 Measured = TypeVar("Measured", bound=BaseModel)
@@ -152,10 +152,7 @@ class AxiomResults:
 
 def _json(path: str | Path) -> dict[str, Any]:
     """The object in a file, and the name of the folder that it lies in."""
-    try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(path, f"cannot be read: {error}", remedy=REMEDY) from None
+    found = read_given_json(path, REMEDY)
     if not isinstance(found, dict):
         raise InputError(path, "this is not a JSON object", remedy=REMEDY)
     return {**found, "name": Path(path).parent.name, "path": str(path)}

@@ -77,6 +77,21 @@ class Ours:
     counted: str = "queries"
     source: str = ""
 
+    @classmethod
+    def of_file(
+        cls,
+        name: tuple[str, str],
+        measure: str,
+        value: tuple[float, float, float],
+        number: int,
+        counted: str,
+        source: str,
+        comparisons: tuple[Comparison, ...] = (),
+    ) -> Ours:
+        """Return a value that was read from a file: `name` is (data, model), `value` (mean, low, high)."""
+        run = RunName(name[0], "", name[1], "")
+        return cls(run, measure, *value, (), number, comparisons, counted, source)
+
     @property
     def marks(self) -> str:
         """Marks that hold, each against every baseline that it speaks of and that was run."""

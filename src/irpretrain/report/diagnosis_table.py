@@ -12,7 +12,6 @@ from irpretrain.report.axiom_results import Diagnosis
 from irpretrain.report.cells import Column, Ours
 from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import in_order
-from irpretrain.report.scores import RunName
 
 TITLE = "Axiom diagnosis of re-rankers"
 NO_DIAGNOSES = "No re-ranker was diagnosed: this configuration has no diagnoses (section diagnoses)."
@@ -64,18 +63,8 @@ def _cell(diagnosis: Diagnosis, model: str, axiom: str) -> Plan:
     if not agreement.pairs or math.isnan(agreement.share):
         undecided = "the axiom prefers neither query of any pair"
         return Plan(model, diagnosis.name, "", axiom, "", reason=undecided)
-    ours = Ours(
-        RunName(diagnosis.name, "", model, ""),
-        axiom,
-        agreement.share,
-        agreement.low,
-        agreement.high,
-        (),
-        agreement.pairs,
-        (),
-        "pairs",
-        diagnosis.path,
-    )
+    name, value = (diagnosis.name, model), (agreement.share, agreement.low, agreement.high)
+    ours = Ours.of_file(name, axiom, value, agreement.pairs, "pairs", diagnosis.path)
     alone = "no paper prints such a number"
     return Plan(model, diagnosis.name, "", axiom, "", measured=ours, alone=alone)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.errors import InputError
+from irpretrain.given_json import read_given_json
 from irpretrain.report.figure_views import svg_uri
 from irpretrain.report.naming import dataset_label, first_stage_labels
 from irpretrain.report.sweep_figure import NAMES
 from irpretrain.retrieval.index_table import search_shown
 
+REMEDY = "Delete it and run the workflow again."
 RATIOS = ("terms", "postings", "bytes", "median_ms", "mean_ms")
 """What is also shown as a multiple of the first index's."""
 
@@ -30,7 +30,7 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]
     """
     views = []
     for path in map(Path, sweeps):
-        stage, found = config.first_stages[path.stem], _read(path)
+        stage, found = config.first_stages[path.stem], read_given_json(path, REMEDY)
         chosen = found["parameters"].items()
         views.append(
             {
@@ -59,7 +59,7 @@ def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, A
     """
     views = []
     for path in map(Path, costs):
-        rows = _read(path)
+        rows = read_given_json(path, REMEDY)
         first = rows[0]
         for row in rows:
             row["search"] = search_shown(row)
@@ -78,12 +78,3 @@ def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, A
 def _ratio(row: dict[str, Any], first: dict[str, Any], name: str) -> float | None:
     known = row is not first and row[name] is not None and first[name]
     return row[name] / first[name] if known else None
-
-
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            path, f"cannot be read: {error}", remedy="Delete it and run the workflow again."
-        ) from None

@@ -12,33 +12,10 @@ from irpretrain.atomic import atomic_file
 from irpretrain.report.cells import Cell, Table, outcomes_text
 
 CELL_COLUMNS = (
-    "table",
-    "panel",
-    "row",
-    "label",
-    "filled_by",
-    "dataset",
-    "candidates",
-    "model",
-    "regime",
-    "measure",
-    "published",
-    "published_marks",
-    "published_note",
-    "ours",
-    "low",
-    "high",
-    "marks",
-    "seeds",
-    "queries",
-    "over",
-    "difference",
-    "p",
-    "published_outcomes",
-    "outcomes",
-    "verdict",
-    "reason",
-)
+    "table", "panel", "row", "label", "filled_by", "dataset", "candidates", "model", "regime", "measure", "published",
+    "published_marks", "published_note", "ours", "low", "high", "marks", "seeds", "queries", "over", "difference", "p",
+    "published_outcomes", "outcomes", "verdict", "reason",
+)  # fmt: skip
 VERDICT_COLUMNS = (
     "paper", "table", "row", "label", "dataset", "candidates", "measure", "regime", "kind", "against", "published",
     "ours", "low", "high", "difference", "p", "verdict", "reason",
@@ -55,7 +32,7 @@ def write_cells(table: Table, path: str | Path) -> int:
         for cell in row.cells
         if isinstance(cell, Cell)
     ]
-    _write(path, CELL_COLUMNS, rows)
+    write_csv(path, CELL_COLUMNS, rows)
     return len(rows)
 
 
@@ -68,7 +45,7 @@ def write_verdicts(tables: Sequence[Table], path: str | Path) -> dict[str, int]:
                 for cell in (c for c in row.cells if isinstance(c, Cell)):
                     for line in _verdicts(table, row.label, cell):
                         rows.setdefault(tuple(str(v) for v in line[:10]), line)
-    _write(path, VERDICT_COLUMNS, rows.values())
+    write_csv(path, VERDICT_COLUMNS, rows.values())
     return dict(sorted(Counter(str(line[-2]) for line in rows.values()).items()))
 
 
@@ -127,6 +104,7 @@ def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.6f}"
 
 
-def _write(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a CSV file with a heading."""
     with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as handle:
         csv.writer(handle, lineterminator="\n").writerows([columns, *rows])

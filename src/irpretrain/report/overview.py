@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import atomic_file
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.published import load_published
 from irpretrain.report.headline_table import build_headline
+from irpretrain.report.longform import write_csv
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import joined
 from irpretrain.report.tables import write_table
@@ -46,11 +46,11 @@ def write_overview(
     columns, means = _read(files.scores) if files.scores else (list(COLUMNS), [])
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
     means.sort(key=lambda row: _run(dict(zip(columns, row, strict=True))))
-    _write(all_scores, columns, means)
+    write_csv(all_scores, columns, means)
     table = joined(files.per_query)
     PER_QUERY.write(all_per_query, table)
     heading, lines = _read(files.verdicts)
-    _write(all_verdicts, heading, lines)
+    write_csv(all_verdicts, heading, lines)
     names = {paper.paper: paper.name for paper in map(load_published, published)}
     write_summary([all_verdicts], names, tables)
     return {"scores": len(means), "per_query": table.num_rows, "verdicts": len(lines)}
@@ -73,8 +73,3 @@ def _read(paths: Sequence[str | Path]) -> tuple[list[str], list[tuple[str, ...]]
 def _lines(path: str | Path) -> Iterator[list[str]]:
     with open(path, encoding="utf-8", newline="") as file:
         yield from csv.reader(file)
-
-
-def _write(path: str | Path, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([heading, *rows])

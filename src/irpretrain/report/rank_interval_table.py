@@ -12,7 +12,6 @@ from irpretrain.papers.published import Published
 from irpretrain.report.axiom_results import AxiomResults, CalibratedTemperature, RankIntervals
 from irpretrain.report.cells import Column, Ours
 from irpretrain.report.plans import Plan, PlannedPanel, PlannedRow, TablePlan
-from irpretrain.report.scores import RunName
 
 MEASURE = "share"
 NO_COLLECTIONS = (
@@ -130,19 +129,10 @@ def _ours(interval: PublishedInterval, collection: RankIntervals) -> Ours | None
     """Our share of an interval; None where ranks are not known so far."""
     if not set(interval.ranks) <= set(collection.intervals):
         return None
-    counted = sum(collection.intervals[rank] for rank in interval.ranks)
-    return Ours(
-        RunName(collection.name, "", "BM25", ""),
-        MEASURE,
-        counted / collection.queries,
-        math.nan,
-        math.nan,
-        (),
-        collection.queries,
-        (),
-        "pseudo-queries",
-        collection.path,
-    )
+    number = collection.queries
+    share = sum(collection.intervals[rank] for rank in interval.ranks) / number
+    name, value = (collection.name, "BM25"), (share, math.nan, math.nan)
+    return Ours.of_file(name, MEASURE, value, number, "pseudo-queries", collection.path)
 
 
 def _ranks(interval: PublishedInterval) -> str:

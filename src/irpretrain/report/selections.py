@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.errors import InputError
+from irpretrain.given_json import read_given_json
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.naming import dataset_label, model_label
 
@@ -32,7 +31,7 @@ def selections(config: Config, lineage: Lineage, results: str | Path) -> list[di
     chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
     views = []
     for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
-        choosing, found = chosen_by[model], _read(path)
+        choosing, found = chosen_by[model], read_given_json(path)
         chosen = found["chosen"]["step"]
         views.append(
             {
@@ -56,11 +55,3 @@ def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple
     matches = [match for output in outputs if (match := SCORES.search(output)) and match[1] in models]
     found = [(match[1], int(match[2]), results / match[0]) for match in matches]
     return sorted(found, key=lambda file: (models.index(file[0]), file[1]))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(path, f"this is not the choice of a snapshot: {error}") from None
-    return dict(found)

@@ -15,7 +15,6 @@ from irpretrain.report.cells import Column, Comparison, Ours
 from irpretrain.report.comparisons import HEADLINE_LEVEL
 from irpretrain.report.plans import Claim, Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.predictor_groups import PredictorGroup, axioms_text, predictor_groups
-from irpretrain.report.scores import RunName
 
 MEASURE = "AUC"
 NO_PREDICTORS = "this configuration has no preference predictors (section predictors)"
@@ -131,15 +130,6 @@ class _SettingsTable:
 
 
 def _ours(scores: PredictorScores, group: PredictorGroup, comparisons: tuple[Comparison, ...]) -> Ours:
-    return Ours(
-        RunName(group.label, "", f"{scores.label} (predictor {scores.name})", ""),
-        MEASURE,
-        scores.auc,
-        scores.auc_low,
-        scores.auc_high,
-        (),
-        scores.test_pairs,
-        comparisons,
-        "test pairs",
-        scores.path,
-    )
+    name = (group.label, f"{scores.label} (predictor {scores.name})")
+    value = (scores.auc, scores.auc_low, scores.auc_high)
+    return Ours.of_file(name, MEASURE, value, scores.test_pairs, "test pairs", scores.path, comparisons)

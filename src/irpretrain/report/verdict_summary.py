@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import atomic_file
 from irpretrain.report.cells import (
     NOT_RUN,
     NOTHING_PUBLISHED,
@@ -97,6 +96,7 @@ def write_summary(verdicts: Sequence[str | Path], names: dict[str, str], directo
         directory: where they go.
     """
     from irpretrain.report.latex import write_latex
+    from irpretrain.report.longform import write_csv
     from irpretrain.report.markdown import write_markdown
 
     counts = of_files(verdicts)
@@ -104,11 +104,7 @@ def write_summary(verdicts: Sequence[str | Path], names: dict[str, str], directo
     base = Path(directory) / NAME
     write_markdown(table, base.with_suffix(".md"))
     write_latex(table, base.with_suffix(".tex"))
-    with (
-        atomic_file(base.with_suffix(".csv")) as temporary,
-        open(temporary, "w", encoding="utf-8", newline="") as file,
-    ):
-        csv.writer(file, lineterminator="\n").writerows([COUNTED, *((*key, n) for key, n in counts.items())])
+    write_csv(base.with_suffix(".csv"), COUNTED, ((*key, n) for key, n in counts.items()))
     return len(counts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,10 @@ from safetensors.torch import load_file
 
 from irpretrain.config.neural import NeuralConfig
 from irpretrain.errors import InputError, IRPretrainError
-from irpretrain.models.neural.conv_knrm import ConvKnrm
-from irpretrain.models.neural.drmm import Drmm
-from irpretrain.models.neural.duet import Duet
-from irpretrain.models.neural.knrm import Knrm
 from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker
 from irpretrain.models.parameters import own_memory
 from irpretrain.text.vocabulary import Vocabulary
 
-RANKERS: dict[str, type[NeuralRanker]] = {
-    "knrm": Knrm,
-    "conv-knrm": ConvKnrm,
-    "drmm": Drmm,
-    "duet": Duet,
-    "duet-v2": Duet,
-}
 OPTIONS: TypeAdapter[NeuralConfig] = TypeAdapter(NeuralConfig)
 
 
@@ -43,7 +33,9 @@ def empty_ranker(
     options: NeuralConfig, vocabulary: Vocabulary, dimensions: int, facts: dict[str, Any]
 ) -> NeuralRanker:
     """Return a ranker of the options' type; its weights are still to be drawn or read."""
-    return RANKERS[options.type](options, vocabulary, dimensions, **facts)
+    module, _, name = options.ranker.partition(".")
+    ranker: type[NeuralRanker] = getattr(import_module(f"irpretrain.models.neural.{module}"), name)
+    return ranker(options, vocabulary, dimensions, **facts)
 
 
 def load_neural_ranker(directory: str | Path) -> NeuralRanker:
