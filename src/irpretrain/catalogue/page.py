@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import groupby
 
 from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.read import Catalogue, read_catalogue
@@ -85,10 +86,16 @@ def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Ite
     yield from (f"- As for [{place}](#{place}): {', '.join(titles)}." for place, titles in above.items())
     counts = _counts(entry)
     whole = {path for reading in readings(entry) if reading.kind != "documents" for path in reading.paths}
-    for path, file in entry.files.items():
-        optional = " (optional)" if file.optional else ""
-        checks = _checks(file, counts.get(path, "")) or ("read whole" if path in whole else "read in part")
-        yield f"- `{path}`: {file.holds}{optional}; {checks}"
+    checks = {
+        path: _checks(file, counts.get(path, "")) or ("read whole" if path in whole else "read in part")
+        for path, file in entry.files.items()
+    }
+    for check, paths in groupby(entry.files, key=lambda path: checks[path]):
+        yield f"- {', '.join(f'`{path}` ({_held(entry.files[path])})' for path in paths)}: {check}"
+
+
+def _held(file: SourceFile) -> str:
+    return f"{file.holds}; optional" if file.optional else file.holds
 
 
 def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:

@@ -34,7 +34,7 @@ An entry reads: `key` (default and unit): meaning. The type is given where the d
 `b`: `a` with preset paper, `b` with released ([Presets](#presets)). A section has its own heading below.
 """
 
-LONG_LINE = 15
+LONG_LINE = 12
 """Words from which on a description is not repeated on the page."""
 
 
@@ -42,11 +42,12 @@ def config_reference() -> str:
     """Return the reference page as Markdown."""
     parts = [HEADER]
     places: dict[tuple[type[BaseModel] | None, str], str] = {}
+    headings = {model: title for title, model in _sections()}
     for title, model in _sections():
         parts.append(f"\n## {title}\n")
         if " of format " not in title:
             parts.append(f"{_summary(model)}\n")
-        parts += _entries(title, model, places)
+        parts += _entries(title, model, places, headings)
     parts.append(
         "\n## Presets\n\nPapers and their released code differ in the keys marked *preset* above. For models whose "
         "objectives have one type, the preset also sets these keys:\n\n| key | paper | released |\n|---|---|---|"
@@ -62,14 +63,18 @@ def config_reference() -> str:
 
 
 def _entries(
-    title: str, model: type[BaseModel], places: dict[tuple[type[BaseModel] | None, str], str]
+    title: str,
+    model: type[BaseModel],
+    places: dict[tuple[type[BaseModel] | None, str], str],
+    headings: dict[type[BaseModel], str],
 ) -> Iterator[str]:
     """The keys of a section as lines. A key is only named if a section above describes it in the same words, and both
     have it from the same base class, or the words are many.
 
-    `places` holds the title under which each key was described; it is filled here.
+    `places` holds the title under which each key was described; it is filled here. A section has a heading of its own
+    in `headings`: it is named here if it is required, or if its heading is that of another place.
     """
-    sections: list[str] = []
+    required: list[str] = []
     above: dict[str, list[str]] = {}
     lines: list[str] = []
     for name, field in model.model_fields.items():
@@ -78,7 +83,11 @@ def _entries(
         if _is_filled_in(field):
             continue
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            sections.append(f"`{name}`" + (" (required)" if field.is_required() else ""))
+            place = headings[field.annotation]
+            if place.removeprefix(f"{title}.") != name and title != "Top level":
+                above.setdefault(place, []).append(f"section `{name}`")
+            elif field.is_required():
+                required.append(f"`{name}`")
             continue
         line = _line(title, name, field)
         is_long = len(line.split()) >= LONG_LINE
@@ -91,8 +100,8 @@ def _entries(
     yield from (
         f"- As in [{place}](#{_anchor(place)}): {', '.join(names)}." for place, names in above.items()
     )
-    if sections:
-        yield f"- Sections: {', '.join(sections)}."
+    if required:
+        yield f"- Required sections: {', '.join(required)}."
 
 
 def _declaring(model: type[BaseModel], name: str) -> type[BaseModel]:
