@@ -21,19 +21,14 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from snakemake.exceptions import WorkflowError
 
-from irpretrain.catalogue.absence import refuse_absent, without_absent
-from irpretrain.catalogue.folders import with_data_of_the_project
-from irpretrain.catalogue.needed import missing_by_entry
-from irpretrain.config import lay_overlays, parse_config
-from irpretrain.corpora.embedded import read_manifest
-from irpretrain.corpora.sources import check_sources, with_caveats
+from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
 from irpretrain.papers.files import known_papers
+from irpretrain.plan.preparation import prepare
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()
 MANIFEST_FILE = os.path.join(workflow.basedir, "resources", "embedded.yaml")
-TARGETS = internals.targets(workflow)
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -48,21 +43,14 @@ try:
         config = lay_overlays(
             os.path.join(workflow.basedir, "config.yaml"), layers.configfiles, layers.config
         )
-    CFG = parse_config(config, " + ".join(os.path.relpath(path) for path in workflow.configfiles))
-    CFG = with_data_of_the_project(CFG)
-    MISSING = missing_by_entry(CFG)
-    # The list of data sets is there for those who have none yet.
-    if not internals.is_job(workflow) and set(TARGETS) != {"datasets"}:
-        refuse_absent(CFG)
-    PLANNED_ABSENT = bool(MISSING) and CFG.skip_absent and internals.is_dry_run(workflow)
-    if PLANNED_ABSENT:
-        from irpretrain.costs.stand_ins import with_stand_ins
-
-        CFG = with_stand_ins(CFG, internals.folder_of_this_process())
-    CFG = without_absent(CFG)
-    MANIFEST = read_manifest(MANIFEST_FILE)
-    check_sources(CFG, MANIFEST)
-    CFG = with_caveats(CFG, MANIFEST)
+    prepared = prepare(
+        config,
+        " + ".join(os.path.relpath(path) for path in workflow.configfiles),
+        MANIFEST_FILE,
+        # The list of data sets is there for those who have none yet.
+        needs_data=not internals.is_job(workflow) and set(internals.targets(workflow)) != {"datasets"},
+        stand_ins=internals.folder_of_this_process if internals.is_dry_run(workflow) else None,
+    )
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 

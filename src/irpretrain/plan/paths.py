@@ -6,6 +6,18 @@ Logs and benchmarks stand in the rules, because nothing reads them by name.
 
 from __future__ import annotations
 
+NAME = r"[a-z0-9-]+"
+"""Names of the configuration in paths."""
+
+CONSTRAINTS = {
+    **dict.fromkeys(("asset", "entry", "corpus", "collection", "dataset", "objective", "predictor"), NAME),
+    **dict.fromkeys(("model", "candidates", "index", "weighting", "experiment", "diagnosis", "task"), NAME),
+    **dict.fromkeys(("distribution", "page", "paper"), NAME),
+    **dict.fromkeys(("shard", "seed", "fold", "step"), r"\d+"),
+    "terms": "all|held",
+}
+"""Wildcard → what it may be, as a regular expression. A rule constrains `used` and `regime`, which it alone has."""
+
 CHECKPOINTS = "results/checkpoints"
 """Folder of unfinished trainings; no job's output. So are the next two."""
 FINETUNED_MODELS = "results/models/finetuned"

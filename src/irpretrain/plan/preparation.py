@@ -1,0 +1,63 @@
+"""From what a user configures to what is planned: files that are not there are refused, left out, or stood in for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from irpretrain.catalogue.absence import refuse_absent, without_absent
+from irpretrain.catalogue.folders import with_data_of_the_project
+from irpretrain.catalogue.needed import missing_by_entry
+from irpretrain.config import Config, parse_config
+from irpretrain.corpora.embedded import Manifest, read_manifest
+from irpretrain.corpora.sources import check_sources, with_caveats
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A configuration whose files are there.
+
+    Attributes:
+        config: without what files are missing for.
+        manifest: embedded data.
+        missing: files of the catalogue that are not there, by its entries.
+        as_if_there: whether these have empty stand-ins, so that a dry run plans what needs them.
+    """
+
+    config: Config
+    manifest: Manifest
+    missing: dict[str, list[str]]
+    as_if_there: bool
+
+
+def prepare(
+    given: dict[str, Any],
+    source: str,
+    manifest_file: str | Path,
+    needs_data: bool,
+    stand_ins: Callable[[], str] | None,
+) -> Prepared:
+    """Return what is planned of a configuration; ConfigError or InputError where it cannot be.
+
+    Args:
+        given: the configuration, overlays laid over the default.
+        source: names of its files, for messages.
+        manifest_file: resources/embedded.yaml.
+        needs_data: whether missing files of the catalogue are refused, where `skip_absent` does not leave them out.
+        stand_ins: makes a folder for stand-ins, for a dry run; None for a run.
+    """
+    config = with_data_of_the_project(parse_config(given, source))
+    missing = missing_by_entry(config)
+    if needs_data:
+        refuse_absent(config)
+    as_if_there = bool(missing) and config.skip_absent and stand_ins is not None
+    if as_if_there and stand_ins is not None:
+        from irpretrain.costs.stand_ins import with_stand_ins
+
+        config = with_stand_ins(config, stand_ins())
+    config = without_absent(config)
+    manifest = read_manifest(manifest_file)
+    check_sources(config, manifest)
+    return Prepared(with_caveats(config, manifest), manifest, missing, as_if_there)
