@@ -30,8 +30,9 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it. *preset* `a` or
-`b`: `a` with preset paper, `b` with released ([Presets](#presets)). A section has its own heading below.
+An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it; of listed
+values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released
+([Presets](#presets)). A section has its own heading below.
 """
 
 LONG_LINE = 12
@@ -185,9 +186,10 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
     if unit in name.split("_"):
         unit = ""  # the name says it
     if type(field.default) in (bool, int, float, str) and default == _shown(field.default) != "empty":
-        # The default shows the type, unless only some texts are allowed.
-        choices = "" if _plain(field.annotation) else f"{_type(field.annotation)}; "
-        facts = f"{choices}{default} {unit}".rstrip()
+        # The default shows the type. Where only some values are allowed it is the bold one of these.
+        choices = _type(field.annotation)
+        facts = default if _plain(field.annotation) else choices.replace(default, f"**{default}**", 1)
+        facts = f"{facts} {unit}".rstrip()
     else:
         kind = _type(field.annotation)
         if field.default is None:
