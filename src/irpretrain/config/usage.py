@@ -23,25 +23,22 @@ REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 
 def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
     """Return the experiments that some paper of the report shows; no other is run."""
-    wanted = set(config.report.papers)
-    return {
-        name: experiment
-        for name, experiment in config.experiments.items()
-        if experiment.papers is None or wanted & set(experiment.papers)
-    }
+    return {name: entry for name, entry in config.experiments.items() if _is_shown(config, entry)}
 
 
 def active_downstream(config: Config) -> dict[str, DownstreamConfig]:
     """Return the entries of `downstream` that some paper of the report shows; no other is run."""
-    wanted = set(config.report.papers)
-    return {
-        name: one for name, one in config.downstream.items() if one.papers is None or wanted & set(one.papers)
-    }
+    return {name: entry for name, entry in config.downstream.items() if _is_shown(config, entry)}
+
+
+def _is_shown(config: Config, entry: ExperimentConfig | DownstreamConfig) -> bool:
+    """Whether some paper of the report shows an entry; those that name no paper belong to each."""
+    return entry.papers is None or not set(entry.papers).isdisjoint(config.report.papers)
 
 
 def used_tasks(config: Config) -> list[str]:
     """Return the tasks beside retrieval that some model is fine-tuned for."""
-    return list(dict.fromkeys(task for one in active_downstream(config).values() for task in one.tasks))
+    return list(dict.fromkeys(task for entry in active_downstream(config).values() for task in entry.tasks))
 
 
 def first_stages_of(experiment: ExperimentConfig) -> list[str]:
@@ -72,22 +69,22 @@ def training_candidates(config: Config, dataset: str, candidates: str) -> str:
 def most_shots(config: Config, dataset: str) -> tuple[int, int]:
     """Return the largest n of the few-shot-<n> regimes that train on a data set: where its own folds are tested, and
     where another data set is; 0 where there is none."""
-    own, other = list[str](), list[str]()
+    by_folds, by_another = list[str](), list[str]()
     for experiment in active_experiments(config).values():
         if trained_on(config, experiment.dataset) == dataset:
-            (own if experiment.dataset == dataset else other).extend(experiment.regimes)
-    return largest_shots(own), largest_shots(other)
+            (by_folds if experiment.dataset == dataset else by_another).extend(experiment.regimes)
+    return largest_shots(by_folds), largest_shots(by_another)
 
 
 def largest_shots(regimes: Iterable[str]) -> int:
-    found = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
-    return max((int(number) for number in found if number), default=0)
+    counts = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
+    return max((int(number) for number in counts if number), default=0)
 
 
 def used_models(config: Config) -> list[str]:
     """Return the models that some experiment or task beside retrieval needs, those they start from included."""
     compared = [experiment.models for experiment in active_experiments(config).values()]
-    compared += [one.models for one in active_downstream(config).values()]
+    compared += [entry.models for entry in active_downstream(config).values()]
     return with_starts(config, (name for models in compared for name in models))
 
 
@@ -186,12 +183,12 @@ def uses_encoder(config: Config) -> bool:
 
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:
     """Return models and those that they start from."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for name in models:
-        while name in config.models and name not in found:
-            found[name] = None
+        while name in config.models and name not in names:
+            names[name] = None
             name = config.models[name].start
-    return list(found)
+    return list(names)
 
 
 def tested_datasets(config: Config) -> list[str]:
@@ -219,14 +216,14 @@ def used_datasets(config: Config) -> list[str]:
 
 def used_first_stages(config: Config) -> list[str]:
     """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
-    found = dict.fromkeys(BUILT_IN_FIRST_STAGES)
+    stage_names = dict.fromkeys(BUILT_IN_FIRST_STAGES)
     for experiment in active_experiments(config).values():
-        found |= dict.fromkeys(first_stages_of(experiment))
+        stage_names |= dict.fromkeys(first_stages_of(experiment))
         if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}:
-            found[training_candidates(config, experiment.dataset, experiment.candidates)] = None
+            stage_names[training_candidates(config, experiment.dataset, experiment.candidates)] = None
     selections = (config.models[name].select_on for name in used_models(config))
-    found |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
-    return list(found)
+    stage_names |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
+    return list(stage_names)
 
 
 def used_runs(config: Config) -> list[tuple[str, str]]:
@@ -274,9 +271,9 @@ def used_weightings(config: Config) -> list[str]:
     """Return the weightings that predict what first stages in use search or weigh queries by, or what the report
     shows the distributions of."""
     stages = (config.first_stages.get(name) for name in used_first_stages(config))
-    found = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
-    found += [name for shown in active_distributions(config).values() for name in shown.weightings]
-    named = [(name, config.term_weights[name]) for name in found if name in config.term_weights]
+    names = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
+    names += [name for shown in active_distributions(config).values() for name in shown.weightings]
+    named = [(name, config.term_weights[name]) for name in names if name in config.term_weights]
     learned = (weighting.same_as or name for name, weighting in named)
     return [name for name in dict.fromkeys(learned) if name in config.term_weights]
 
@@ -285,7 +282,7 @@ def collections_with_vectors(config: Config) -> list[str]:
     """Return the collections whose word vectors something in use reads: axioms, weights of words, or a ranker."""
 
     models = [config.models[name] for name in wanted_models(config)]
-    found = [
+    collections = [
         *(
             model.neural.collection
             for model in models
@@ -305,7 +302,7 @@ def collections_with_vectors(config: Config) -> list[str]:
             if config.term_weights[name].model == "word-vectors"
         ),
     ]
-    return [name for name in dict.fromkeys(found) if name is not None]
+    return [name for name in dict.fromkeys(collections) if name is not None]
 
 
 def used_corpora(config: Config) -> list[str]:
@@ -321,34 +318,34 @@ def used_corpora(config: Config) -> list[str]:
     ]
     trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
     searched = [config.datasets[name].corpus for name in used_datasets(config)]
-    shown = [corpus for one in active_distributions(config).values() for corpus in one.corpora]
+    shown = [corpus for shown in active_distributions(config).values() for corpus in shown.corpora]
     return list(dict.fromkeys([*trained, *searched, *shown]))
 
 
 def longest_sequences(config: Config) -> dict[str, int]:
     """Return the length of the longest sequence that each stage in use makes for `encoder`, by the key that sets it."""
-    found = {"reranking.max_length": config.reranking.max_length}
+    lengths = {"reranking.max_length": config.reranking.max_length}
     for name in used_models(config):
         if config.models[name].tasks:
             key = f"models.{name}.training" if "max_length" in config.models[name].training else "pretraining"
             training = config.training_of(name)
-            found[f"{key}.max_length"] = training.max_length
+            lengths[f"{key}.max_length"] = training.max_length
             for task in config.models[name].tasks:
                 if task.max_length is not None:
-                    found[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
+                    lengths[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
     if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
-        found["finetuning.max_length"] = config.finetuning.max_length
+        lengths["finetuning.max_length"] = config.finetuning.max_length
         for name in used_models(config):
             if "max_length" in config.models[name].finetuning:
                 key = f"models.{name}.finetuning.max_length"
-                found[key] = config.finetuning_of(name).max_length
+                lengths[key] = config.finetuning_of(name).max_length
     for name in used_tasks(config):
         described = config.downstream_tasks[name]
         section = "question_answering" if described.kind == "questions" else "sentence_tasks"
         key = f"downstream_tasks.{name}.training" if "max_length" in described.training else section
-        found[f"{key}.max_length"] = config.downstream_training_of(name).max_length
+        lengths[f"{key}.max_length"] = config.downstream_training_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]
         if weighting.model == "regressor" and weighting.encoder is None:
-            found[f"term_weights.{name}.max_length"] = weighting.max_length
-    return found
+            lengths[f"term_weights.{name}.max_length"] = weighting.max_length
+    return lengths

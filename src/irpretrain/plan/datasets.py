@@ -80,8 +80,8 @@ class Datasets(Room):
         """
         from irpretrain.costs import sizes
 
-        runs = self.judged_runs(wildcards)
-        candidates = sum(depth_of(self.config, Path(path).parent.name) for path in runs)
+        stages = searched_stages(self.config, wildcards.dataset)
+        candidates = sum(depth_of(self.config, stage) for stage in stages)
         questions = int(sizes.queries(self.config, wildcards.dataset) or ENTITY_QUESTIONS)
         return 2000 + questions * candidates // 2000
 
