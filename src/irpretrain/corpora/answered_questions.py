@@ -61,15 +61,15 @@ def prepare_questions(
     answer_files = source_files("judgements", dataset.qrels, answers_source)
     topics = Tally(dataset.queries.malformed, "queries.malformed")
     answered = Tally(dataset.qrels.malformed, "qrels.malformed")
-    found = read_queries(dataset.queries, files, topics)
+    questions = read_queries(dataset.queries, files, topics)
     answers = read_answers(dataset.qrels, answer_files, answered)
-    check_number(dataset.queries, files, len(found) + topics.skipped[REPEATED_QUERY], "queries")
+    check_number(dataset.queries, files, len(questions) + topics.skipped[REPEATED_QUERY], "queries")
     number = len(answers) + answered.skipped[REPEATED_JUDGEMENT]
     check_number(dataset.qrels, answer_files, number, "questions with answers")
-    names = {query.query_id for query in found}
+    names = {query.query_id for query in questions}
     check_queries_are_judged(names, answers, files[0], answer_files[0], "answer")
-    usable = [query for query in found if query.query_id in answers]
-    without = [query for query in found if query.query_id not in answers]
+    usable = [query for query in questions if query.query_id in answers]
+    without = [query for query in questions if query.query_id not in answers]
     if without and dataset.unjudged_queries == "refuse":
         raise InputError(
             files[0],
@@ -84,7 +84,7 @@ def prepare_questions(
         *lost_documents(documents),
         malformed_records(topics, "questions"),
         malformed_records(answered, "answers"),
-        Loss(len(without), len(found), "questions have no answer and are left out", example),
+        Loss(len(without), len(questions), "questions have no answer and are left out", example),
     ]
     return {
         **tell(dataset.label, f"{len(chosen):,} questions", corpus["documents"], losses),

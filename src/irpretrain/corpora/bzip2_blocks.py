@@ -105,13 +105,13 @@ def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
     """Yield (bit, whether a block begins there; else a stream ends) in order."""
     place = start
     while window := os.pread(file, WINDOW + _MARK_BITS // 8, place):  # a mark may reach so far beyond
-        found = [
+        marks = [
             (8 * (place + byte) + needle.shift, needle.is_block)
             for needle in _NEEDLES
             for byte in _occurrences(window, needle)
             if byte < WINDOW
         ]
-        yield from sorted(found)
+        yield from sorted(marks)
         place += WINDOW
 
 

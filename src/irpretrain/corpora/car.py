@@ -58,9 +58,9 @@ def _items(reader: CborReader, kind: int) -> Iterator[Any]:
         return
     holds = first[1][0] if len(first) > 1 and isinstance(first[1], list) and first[1] else None
     if holds != kind:
-        known = KINDS.get(holds, "something else") if isinstance(holds, int) else "something else"
+        contents = KINDS.get(holds, "something else") if isinstance(holds, int) else "something else"
         remedy = f"Give the file of {KINDS[kind]}"
-        yield Malformed(0, "another CAR file", f"it holds {known}", place="its header", remedy=remedy)
+        yield Malformed(0, "another CAR file", f"it holds {contents}", place="its header", remedy=remedy)
         return
     if not reader.open_list():
         yield Malformed(0, "no CAR file", "no list follows the header", place="its header", remedy=GET_AGAIN)

@@ -75,11 +75,11 @@ def check_collection(
 def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[str]:
     """Return which of the named documents the shards lack; memory holds the names only."""
     missing = set(names)
-    wanted = pa.array(sorted(missing), pa.string())
+    sorted_names = pa.array(sorted(missing), pa.string())
     for path in documents:
         for batch in DOCUMENTS.stream(path, columns=["document_id"]):
             column = batch.column(0)
-            missing.difference_update(column.filter(pc.is_in(column, wanted)).to_pylist())
+            missing.difference_update(column.filter(pc.is_in(column, sorted_names)).to_pylist())
     return missing
 
 
@@ -98,11 +98,11 @@ def _check_malformed(name: str, shards: list[Path]) -> None:
 
 def _check_number(shards: list[Path], expected: int) -> None:
     """Refuse a corpus whose shards' sidecars tell of another number of records."""
-    found = sum(int(read_sidecar(path).get("counts", {}).get("read", 0)) for path in shards)
-    if shards and found != expected:
+    records = sum(int(read_sidecar(path).get("counts", {}).get("read", 0)) for path in shards)
+    if shards and records != expected:
         raise InputError(
             shards[0].parent,
-            f"the corpus has {found:,} records, expected {expected:,}",
+            f"the corpus has {records:,} records, expected {expected:,}",
             remedy="Files are missing or differ from the published ones: snakemake --cores 1 "
             "datasets shows which. If your data are right, change `expected` of the corpus.",
         )
@@ -120,7 +120,7 @@ def _repeated(paths: list[Path], total: int) -> dict[str, list[Place]]:
     for place in _places(paths):
         if hash(place[0]) in suspects:
             places.setdefault(place[0], []).append(place)
-    return {name: found for name, found in places.items() if len(found) > 1}
+    return {name: occurrences for name, occurrences in places.items() if len(occurrences) > 1}
 
 
 def _identifiers(paths: list[Path]) -> Iterator[str]:

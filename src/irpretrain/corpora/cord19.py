@@ -118,8 +118,8 @@ def _parse_of(cells: dict[str, str]) -> str:
     Releases from 12 May 2020 on have columns of paths; before, a folder and the names that its files are called by.
     """
     for column in ("pmc_json_files", "pdf_json_files"):
-        if found := cells.get(column, "").split(";")[0].strip():
-            return found
+        if path := cells.get(column, "").split(";")[0].strip():
+            return path
     folder = cells.get("full_text_file", "").strip()
     if folder and cells.get("has_pmc_xml_parse", "").strip() == "True":
         return f"{folder}/pmc_json/{cells.get('pmcid', '').strip()}.xml.json"
@@ -142,14 +142,14 @@ def _full_text(folder: Path, name: str) -> list[str] | str:
     body: Any = parse.get("body_text") if isinstance(parse, dict) else None
     if not isinstance(body, list):
         return f"{name[:120]} has no list body_text"
-    found, heading = list[str](), ""
+    paragraphs, heading = list[str](), ""
     for paragraph in body:
         text = paragraph.get("text") if isinstance(paragraph, dict) else None
         section = paragraph.get("section", "") if isinstance(paragraph, dict) else ""
         if not isinstance(text, str) or not isinstance(section, str | None):
             return f"{name[:120]} has a paragraph without text"
         if section and section != heading:
-            found.append(section)
+            paragraphs.append(section)
         heading = section or heading
-        found.append(text)
-    return found
+        paragraphs.append(text)
+    return paragraphs

@@ -115,12 +115,12 @@ def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malfo
                 yield start, Malformed(0, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
                 return
             buffer += chunk
-            while (found := _next_opening(buffer, searched, followed_by, not chunk)) >= 0:
+            while (opening := _next_opening(buffer, searched, followed_by, not chunk)) >= 0:
                 if not dropping:
-                    yield start, bytes(buffer[:found])
+                    yield start, bytes(buffer[:opening])
                 dropping = False
-                del buffer[:found]
-                start, searched = start + found, 1
+                del buffer[:opening]
+                start, searched = start + opening, 1
             if not chunk:
                 if not dropping:
                     yield start, bytes(buffer)
@@ -141,12 +141,12 @@ LOOK_BACK = 128
 
 def _next_opening(buffer: bytearray, start: int, followed_by: bytes, at_end: bool) -> int:
     """The next `<DOC>` that begins a document; -1 where there is none, or more must be read to tell."""
-    found = buffer.find(OPENING, start)
-    while found >= 0 and followed_by:
-        behind = bytes(buffer[found + len(OPENING) : found + LOOK_BACK])
+    opening = buffer.find(OPENING, start)
+    while opening >= 0 and followed_by:
+        behind = bytes(buffer[opening + len(OPENING) : opening + LOOK_BACK])
         if behind.lstrip().startswith(followed_by):
-            return found
-        if not at_end and found + LOOK_BACK > len(buffer):
+            return opening
+        if not at_end and opening + LOOK_BACK > len(buffer):
             return -1
-        found = buffer.find(OPENING, found + 1)
-    return found
+        opening = buffer.find(OPENING, opening + 1)
+    return opening

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from importlib import metadata
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -70,8 +70,7 @@ class Manifest(Section):
 def read_manifest(path: str | Path) -> Manifest:
     """Read and check the manifest at `path`; every fault is in one ConfigError."""
     try:
-        given: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
-        return Manifest.model_validate(given)
+        return Manifest.model_validate(parse_yaml(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such manifest of embedded data") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -125,17 +124,17 @@ def installed_path(asset: Asset) -> Path | None:
 
 def _installed(asset: Asset) -> metadata.Distribution:
     try:
-        found = metadata.distribution(asset.package)
+        distribution = metadata.distribution(asset.package)
     except metadata.PackageNotFoundError:
         raise SetupError(
             f"The package {asset.package}, which holds embedded data, is not installed.\n  {_install(asset)}"
         ) from None
-    if found.version != asset.version:
+    if distribution.version != asset.version:
         raise SetupError(
-            f"The package {asset.package} has version {found.version}, but the embedded data is described for "
+            f"The package {asset.package} has version {distribution.version}, but the embedded data is described for "
             f"{asset.version}.\n  {_install(asset)}"
         )
-    return found
+    return distribution
 
 
 def _copy(
@@ -148,11 +147,11 @@ def _copy(
             source, f"the file is missing from the package {asset.package}", remedy=_install(asset)
         )
     shutil.copyfile(source, target)
-    found = sha256(target)
-    if found != expected:
+    checksum = sha256(target)
+    if checksum != expected:
         raise IntegrityError(
             source,
-            f"this is not the file that {manifest} describes: its SHA-256 is {found}, expected was {expected}",
+            f"this is not the file that {manifest} describes: its SHA-256 is {checksum}, expected was {expected}",
             remedy=f"{_install(asset)} If you changed the data on purpose, change the manifest too.",
         )
     return target.stat().st_size

@@ -39,12 +39,12 @@ def read_questions(path: Path) -> Iterator[Question | Malformed]:
 
 
 def _question(entry: Any, identifier: str, position: int) -> Question | Malformed:
-    given = entry if isinstance(entry, dict) else {}
-    text, answers = given.get("question"), given.get("answers")
+    record = entry if isinstance(entry, dict) else {}
+    text, answers = record.get("question"), record.get("answers")
     if (
         not isinstance(text, str)
         or not isinstance(answers, list)
-        or not all(isinstance(one, str) for one in answers)
+        or not all(isinstance(answer, str) for answer in answers)
     ):
         return Malformed(position, "no question", "question or answers are missing")
     return Question(position, identifier, text, tuple(answers))

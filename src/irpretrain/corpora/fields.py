@@ -85,8 +85,8 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str]) -> 
     for name in named:
         if name is not None and name not in columns:
             raise InputError(path, f"there is no column {name}; {instead_of(name, columns)}")
-    for known, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
-        if known is None and not set(defaults) & set(columns):
+    for configured, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
+        if configured is None and not set(defaults) & set(columns):
             remedy = "Name the column in the corpus's options (id_field, body_fields)."
             raise InputError(path, _lacks(None, defaults, columns), remedy=remedy)
 
@@ -110,9 +110,9 @@ def as_identifier(value: Any) -> str | None:
 
 
 def _lacks(named: str | None, defaults: Sequence[str], record: Collection[str]) -> str:
-    wanted = f"field {named} is missing" if named else f"none of the fields {', '.join(defaults)} is there"
+    fault = f"field {named} is missing" if named else f"none of the fields {', '.join(defaults)} is there"
     there = ", ".join(sorted(map(str, record))[:10]) or "no fields"
-    return f"{wanted}; there are {there}"
+    return f"{fault}; there are {there}"
 
 
 def _kind(value: Any) -> str:

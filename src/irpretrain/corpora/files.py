@@ -95,8 +95,8 @@ def list_files(
             source, "there is no such file or folder", remedy="Check the path in the configuration."
         )
     fits = _by_suffix(suffixes) if patterns is None else _by_pattern(patterns)
-    found = [path for path in _walk(source) if fits(path.relative_to(source)) and path.is_file()]
-    if not found:
+    paths = [path for path in _walk(source) if fits(path.relative_to(source)) and path.is_file()]
+    if not paths:
         what = (
             f"ends in {', '.join(suffixes)} (compressed or not)"
             if patterns is None
@@ -107,7 +107,7 @@ def list_files(
             f"the folder holds no file that {what}",
             remedy="Check the path and the format in the configuration.",
         )
-    return sorted(found, key=lambda path: path.relative_to(source).as_posix())
+    return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -57,10 +57,12 @@ def decode_page(content: bytes, content_type: bytes = b"") -> str:
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
     for place in (content_type, content[:BEGINNING]):
-        if (found := _CHARSET.search(place)) and (known := _NAMES.get(found[1].decode("ascii").lower())):
-            if known.startswith("utf-16") and place is not content_type:
-                known = "utf-8"  # who could read this word was reading ASCII
-            return content.decode(known, "replace")
+        if (declaration := _CHARSET.search(place)) and (
+            codec := _NAMES.get(declaration[1].decode("ascii").lower())
+        ):
+            if codec.startswith("utf-16") and place is not content_type:
+                codec = "utf-8"  # who could read this word was reading ASCII
+            return content.decode(codec, "replace")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
@@ -70,21 +72,19 @@ def decode_page(content: bytes, content_type: bytes = b"") -> str:
 def page_text(markup: str) -> tuple[str, str]:
     """Return the title and the text of a page; the title is no part of the text, lines of the text are never empty."""
     title, parts, place = "", list[str](), 0
-    while (found := _OPENING.search(markup, place)) is not None:
-        parts.append(markup[place : found.start()])
-        name = (found[3] or "").lower()
+    while (tag := _OPENING.search(markup, place)) is not None:
+        parts.append(markup[place : tag.start()])
+        name = (tag[3] or "").lower()
         if not name:
-            end = markup.find(
-                "-->" if found[0] == "<!--" else ">", found.end() if found[1] else found.end() - 2
-            )
-            place = len(markup) if end < 0 else end + (1 if found[1] else 3)
+            end = markup.find("-->" if tag[0] == "<!--" else ">", tag.end() if tag[1] else tag.end() - 2)
+            place = len(markup) if end < 0 else end + (1 if tag[1] else 3)
             continue
-        place = _end_of_tag(markup, found.end())
+        place = _end_of_tag(markup, tag.end())
         if name in _BLOCKS:
             parts.append("\n")
         elif name in _SPACED:
             parts.append(" ")
-        if found[2]:
+        if tag[2]:
             continue
         if name == "title":
             end = _end_of_element(markup, place, name)
@@ -96,17 +96,17 @@ def page_text(markup: str) -> tuple[str, str]:
 
 
 def _end_of_tag(markup: str, start: int) -> int:
-    found = _TAG_END.match(markup, start)
-    if found is None:  # `<` within the tag: it ends there, so that what is no tag costs little text
+    tag_end = _TAG_END.match(markup, start)
+    if tag_end is None:  # `<` within the tag: it ends there, so that what is no tag costs little text
         following = markup.find("<", start)
         return len(markup) if following < 0 else following
-    return found.end()
+    return tag_end.end()
 
 
 def _end_of_element(markup: str, start: int, name: str) -> int:
     """Where `</name` stands; the end of the page where it does not."""
-    found = re.compile(rf"</{name}\b", re.IGNORECASE).search(markup, start)
-    return len(markup) if found is None else found.start()
+    closing = re.compile(rf"</{name}\b", re.IGNORECASE).search(markup, start)
+    return len(markup) if closing is None else closing.start()
 
 
 def _plain(text: str) -> str:

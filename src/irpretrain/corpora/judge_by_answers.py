@@ -60,7 +60,7 @@ def judge_by_answers(
     pairs: Pairs = {name: {} for name in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()}
     for path in runs:
         _add_run(pairs, path)
-    without = [name for name, found in pairs.items() if not found]
+    without = [name for name, passages in pairs.items() if not passages]
     if without:
         first = _first_id(documents)
         pairs.update((name, {first: False}) for name in without)
@@ -74,9 +74,11 @@ def judge_by_answers(
     return {
         "questions": len(pairs),
         "questions_without_candidates": len(without),
-        "questions_without_relevant_candidate": sum(not any(found.values()) for found in pairs.values()),
+        "questions_without_relevant_candidate": sum(
+            not any(passages.values()) for passages in pairs.values()
+        ),
         "judgements_written": written,
-        "relevant": sum(sum(found.values()) for found in pairs.values()),
+        "relevant": sum(sum(passages.values()) for passages in pairs.values()),
     }
 
 
@@ -104,8 +106,8 @@ def _judge(
 ) -> None:
     """Mark the passages that hold an answer; each is cut into words once, however many questions have it."""
     asking: dict[str, list[str]] = defaultdict(list)
-    for query, found in pairs.items():
-        for document in found:
+    for query, passages in pairs.items():
+        for document in passages:
             asking[document].append(query)
     for path in documents:
         for batch in DOCUMENTS.stream_chosen(path, asking, columns=["document_id", "body"]):

@@ -51,12 +51,12 @@ def _document(identifier: str, path: Path, options: Options) -> Document | Skipp
     content = read_json(path)
     if isinstance(content, Malformed):
         return content
-    given = content if isinstance(content, dict) else {}
-    title, *fields = (given.get(name) for name in (options.title_field, *options.body_fields))
+    record = content if isinstance(content, dict) else {}
+    title, *fields = (record.get(name) for name in (options.title_field, *options.body_fields))
     texts = [text.strip() for text in fields if isinstance(text, str)]
     if not isinstance(title, str) or len(texts) < len(fields):
-        wanted = ", ".join([options.title_field, *options.body_fields])
-        return Malformed(0, "no text", f"case {identifier} must have the texts {wanted}")
+        required = ", ".join([options.title_field, *options.body_fields])
+        return Malformed(0, "no text", f"case {identifier} must have the texts {required}")
     body = clean_text("\n".join(filter(None, texts)))
     if not body and not clean_line(title):
         return Skipped(0, "empty document", place=f"document {identifier}")
@@ -66,8 +66,8 @@ def _document(identifier: str, path: Path, options: Options) -> Document | Skipp
 @lru_cache(maxsize=4)
 def _first_folders(folder: Path) -> dict[str, str]:
     """Return each case's first folder among those of all queries."""
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for query in sorted(path for path in folder.iterdir() if path.is_dir()):
         for case in query.iterdir():
-            found.setdefault(case.name.partition(".")[0], query.name)
-    return found
+            folders.setdefault(case.name.partition(".")[0], query.name)
+    return folders

@@ -61,32 +61,32 @@ def read_letor(path: Path) -> Iterator[LetorLine | Malformed]:
 
 def _features(text: str) -> dict[int, float | None] | str:
     """The features by their number, or the word that is none."""
-    found: dict[int, float | None] = {}
+    features: dict[int, float | None] = {}
     for word in text.split():
         match = _FEATURE.fullmatch(word)
-        if match is None or not _NUMBER.fullmatch(match[2]) or int(match[1]) in found:
+        if match is None or not _NUMBER.fullmatch(match[2]) or int(match[1]) in features:
             return word
-        found[int(match[1])] = None if match[2] == "NULL" else float(match[2])
-    return found
+        features[int(match[1])] = None if match[2] == "NULL" else float(match[2])
+    return features
 
 
 def fold_folders(folder: Path) -> dict[int, Path]:
     """Return the folders Fold1, Fold2 ... of a data set by their numbers; InputError where one is missing."""
-    found = {
+    folders = {
         int(match[1]): path
         for path in sorted(folder.iterdir())
         if path.is_dir() and (match := _FOLD.fullmatch(path.name))
     }
-    if sorted(found) != list(range(1, len(found) + 1)) or len(found) < 3:
-        there = ", ".join(path.name for path in found.values()) or "none"
+    if sorted(folders) != list(range(1, len(folders) + 1)) or len(folders) < 3:
+        there = ", ".join(path.name for path in folders.values()) or "none"
         raise InputError(
             folder, f"this folder must hold LETOR's folds Fold1, Fold2, Fold3 ...; it has {there}"
         )
-    for path in found.values():
+    for path in folders.values():
         for part in PARTS:
             if not (path / f"{part}.txt").is_file():
                 raise InputError(path, f"{part}.txt is missing", remedy="Unpack the whole data set.")
-    return found
+    return folders
 
 
 def read_folds(folder: Path) -> dict[str, int]:
@@ -132,9 +132,9 @@ def _order(parts: dict[int, tuple[set[str], set[str]]], folders: dict[int, Path]
 
 
 def _queries(path: Path) -> set[str]:
-    found = set[str]()
+    query_ids = set[str]()
     for line in read_letor(path):
         if isinstance(line, Malformed):
             raise InputError(path, str(line), line.line, remedy="Get the data set again.")
-        found.add(line.query_id)
-    return found
+        query_ids.add(line.query_id)
+    return query_ids

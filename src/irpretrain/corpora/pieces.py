@@ -117,26 +117,28 @@ def _decompressed(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
     with open_bytes(path) as stream:
         while fault is None:
             text, fault = _fill(path, stream)
-            own = place // PIECE % share.of == share.number
+            in_share = place // PIECE % share.of == share.number
             if text:
-                yield Piece(place, text, own)
+                yield Piece(place, text, in_share)
             elif fault is None:
                 return
             place += len(text)
-    own = place // PIECE % share.of == share.number
-    yield Damage(place, f"what follows byte {place:,} of the text", f"cannot be decompressed: {fault}", own)
+    in_share = place // PIECE % share.of == share.number
+    yield Damage(
+        place, f"what follows byte {place:,} of the text", f"cannot be decompressed: {fault}", in_share
+    )
 
 
 def _fill(path: str | Path, stream: IO[bytes]) -> tuple[bytes, Exception | None]:
     """A whole piece, or what there is of it before the text ends or breaks off, and why it breaks off."""
-    found = bytearray()
+    piece = bytearray()
     try:
-        while len(found) < PIECE and (text := stream.read(min(AT_ONCE, PIECE - len(found)))):
-            found += text
+        while len(piece) < PIECE and (text := stream.read(min(AT_ONCE, PIECE - len(piece)))):
+            piece += text
     except DAMAGE as error:
         refuse_if_disk_fault(path, error)
-        return bytes(found), error
-    return bytes(found), None
+        return bytes(piece), error
+    return bytes(piece), None
 
 
 def _range(share: Share, size: int, grain: int) -> tuple[int, int]:

@@ -68,10 +68,10 @@ FORMATS: dict[Kind, dict[str, str]] = {
 
 def format_module(kind: Kind, name: str) -> ModuleType:
     """Return the module of the format `name`; ValueError lists the formats of this kind."""
-    known = FORMATS[kind]
-    if name not in known:
-        raise ValueError(f"{name!r} is not a format of {kind}; {instead_of(name, known, 'allowed are')}")
-    return import_module(known[name])
+    modules = FORMATS[kind]
+    if name not in modules:
+        raise ValueError(f"{name!r} is not a format of {kind}; {instead_of(name, modules, 'allowed are')}")
+    return import_module(modules[name])
 
 
 def gives_answers(name: str) -> bool:

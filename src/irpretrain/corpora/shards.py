@@ -37,13 +37,13 @@ def write_shard(
     files = list_files(source, format_module("documents", config.format).SUFFIXES, config.files)
     tally = Tally(config.malformed, "malformed")
     title = f"read {Path(documents).parent.name}, shard {shard + 1} of {config.shards}"
-    with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as found:
-        rows = progress(_rows(files, config, shard, tally, found), title, "documents")
+    with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as redirects_writer:
+        rows = progress(_rows(files, config, shard, tally, redirects_writer), title, "documents")
         written = DOCUMENTS.write(documents, rows)
         if facts := _facts(files, config, shard):
-            found.note(facts)
+            redirects_writer.note(facts)
     _say_what_is_left_out(title, tally)
-    return {"files": len(files), **tally.counts(), "written": written, "redirects": found.rows}
+    return {"files": len(files), **tally.counts(), "written": written, "redirects": redirects_writer.rows}
 
 
 def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:
@@ -83,15 +83,15 @@ def _rows(
 def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str]:
     """What the files that a shard reads say of themselves, where their format tells: distinct values, sorted."""
     facts_of = getattr(format_module("documents", config.format), "facts", None)
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    values_by_name: defaultdict[str, set[str]] = defaultdict(set)
     if facts_of is None:
         return {}
     options = format_module("documents", config.format).Options(**config.options)
     for part, path in enumerate(files):
         if share_of(part, len(files), shard, config.shards) is not None:
             for name, value in facts_of(path, options).items():
-                found[name].add(value)
-    return {name: ",".join(sorted(values)) for name, values in sorted(found.items())}
+                values_by_name[name].add(value)
+    return {name: ",".join(sorted(values)) for name, values in sorted(values_by_name.items())}
 
 
 def _row(part: int, document: Document) -> dict[str, Any]:

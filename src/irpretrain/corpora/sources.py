@@ -138,8 +138,8 @@ def used_assets(config: Config) -> list[str]:
 
 def with_caveats(config: Config, manifest: Manifest) -> Config:
     """Return the configuration with the caveats of the embedded assets in use first among the report's notes."""
-    found = (manifest.asset(name).caveat for name in used_assets(config))
-    caveats = [caveat for caveat in found if caveat and caveat not in config.report.notes]
+    asset_caveats = (manifest.asset(name).caveat for name in used_assets(config))
+    caveats = [caveat for caveat in asset_caveats if caveat and caveat not in config.report.notes]
     report = config.report.model_copy(update={"notes": [*caveats, *config.report.notes]})
     return config.model_copy(update={"report": report})
 

@@ -32,17 +32,22 @@ def percentile_of(document_id: str, rankings: Path) -> int | None:
         InputError: the file cannot be read.
     """
     table = _read(str(one_file(rankings)), rankings.stat().st_mtime_ns)
-    found = table.get(document_id[_FILE]) if document_id.startswith(_PREFIX) else None
+    percentiles = table.get(document_id[_FILE]) if document_id.startswith(_PREFIX) else None
     number = document_id[_NUMBER]
-    if found is None or not number.isdecimal() or int(number) >= len(found) or found[int(number)] == UNKNOWN:
+    if (
+        percentiles is None
+        or not number.isdecimal()
+        or int(number) >= len(percentiles)
+        or percentiles[int(number)] == UNKNOWN
+    ):
         return None
-    return int(found[int(number)])
+    return int(percentiles[int(number)])
 
 
 @lru_cache(maxsize=1)
 def _read(path: str, changed: int) -> dict[str, Any]:
     """Return file of the collection → percentiles of its pages."""
-    found: dict[str, Any] = {}
+    percentiles_by_file: dict[str, Any] = {}
     columns = csv.ReadOptions(column_names=["percentile", "document"], block_size=16 << 20)
     types = csv.ConvertOptions(column_types={"percentile": pa.uint8(), "document": pa.string()})
     shape = csv.ParseOptions(delimiter=" ", quote_char=False)
@@ -50,14 +55,14 @@ def _read(path: str, changed: int) -> dict[str, Any]:
     try:
         with open_bytes(path) as stream, csv.open_csv(stream, columns, shape, types) as reader:
             for batch in reader:
-                _add(batch, found, path, row)
+                _add(batch, percentiles_by_file, path, row)
                 row += batch.num_rows
     except (pa.ArrowInvalid, *DAMAGE) as error:
         reason = f"line {row + 1:,} or later cannot be read: {' '.join(str(error).split())}"
         raise InputError(
             path, reason, remedy="Lines are <percentile> <document>, such as 65 clueweb09-en0000-00-00000."
         ) from None
-    return found
+    return percentiles_by_file
 
 
 def _add(batch: pa.RecordBatch, found: dict[str, Any], path: str, row: int) -> None:

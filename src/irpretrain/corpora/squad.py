@@ -84,7 +84,7 @@ def read(
             if wanted(article.position):
                 yield article
         elif options.unit == "paragraph":
-            yield from (found for found in _paragraphs(article) if wanted(found.position))
+            yield from (document for document in _paragraphs(article) if wanted(document.position))
         elif wanted(article.position):
             yield from _whole(article)
 
@@ -131,8 +131,8 @@ def _load(path: Path) -> list[Any] | Malformed:
 
 
 def _article(entry: Any, position: int, first: int) -> Article | Malformed:
-    given = entry if isinstance(entry, dict) else {}
-    title, paragraphs = given.get("title"), given.get("paragraphs")
+    record = entry if isinstance(entry, dict) else {}
+    title, paragraphs = record.get("title"), record.get("paragraphs")
     if not isinstance(title, str) or not isinstance(paragraphs, list):
         return Malformed(
             first, "not in SQuAD's format", f"article {position + 1} lacks a title or a list of paragraphs"
@@ -141,8 +141,10 @@ def _article(entry: Any, position: int, first: int) -> Article | Malformed:
     if fault := identifier_fault(identifier):
         return Malformed(first, "bad identifier", f"article {position + 1}: {fault}")
     readable = clean_line(unquote(title).replace("_", " "))
-    found = [_paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)]
-    return Article(position, identifier, readable, found)
+    parsed_paragraphs = [
+        _paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)
+    ]
+    return Article(position, identifier, readable, parsed_paragraphs)
 
 
 def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph | Malformed:

@@ -48,13 +48,13 @@ def _entries(article: Article | Malformed) -> Iterator[Malformed | tuple[Any, st
 
 
 def _question(entry: Any, article: str, paragraph: int, position: int) -> Question | Skipped | Malformed:
-    given = entry if isinstance(entry, dict) else {}
-    identifier, text = given.get("id"), given.get("question")
+    record = entry if isinstance(entry, dict) else {}
+    identifier, text = record.get("id"), record.get("question")
     if not isinstance(identifier, str) or not isinstance(text, str):
         detail = f"a question of paragraph {paragraph} of {article} lacks an id or a question"
         return Malformed(position, "not in SQuAD's format", detail)
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault)
-    if given.get("is_impossible") is True:
+    if record.get("is_impossible") is True:
         return Skipped(position, "unanswerable question")
     return Question(position, identifier, text, article, paragraph)

@@ -76,22 +76,22 @@ def prepare(
     qrels_files = source_files("judgements", dataset.qrels, qrels_source)
     topics = Tally(dataset.queries.malformed, "queries.malformed")
     judged = Tally(dataset.qrels.malformed, "qrels.malformed")
-    found = read_queries(dataset.queries, queries_files, topics)
+    all_queries = read_queries(dataset.queries, queries_files, topics)
     judgements = read_judgements(dataset.qrels, qrels_files, judged)
     repeated = topics.skipped[REPEATED_QUERY], judged.skipped[REPEATED_JUDGEMENT]
-    check_number(dataset.queries, queries_files, len(found) + repeated[0], "queries")
+    check_number(dataset.queries, queries_files, len(all_queries) + repeated[0], "queries")
     number = sum(map(len, judgements.values())) + repeated[1]
     check_number(dataset.qrels, qrels_files, number, "judgements")
-    names = {query.query_id for query in found}
+    names = {query.query_id for query in all_queries}
     check_queries_are_judged(names, judgements, queries_files[0], qrels_files[0])
     strangers = {name: len(judgements.pop(name)) for name in sorted(set(judgements) - names)}
     unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
     check_documents_are_known(dataset, judgements, unknown, documents, qrels_files[0])
     check_something_is_relevant(judgements, qrels_files[0])
     relevant = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
-    usable = [query for query in found if query.query_id in relevant]
-    if len(usable) < len(found) and dataset.unjudged_queries == "refuse":
-        _refuse_unjudged(found, relevant, queries_files[0])
+    usable = [query for query in all_queries if query.query_id in relevant]
+    if len(usable) < len(all_queries) and dataset.unjudged_queries == "refuse":
+        _refuse_unjudged(all_queries, relevant, queries_files[0])
     chosen = sample(usable, dataset, seed, queries_files[0])
     kept = {query.query_id: judgements[query.query_id] for query in chosen}
     QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
@@ -101,7 +101,7 @@ def prepare(
         *lost_documents(documents),
         malformed_records(topics, "queries"),
         malformed_records(judged, "judgements"),
-        _unjudged(found, relevant),
+        _unjudged(all_queries, relevant),
         _of_unknown_queries(strangers, number, names),
         _of_unknown_documents(kept, unknown, documents),
         _hopeless(kept, unknown),
@@ -114,7 +114,7 @@ def prepare(
         "documents": corpus["documents"],
         "queries": topics.counts(),
         "judgements": judged.counts(),
-        "queries_without_relevant_document": len(found) - len(usable),
+        "queries_without_relevant_document": len(all_queries) - len(usable),
         "queries_not_sampled": len(usable) - len(chosen),
         "queries_whose_relevant_documents_are_unknown": _hopeless(kept, unknown).number,
         "judged_queries_unknown": len(strangers),

@@ -81,7 +81,7 @@ def _document(block: Block, options: Options) -> Document | Skipped | Malformed:
     if fault := identifier_fault(identifier):
         return block.malformed("bad identifier", fault)
     titles = (clean_line(marked.texts(name)[0]) for name in options.title_tags)
-    title = next((found for found in titles if found), "")
+    title = next(filter(None, titles), "")
     has_body = marked.has(*options.body_tags)
     bare_texts = _bare_texts(marked.rest() if has_body else markup)
     texts = marked.texts(*options.body_tags) if has_body else bare_texts
@@ -132,8 +132,8 @@ class _Marked:
 
     @classmethod
     def of(cls, markup: str, names: set[str]) -> _Marked:
-        known = {name.upper() for name in names}
-        tags = [tag for tag in _TAG.finditer(markup) if tag[2].upper() in known]
+        tag_names = {name.upper() for name in names}
+        tags = [tag for tag in _TAG.finditer(markup) if tag[2].upper() in tag_names]
         ends, waiting, closings = dict[int, int](), defaultdict[str, list[int]](list), dict[str, int]()
         for place, tag in enumerate(tags):
             name = tag[2].upper()
@@ -155,13 +155,13 @@ class _Marked:
 
     def has(self, *names: str) -> bool:
         """Whether any of the tags is of some name."""
-        wanted = {name.upper() for name in names}
-        return any(tag[2].upper() in wanted for tag in self.tags)
+        tag_names = {name.upper() for name in names}
+        return any(tag[2].upper() in tag_names for tag in self.tags)
 
     def texts(self, *names: str) -> list[str]:
         """Return the texts under the outermost tags of some names; one empty text where there are none."""
-        wanted = {name.upper() for name in names}
-        return [_plain(self.markup[tag.end() : stop]) for tag, stop, _ in self._outermost(wanted)] or [""]
+        tag_names = {name.upper() for name in names}
+        return [_plain(self.markup[tag.end() : stop]) for tag, stop, _ in self._outermost(tag_names)] or [""]
 
     def rest(self) -> str:
         """Return the markup without what stands under the tags."""

@@ -47,14 +47,14 @@ class _Reader:
     byte: int = 0
 
     def line(self) -> bytes:
-        found = self.stream.readline(LONGEST_LINE)
-        self.byte += len(found)
-        return found
+        line = self.stream.readline(LONGEST_LINE)
+        self.byte += len(line)
+        return line
 
     def bytes(self, number: int) -> bytes:
-        found = self.stream.read(number)
-        self.byte += len(found)
-        return found
+        content = self.stream.read(number)
+        self.byte += len(content)
+        return content
 
 
 def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
@@ -110,8 +110,8 @@ def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
             if "content-length" in headers:
                 break
             continue
-        if found := _HEADER.match(line):
-            headers[found[1].decode("ascii").lower()] = found[2].decode("utf-8", "replace")
+        if header := _HEADER.match(line):
+            headers[header[1].decode("ascii").lower()] = header[2].decode("utf-8", "replace")
     length = headers.get("content-length", "")
     if not re.fullmatch("[0-9]{1,12}", length):
         return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")

@@ -125,8 +125,8 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
     rendering = Rendering(frozenset(options.keep), options.formula_word)
     settings = Settings(PARSER, (language, rendering), options.page_seconds, options.page_memory_mb)
     with GuardedParser(settings) as parser:
-        for found, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
-            yield _record(found, parsed, site) if isinstance(found, Unparsed) else found
+        for entry, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
+            yield _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry
 
 
 def _say_what_is_not_known(path: Path, site: SiteInfo, names: Names) -> None:
@@ -150,9 +150,9 @@ def read_unparsed(path: Path, options: Options) -> Iterator[Unparsed]:
     """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
     site, _ = _with_wiki(path, _site(path)[0], options)
     language = WikiLanguage.of(site, options.names)
-    for found in _classified(path, site, language, options, everything):
-        if isinstance(found, Unparsed):
-            yield found
+    for entry in _classified(path, site, language, options, everything):
+        if isinstance(entry, Unparsed):
+            yield entry
 
 
 def facts(path: Path, options: Options) -> dict[str, str]:
@@ -263,8 +263,8 @@ def _classified(
         elif f"{path.name}:{page.position}" in options.leave_out:
             yield Skipped(page.position, "left out by the configuration", _name(page))
         else:
-            found = _classify(page, site, language, options)
-            yield _placed(path, found) if isinstance(found, Malformed) else found
+            entry = _classify(page, site, language, options)
+            yield _placed(path, entry) if isinstance(entry, Malformed) else entry
 
 
 def _malformed(path: Path, fault: Fault) -> Malformed:

@@ -48,10 +48,10 @@ class Analyser:
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms of each text, in their order, repeated ones too."""
-        found: list[list[str]] = []
+        term_lists: list[list[str]] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
-            found += self._together(texts[start : start + TEXTS_AT_ONCE])
-        return found
+            term_lists += self._together(texts[start : start + TEXTS_AT_ONCE])
+        return term_lists
 
     def learn(self, words: Iterable[str]) -> None:
         """Analyse those of `words` that are new; `terms_of_word` knows them then."""

@@ -50,11 +50,11 @@ def expand_documents(
     Raises:
         InputError: a line cannot be read.
     """
-    wanted = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
+    document_ids = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
     added: dict[str, list[str]] = {}
     elsewhere = 0
     for document, texts in _read_expansion(expansion):
-        if document in wanted:
+        if document in document_ids:
             added.setdefault(document, []).extend(texts)
         else:
             elsewhere += 1
@@ -64,19 +64,19 @@ def expand_documents(
     def rows() -> Iterator[dict[str, Any]]:
         for batch in _batches(documents, text):
             names = batch.column("document_id").to_pylist()
-            own = analyser.terms(texts_of(batch, text))
+            document_words = analyser.terms(texts_of(batch, text))
             more = analyser.terms(["\n".join(added.get(name, ())) for name in names])
-            for row, (name, words, further) in enumerate(zip(names, own, more, strict=True)):
-                found = Counter(words)
+            for row, (name, words, further) in enumerate(zip(names, document_words, more, strict=True)):
+                word_counts = Counter(words)
                 for word in further:
-                    found[word] += times
+                    word_counts[word] += times
                 counts["documents"] += 1
                 counts["documents_without_addition"] += name not in added
                 yield {
                     "part": batch.column("part")[row].as_py(),
                     "position": batch.column("position")[row].as_py(),
                     "document_id": name,
-                    "terms": [{"term": word, "weight": found[word]} for word in sorted(found)],
+                    "terms": [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)],
                 }
 
     TERM_VECTORS.write(output, progress(rows(), "expand documents", "documents"))
@@ -119,6 +119,6 @@ def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]
         or not isinstance(texts, list)
         or not all(isinstance(t, str) for t in texts)
     ):
-        wanted = "document_id (or id), a text, and queries, a list of texts, or text"
-        raise InputError(path, f"a JSON line has {wanted}", number)
+        layout = "document_id (or id), a text, and queries, a list of texts, or text"
+        raise InputError(path, f"a JSON line has {layout}", number)
     return document, texts

@@ -71,10 +71,10 @@ def tokenise(
     queries = dict(
         zip(candidates, tokenizer.encode(asked, options.query_length) if asked else [], strict=True)
     )
-    wanted = {document for ranking in candidates.values() for document, _ in ranking}
+    ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
     longest = min(options.max_length, text.max_word_pieces or options.max_length)
     pieces: dict[str, list[np.ndarray]] = {}
-    for identifiers, bodies in stream_chosen(documents, wanted, text):
+    for identifiers, bodies in stream_chosen(documents, ranked_documents, text):
         cut = [_passages(body, options.passages) for body in bodies]
         encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
         for identifier, some in zip(identifiers, cut, strict=True):

@@ -72,7 +72,7 @@ def measure_indexes(
     for _ in range(ROUNDS):
         for name, index in opened.items():
             times[name].append(index.time_queries())
-    found = []
+    rows = []
     for name, index in opened.items():
         fastest = np.min(times[name], axis=0) * 1000 if index.queries else np.zeros(0)
         row = {"index": name, **index.statistics(), **index.search, "queries": len(fastest)}
@@ -80,11 +80,11 @@ def measure_indexes(
             "median_ms": round(float(np.median(fastest)), 4) if len(fastest) else None,
             "mean_ms": round(float(np.mean(fastest)), 4) if len(fastest) else None,
         }
-        found.append(row)
+        rows.append(row)
         index.close()
-    write_text(output, json.dumps(found, indent=1) + "\n")
+    write_text(output, json.dumps(rows, indent=1) + "\n")
     write_index_table(output, table)
-    return {"indexes": len(found), "queries": max((row["queries"] for row in found), default=0)}
+    return {"indexes": len(rows), "queries": max((row["queries"] for row in rows), default=0)}
 
 
 class _Opened:
@@ -105,12 +105,12 @@ class _Opened:
 
     def time_queries(self) -> list[float]:
         """Return the seconds of each query."""
-        found = []
+        seconds = []
         for query in self.queries:
             start = time.perf_counter()
             self._searcher.search(query, self.search["depth"])
-            found.append(time.perf_counter() - start)
-        return found
+            seconds.append(time.perf_counter() - start)
+        return seconds
 
     def statistics(self) -> dict[str, Any]:
         documents = self._record["documents"]

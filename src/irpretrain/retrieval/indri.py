@@ -106,10 +106,13 @@ def read_weighted_queries(
     texts = one_line_each(table["text"].to_pylist(), query_words)
     terms = dict(zip(names, analyser.terms(texts), strict=True))
     if weights is None:
-        counted = {name: {term: float(found.count(term)) for term in found} for name, found in terms.items()}
+        counted = {
+            name: {term: float(query_terms.count(term)) for term in query_terms}
+            for name, query_terms in terms.items()
+        }
         return {name: WeightedQuery(counted[name], terms[name]) for name in names}
-    given = TERM_WEIGHTS.read(weights, ["document_id", "terms"]).to_pylist()
-    words = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in given}
+    rows = TERM_WEIGHTS.read(weights, ["document_id", "terms"]).to_pylist()
+    words = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}
     missing = [name for name in names if name not in words]
     if missing:
         raise InputError(weights, f"query {missing[0]!r} of {queries} has no weights here")
@@ -147,12 +150,12 @@ def nodes_of(
 
 def score(nodes: list[Node], positions: Positions, mu: float, depth: int) -> Ranking:
     """Return the best documents that hold one node or more, and their beliefs."""
-    found = [np.unique(positions.documents_of(node.places), return_counts=True) for node in nodes]
-    documents = np.unique(np.concatenate([held for held, _ in found])) if found else np.zeros(0, np.int64)
+    matches = [np.unique(positions.documents_of(node.places), return_counts=True) for node in nodes]
+    documents = np.unique(np.concatenate([held for held, _ in matches])) if matches else np.zeros(0, np.int64)
     if not len(documents):
         return []
     beliefs = np.zeros(len(documents))
-    for node, (held, counts) in zip(nodes, found, strict=True):
+    for node, (held, counts) in zip(nodes, matches, strict=True):
         prior = mu * (len(node.places) or UNSEEN) / positions.occurrences
         beliefs += node.weight * np.log(prior)
         beliefs[np.searchsorted(documents, held)] += node.weight * np.log1p(counts / prior)

@@ -60,10 +60,10 @@ def anserini_jar() -> Path:
     Raises:
         SetupError: the package pyserini is not installed, or holds no jar.
     """
-    found = importlib.util.find_spec("pyserini")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("pyserini")
+    if spec is None or not spec.submodule_search_locations:
         raise SetupError("the package pyserini (Anserini's jar) is not installed; run the installation again")
-    folder = Path(found.submodule_search_locations[0], "resources", "jars")
+    folder = Path(spec.submodule_search_locations[0], "resources", "jars")
     jars = sorted(folder.glob("anserini-*-fatjar.jar"))
     if not jars:
         raise SetupError(f"{folder}: there is no anserini-*-fatjar.jar; install pyserini again")

@@ -203,10 +203,10 @@ def check_identifier(path: str | Path, document: str) -> None:
 
 def _indexed(lines: Sequence[str]) -> int:
     """The number of documents that Anserini says it has indexed."""
-    found = [match for line in lines if (match := re.search(r"\bindexed: +([\d,]+)", line))]
-    if not found:
+    matches = [match for line in lines if (match := re.search(r"\bindexed: +([\d,]+)", line))]
+    if not matches:
         raise JavaError("Anserini did not say how many documents it indexed", list(lines))
-    return int(found[-1].group(1).replace(",", ""))
+    return int(matches[-1].group(1).replace(",", ""))
 
 
 def search(
@@ -278,10 +278,10 @@ def search_grid(
     if not lines:
         yield from ((point, {}) for point in points)
         return
-    topics, found = folder / "topics.tsv", folder / "run"
+    topics, run_file = folder / "topics.tsv", folder / "run"
     topics.write_text("".join(lines), encoding="utf-8")
     arguments = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
-    arguments += ["-generator", "BagOfWordsQueryGenerator", "-output", str(found), "-hits", str(depth)]
+    arguments += ["-generator", "BagOfWordsQueryGenerator", "-output", str(run_file), "-hits", str(depth)]
     arguments += ["-threads", str(options.threads), f"-{RANKERS[method].name}"]
     for name, values in grid.items():
         option = f"-{RANKERS[method].name}.{RANKERS[method].parameters[name]}"
@@ -289,7 +289,9 @@ def search_grid(
     counter = Counter("search", "queries", len(lines) * len(points))
     _search([*arguments, *_analyser_arguments(options)], options, queries, texts, counter)
     for point in points:
-        path = found if len(points) == 1 else found.with_name(found.name + _point_name(method, point))
+        path = (
+            run_file if len(points) == 1 else run_file.with_name(run_file.name + _point_name(method, point))
+        )
         yield point, _read_anserini(path, identifiers)
         path.unlink()
 

@@ -82,8 +82,8 @@ def score_sequences(
                     print(f"[{TITLE}] {scored:,} of {len(pairs):,} pairs were scored before", file=sys.stderr)
                 told = progress(batches[done:], TITLE, "pairs", len(pairs), size=len, done=scored)
                 for number, rows in enumerate(told, done + 1):
-                    found = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
-                    scores[rows] = found.float().cpu().numpy()
+                    batch_scores = score(*(torch.from_numpy(array).to(device) for array in build(rows)))
+                    scores[rows] = batch_scores.float().cpu().numpy()
                     if kept:
                         kept.keep(scores, number)
         finally:

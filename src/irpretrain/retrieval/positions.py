@@ -55,14 +55,14 @@ def build_positions(
     with atomic_directory(output) as folder:
         with GrowingArray(folder / "terms.npy", np.dtype(np.int32)) as terms:
             with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as places:
-                for name, found in _terms_by_place(documents, options, text):
-                    kept = [place for place, term in enumerate(found) if term]
-                    own = [numbers.setdefault(found[place], len(numbers)) for place in kept]
-                    terms.add(np.array(own, np.int32))
+                for name, terms_by_place in _terms_by_place(documents, options, text):
+                    kept = [place for place, term in enumerate(terms_by_place) if term]
+                    term_numbers = [numbers.setdefault(terms_by_place[place], len(numbers)) for place in kept]
+                    terms.add(np.array(term_numbers, np.int32))
                     places.add(np.array(kept, np.int64) + starts[-1])
                     names.append(name)
-                    lengths.append(len(own))
-                    starts.append(starts[-1] + len(found))
+                    lengths.append(len(term_numbers))
+                    starts.append(starts[-1] + len(terms_by_place))
         if not numbers:
             raise InputError(documents[0], "these documents have no terms")
         _invert(folder, len(numbers))
@@ -89,7 +89,7 @@ def _terms_by_place(
         for identifiers, texts in progress(
             batches, "find positions", "documents", DOCUMENTS.count(path), size=lambda batch: len(batch[0])
         ):
-            cut = [find(one) for one in texts]
+            cut = [find(document_text) for document_text in texts]
             analyser.learn(word for words in cut for word in words)
             for name, words in zip(identifiers, cut, strict=True):
                 # Lucene cuts some words further, such as runs of ideographs: each piece has a place.
@@ -146,12 +146,12 @@ class Positions:
             raise IntegrityError(
                 folder, "these are not positions", remedy="Delete it and run again."
             ) from None
-        wanted = {
+        expected = {
             "stemmer": options.stemmer,
             "stop_list": options.stop_list,
             "words": words,
         }
-        for name, value in wanted.items():
+        for name, value in expected.items():
             if record.get(name) != value:
                 fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"
                 raise IntegrityError(folder, fault, remedy="Delete it and run again.")
@@ -174,18 +174,25 @@ class Positions:
 
     def ordered(self, first: str, second: str) -> np.ndarray:
         """Return the places of `first` that `second` follows at once."""
-        one, two = self.of_term(first), self.of_term(second)
-        found = one[np.isin(one + 1, two, assume_unique=True)]
-        return found[self.documents_of(found) == self.documents_of(found + 1)]
+        first_places, second_places = self.of_term(first), self.of_term(second)
+        adjacent = first_places[np.isin(first_places + 1, second_places, assume_unique=True)]
+        return adjacent[self.documents_of(adjacent) == self.documents_of(adjacent + 1)]
 
     def unordered(self, first: str, second: str, window: int) -> np.ndarray:
         """Return where windows of `window` words begin that hold both terms: occurrences of either one of which the
         other's next occurrence is close enough. Of one word twice, its occurrences that it follows again.
         """
-        one, two = self.of_term(first), self.of_term(second)
+        first_places, second_places = self.of_term(first), self.of_term(second)
         if first == second:
-            return self._followed(one, one, window)
-        return np.sort(np.concatenate([self._followed(one, two, window), self._followed(two, one, window)]))
+            return self._followed(first_places, first_places, window)
+        return np.sort(
+            np.concatenate(
+                [
+                    self._followed(first_places, second_places, window),
+                    self._followed(second_places, first_places, window),
+                ]
+            )
+        )
 
     def documents_of(self, places: np.ndarray) -> np.ndarray:
         """Return the number of the document of each place."""
@@ -194,8 +201,8 @@ class Positions:
     def _followed(self, places: np.ndarray, others: np.ndarray, window: int) -> np.ndarray:
         """Those of `places` whose next one of `others` lies in the same document and window."""
         following = np.searchsorted(others, places, side="right")
-        found = following < len(others)
-        places, next_ones = places[found], others[following[found]]
+        has_next = following < len(others)
+        places, next_ones = places[has_next], others[following[has_next]]
         close = next_ones - places < window
         places, next_ones = places[close], next_ones[close]
         return places[self.documents_of(places) == self.documents_of(next_ones)]

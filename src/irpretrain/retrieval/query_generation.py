@@ -106,20 +106,22 @@ class QueryWriter:
                     written[place] = [query for query in queries if query]
                     counts["queries"] += len(written[place])
                     counts["empty_queries"] += len(queries) - len(written[place])
-        found = [
-            {"part": one.part, "position": one.position, "document_id": one.document_id}
+        rows = [
+            {"part": text.part, "position": text.position, "document_id": text.document_id}
             | {"queries": written.get(place, [])}
-            for place, one in enumerate(texts)
+            for place, text in enumerate(texts)
         ]
-        return pa.Table.from_pylist(found, schema=EXPANSIONS.schema), counts
+        return pa.Table.from_pylist(rows, schema=EXPANSIONS.schema), counts
 
     def _pieces(self, texts: Sequence[Text]) -> tuple[dict[int, np.ndarray], int]:
         """The pieces of each text that is not empty, cut to their longest, and how many were cut."""
         room = self._model.tokenizer.room(self._options.max_length)
-        given = {place: one.text for place, one in enumerate(texts) if one.text.strip()}
-        encoded = self._model.tokenizer.encode([self._options.prefix + text for text in given.values()])
-        kept = {place: one.ids[:room] for place, one in zip(given, encoded, strict=True)}
-        return kept, sum(len(one.ids) > room for one in encoded)
+        texts_by_place = {place: text.text for place, text in enumerate(texts) if text.text.strip()}
+        encoded = self._model.tokenizer.encode(
+            [self._options.prefix + text for text in texts_by_place.values()]
+        )
+        kept = {place: encoding.ids[:room] for place, encoding in zip(texts_by_place, encoded, strict=True)}
+        return kept, sum(len(encoding.ids) > room for encoding in encoded)
 
     def _batches(self, pieces: dict[int, np.ndarray]) -> Iterator[LengthBatch[int]]:
         options, tokenizer = self._options, self._model.tokenizer
@@ -137,11 +139,11 @@ class QueryWriter:
         wholes = [[*tokenizer.prefix, *pieces[place], *tokenizer.suffix] for place in filled]
         ids, attention = padded(wholes, batch.rows, batch.length, tokenizer.pad)
         if options.decoding == "beam":
-            found = self._model.beams(ids, attention, options.queries, options.query_length)
+            generated = self._model.beams(ids, attention, options.queries, options.query_length)
         else:
             draws = np.stack([self._draws(texts[place].document_id) for place in filled])
-            found = self._model.sample(ids, attention, draws, options.top_k)
-        return [[self._model.text(query) for query in queries] for queries in found]
+            generated = self._model.sample(ids, attention, draws, options.top_k)
+        return [[self._model.text(query) for query in queries] for queries in generated]
 
     def _draws(self, document: str) -> np.ndarray:
         """The numbers that choose each piece of each query of a document, [queries, pieces]: those of the first queries

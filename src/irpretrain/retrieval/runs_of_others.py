@@ -93,21 +93,23 @@ def take_run(
             that a query has twice or the corpus lacks, ranks with gaps or against the scores, queries without any.
     """
     files = given_files(sources, getattr(format_module("runs", config.format), "SUFFIXES", None))
-    wanted = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
+    query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
     faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
-    lists = _read(config, files, set(wanted), faults, counts)
+    lists = _read(config, files, set(query_ids), faults, counts)
     if config.expected not in (None, counts["lines"]):
         faults.add(
             "other number of lines than expected", f"{counts['lines']:,} in place of {config.expected:,}"
         )
-    missing = [query for query in wanted if query not in lists]
+    missing = [query for query in query_ids if query not in lists]
     if not lists and counts["lines"]:
         faults.add("queries, none of which is the data set's", "the first line's")
     elif missing and config.missing_queries == "refuse":
         faults.add("queries of the data set without a document", missing[0], len(missing))
     for query, placed in lists.items():
         _check(query, placed, config, faults)
-    unknown = absent_documents({one.document_id for placed in lists.values() for one in placed}, documents)
+    unknown = absent_documents(
+        {entry.document_id for placed in lists.values() for entry in placed}, documents
+    )
     if config.unknown_documents == "refuse":
         _refuse_unknown(lists, unknown, faults)
     faults.refuse(files[0])
@@ -116,9 +118,9 @@ def take_run(
     cut = {query: rank(scored)[: config.depth or depth] for query, scored in run.items()}
     return {
         "written": write_run(output, cut, name),
-        "queries": len(wanted),
+        "queries": len(query_ids),
         "queries_without_candidates": tell_lost_queries(
-            output, wanted, {query for query in cut if cut[query]}
+            output, query_ids, {query for query in cut if cut[query]}
         ),
         **counts,
     }
@@ -160,23 +162,23 @@ def _lines(config: RunConfig, files: list[Path]) -> Iterator[tuple[Path, Retriev
 def _check(query: str, placed: list[Placed], config: RunConfig, faults: Faults) -> None:
     """Faults within the list of one query."""
     seen = set[str]()
-    for one in placed:
-        if one.document_id in seen:
+    for entry in placed:
+        if entry.document_id in seen:
             faults.add(
-                "documents that a query has twice", f"{one.document_id} of query {query} ({one.place})"
+                "documents that a query has twice", f"{entry.document_id} of query {query} ({entry.place})"
             )
-        seen.add(one.document_id)
-    if any(one.rank is None for one in placed):
+        seen.add(entry.document_id)
+    if any(entry.rank is None for entry in placed):
         if config.order_by == "rank":
             faults.add("queries without ranks, by which order_by orders", query)
         return
-    ordered = sorted(placed, key=lambda one: cast(int, one.rank))
-    for number, one in enumerate(ordered, min(cast(int, ordered[0].rank), 1)):
-        if one.rank != number:
-            case = f"{query}, with {one.rank} where rank {number} should stand ({one.place})"
+    ordered = sorted(placed, key=lambda entry: cast(int, entry.rank))
+    for number, entry in enumerate(ordered, min(cast(int, ordered[0].rank), 1)):
+        if entry.rank != number:
+            case = f"{query}, with {entry.rank} where rank {number} should stand ({entry.place})"
             faults.add("queries whose ranks have gaps or occur twice", case)
             return
-    if config.order_by == "score" and all(one.score is not None for one in placed):
+    if config.order_by == "score" and all(entry.score is not None for entry in placed):
         for above, below in pairwise(ordered):
             if cast(float, above.score) < cast(float, below.score):
                 faults.add(
@@ -189,16 +191,20 @@ def _check(query: str, placed: list[Placed], config: RunConfig, faults: Faults) 
 def _refuse_unknown(lists: dict[str, list[Placed]], unknown: set[str], faults: Faults) -> None:
     if not unknown:
         return
-    query, one = next((q, one) for q, placed in lists.items() for one in placed if one.document_id in unknown)
+    query, entry = next(
+        (q, entry) for q, placed in lists.items() for entry in placed if entry.document_id in unknown
+    )
     faults.add(
-        "documents that the corpus lacks", f"{one.document_id} of query {query} ({one.place})", len(unknown)
+        "documents that the corpus lacks",
+        f"{entry.document_id} of query {query} ({entry.place})",
+        len(unknown),
     )
 
 
 def _scored(placed: list[Placed], unknown: set[str], config: RunConfig) -> list[tuple[str, float]]:
-    by_rank = config.order_by == "rank" or any(one.score is None for one in placed)
+    by_rank = config.order_by == "rank" or any(entry.score is None for entry in placed)
     return [
-        (one.document_id, float(-cast(int, one.rank)) if by_rank else cast(float, one.score))
-        for one in placed
-        if one.document_id not in unknown
+        (entry.document_id, float(-cast(int, entry.rank)) if by_rank else cast(float, entry.score))
+        for entry in placed
+        if entry.document_id not in unknown
     ]

@@ -56,9 +56,9 @@ def weigh_by_textrank(
     def rows() -> Iterator[dict[str, Any]]:
         columns = list(dict.fromkeys(["document_id", "part", "position", *text.fields]))
         for batch in DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE):
-            found = cut.terms(texts_of(batch, text))
-            analyser.learn(word for words in found for word in words)
-            for row, words in enumerate(found):
+            word_lists = cut.terms(texts_of(batch, text))
+            analyser.learn(word for words in word_lists for word in words)
+            for row, words in enumerate(word_lists):
                 weights = _word_weights(words, analyser, options)
                 kept = {word: weight for word, weight in weights.items() if weight >= 1}
                 counts["documents"] += 1
@@ -111,13 +111,13 @@ def _page_rank(places: np.ndarray, vertices: int, window: int, damping: float) -
     links = 0
     for place in range(len(places)):
         for other in range(place + 1, min(place + window, len(places))):
-            one, two = places[place], places[other]
-            if one >= 0 and two >= 0 and one != two:
-                sources[links], targets[links] = one, two
-                sources[links + 1], targets[links + 1] = two, one
+            first, second = places[place], places[other]
+            if first >= 0 and second >= 0 and first != second:
+                sources[links], targets[links] = first, second
+                sources[links + 1], targets[links + 1] = second, first
                 links += 2
-                degrees[one] += 1
-                degrees[two] += 1
+                degrees[first] += 1
+                degrees[second] += 1
     ranks = np.full(vertices, 1.0 / max(vertices, 1))
     for _ in range(MOST_ROUNDS):
         lone = 0.0

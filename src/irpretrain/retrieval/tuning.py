@@ -69,7 +69,7 @@ def tune(
         ]
     best = max(points, key=lambda point: point[sweep.measure])
     parameters = {name: best[name] for name in values}
-    found = {
+    tuned = {
         "model": model,
         "measure": sweep.measure,
         "queries": len(chosen),
@@ -78,7 +78,7 @@ def tune(
         "at_edge": _at_edge(parameters, values),
     }
     _write_grid(grid, points)
-    write_text(tuning, json.dumps(found, indent=1) + "\n")
+    write_text(tuning, json.dumps(tuned, indent=1) + "\n")
     return {"queries": len(chosen), "points": len(points)}
 
 

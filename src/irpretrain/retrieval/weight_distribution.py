@@ -91,9 +91,9 @@ def measure_distribution(
         SetupError: Java or the jar is missing.
     """
     analyser = Analyser.of(options)
-    found = {name: _shares(name, paths, analyser) for name, paths in weightings.items()}
-    _check_equal(found, weightings)
-    rows = [_row(name, shares) for name, shares in found.items()]
+    shares_by_name = {name: _shares(name, paths, analyser) for name, paths in weightings.items()}
+    _check_equal(shares_by_name, weightings)
+    rows = [_row(name, shares) for name, shares in shares_by_name.items()]
     write_text(output, json.dumps({"ranks": RANKS, "weightings": rows}, indent=1) + "\n")
     keys = ("passages", "passages_without_terms")
     return {row["weighting"]: {key: row[key] for key in keys} for row in rows}

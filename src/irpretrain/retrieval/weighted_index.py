@@ -119,9 +119,9 @@ def analysed_weights(
                         path,
                         f"the weight of {word!r} in document {document!r} is {weight}; weights are 1 or more",
                     )
-                found = analyser.terms_of_word(word)
-                counts["words_without_terms"] += not found
-                for term in found:
+                word_terms = analyser.terms_of_word(word)
+                counts["words_without_terms"] += not word_terms
+                for term in word_terms:
                     sums[term] = sums.get(term, 0) + weight
             counts["words"] += length
             yield document, dict(sorted(sums.items()))

@@ -67,8 +67,8 @@ class EncoderPieces:
 
     def encode(self, texts: Sequence[str]) -> list[Pieces]:
         """Return the word pieces of each text, whole."""
-        found = self._backend.encode_batch(list(texts), add_special_tokens=False)
-        return [_pieces(text, encoding) for text, encoding in zip(texts, found, strict=True)]
+        encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        return [_pieces(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
     def decode(self, ids: np.ndarray) -> str:
         """Return the text that pieces stand for, without special tokens, on one line."""
@@ -78,7 +78,7 @@ class EncoderPieces:
 def _pieces(text: str, encoding: Encoding) -> Pieces:
     offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
     solid = [
-        bool((own := text[start:end].strip()) and (token != WORD_MARK or own == WORD_MARK))
+        bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
         for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
     ]
     begins, before = np.zeros(len(solid), bool), None

@@ -19,11 +19,11 @@ def ngraphs_of(word: str, longest: int) -> Iterator[str]:
 
 def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, number: int, longest: int) -> list[str]:
     """Return the most frequent n-graphs of a text with these words, so often each; of equal ones by code points."""
-    found: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for word, count in zip(words, counts.tolist(), strict=True):
         for ngraph in ngraphs_of(word, longest):
-            found[ngraph] += count
-    ranked = sorted(found, key=lambda ngraph: (-found[ngraph], ngraph))
+            totals[ngraph] += count
+    ranked = sorted(totals, key=lambda ngraph: (-totals[ngraph], ngraph))
     return ranked[:number]
 
 
@@ -34,6 +34,8 @@ def number_ngraphs(words: Sequence[str], known: Sequence[str], longest: int) -> 
         numbers (int64, end to end) and offsets (int64 [words + 1]); word i has numbers[offsets[i] : offsets[i + 1]].
     """
     places = {ngraph: number for number, ngraph in enumerate(known)}
-    numbers = [[places[found] for found in ngraphs_of(word, longest) if found in places] for word in words]
+    numbers = [[places[ngraph] for ngraph in ngraphs_of(word, longest) if ngraph in places] for word in words]
     offsets = np.cumsum([0, *map(len, numbers)])
-    return np.array([number for one in numbers for number in one], np.int64), offsets.astype(np.int64)
+    return np.array(
+        [number for word_numbers in numbers for number in word_numbers], np.int64
+    ), offsets.astype(np.int64)

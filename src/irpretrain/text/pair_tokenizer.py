@@ -168,7 +168,7 @@ def _load(directory: Path) -> Any:
     if not any((directory / name).is_file() for name in VOCABULARIES):
         raise InputError(directory, "there is no tokenizer", remedy=REMEDY)
     with refusing(directory, "the tokenizer cannot be loaded", REMEDY):
-        found = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-    if getattr(found, "backend_tokenizer", None) is None:
+        tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+    if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=REMEDY)
-    return found
+    return tokenizer

@@ -163,12 +163,12 @@ def _parsed(fields: list[bytes], path: str | Path, line: int) -> np.ndarray:
 
 def _counted(entries: Iterator[Entry], path: str | Path, count: int) -> Iterator[Entry]:
     """Yield the entries; refuse another number of them than the first line promises."""
-    found = 0
-    for found, entry in enumerate(entries, 1):  # noqa: B007 (used after the loop)
+    number = 0
+    for number, entry in enumerate(entries, 1):  # noqa: B007 (used after the loop)
         yield entry
-    if found != count:
+    if number != count:
         raise InputError(
-            path, f"it holds {found:,} words but its first line promises {count:,}", None, FORMATS
+            path, f"it holds {number:,} words but its first line promises {count:,}", None, FORMATS
         )
 
 

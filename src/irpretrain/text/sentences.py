@@ -28,14 +28,14 @@ Characters = tuple[int, int]
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> list[Characters]:
     """Return the sentences of text[start:end] in order, as characters of `text`, without white space around them."""
-    found = []
+    spans = []
     for line in _LINE.finditer(text, start, len(text) if end is None else end):
         first = line.start()
         for last in [*_ends(text, line.start(), line.end()), line.end()]:
             if stripped := strip(text, first, last):
-                found.append(stripped)
+                spans.append(stripped)
             first = last
-    return found
+    return spans
 
 
 def strip(text: str, start: int, end: int) -> Characters | None:

@@ -128,11 +128,11 @@ class _Tally:
         from irpretrain.text.word_tally import Tally, add_documents  # numba
 
         find, number = word_finder(text.words), self.numbers.__getitem__
-        known = len(self.numbers)
-        documents = [list(map(number, find(one))) for one in texts]
+        words_before = len(self.numbers)
+        documents = [list(map(number, find(document))) for document in texts]
         lengths = np.fromiter(map(len, documents), np.int64, len(documents))
         words = np.fromiter(chain.from_iterable(documents), np.int64, int(lengths.sum()))
-        self._grow(known)
+        self._grow(words_before)
         counts, documents_with, stem_documents = (self._sums[name] for name in SUMS)
         add_documents(
             words,

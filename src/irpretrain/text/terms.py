@@ -74,8 +74,8 @@ def read_terms(
     spelt = porter_stems(words) if stemming == "porter" else words
     names = sorted({spelt[row] for row in np.flatnonzero(kept)})
     places = {name: number for number, name in enumerate(names)}
-    found = [places[name] if keep else NO_TERM for name, keep in zip(spelt, kept, strict=True)]
-    term_of = np.array([*found, NO_TERM], np.int32)
+    term_numbers = [places[name] if keep else NO_TERM for name, keep in zip(spelt, kept, strict=True)]
+    term_of = np.array([*term_numbers, NO_TERM], np.int32)
     documents = table["documents" if stemming == "none" else "stem_documents"].to_numpy()
     return Terms(
         names,
@@ -90,6 +90,6 @@ def read_terms(
 def _sums(term_of: np.ndarray, values: np.ndarray, terms: int) -> np.ndarray:
     """Return sums of the values of each term's words."""
     sums = np.zeros(terms, np.int64)
-    known = term_of != NO_TERM
-    np.add.at(sums, term_of[known], values[known])
+    is_term = term_of != NO_TERM
+    np.add.at(sums, term_of[is_term], values[is_term])
     return sums

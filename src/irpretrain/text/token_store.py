@@ -82,23 +82,23 @@ class TokenStore:
         Raises:
             InputError: the store lacks a document.
         """
-        found = self.find(document_ids)
-        if (found < 0).any():
-            wanted = list(document_ids)
-            lost = [str(wanted[i]) for i in np.flatnonzero(found < 0)[:3]]
+        rows = self.find(document_ids)
+        if (rows < 0).any():
+            identifiers = list(document_ids)
+            lost = [str(identifiers[i]) for i in np.flatnonzero(rows < 0)[:3]]
             raise InputError(
                 self._shards[0].directory,
-                f"{int((found < 0).sum()):,} documents are not in the token store, such as {', '.join(lost)}",
+                f"{int((rows < 0).sum()):,} documents are not in the token store, such as {', '.join(lost)}",
                 remedy="The store must be made from the same corpus as what refers to it; run the workflow again.",
             )
-        return found
+        return rows
 
     def find(self, document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> np.ndarray:
         """Like `rows`, with -1 for documents that the store lacks."""
         if not isinstance(document_ids, pa.Array | pa.ChunkedArray):
             document_ids = pa.array(list(document_ids), type=pa.string())
-        found = pc.index_in(document_ids, value_set=self.document_ids)
-        return pc.fill_null(found, -1).to_numpy().astype(np.int64)
+        rows = pc.index_in(document_ids, value_set=self.document_ids)
+        return pc.fill_null(rows, -1).to_numpy().astype(np.int64)
 
     def tokens(self, row: int) -> np.ndarray:
         """Return the word pieces of a document (a view, uint16 or int32)."""
@@ -159,8 +159,8 @@ class _Shard:
             mode: Literal["r"] | None = "r" if self.record["word_pieces"] else None
             self.tokens = np.load(directory / "tokens.npy", mmap_mode=mode)
             self.word_starts = np.load(directory / "word_starts.npy", mmap_mode=mode)
-            known = "char_starts" in self.record.get("contents", {})
-            self.char_starts = np.load(directory / CHAR_STARTS, mmap_mode=mode) if known else None
+            has_char_starts = "char_starts" in self.record.get("contents", {})
+            self.char_starts = np.load(directory / CHAR_STARTS, mmap_mode=mode) if has_char_starts else None
             self.offsets = np.load(directory / "offsets.npy")
             self.documents = pq.read_table(directory / "documents.parquet").column("document_id")
         except (OSError, ValueError, KeyError) as error:

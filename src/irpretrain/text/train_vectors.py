@@ -142,16 +142,16 @@ class _Documents:
 
     def of(self, store: int, row: int) -> np.ndarray:
         """Return the words of a document (int32)."""
-        found = self.stores[store]
-        return found.words[found.offsets[row] : found.offsets[row + 1]]
+        word_store = self.stores[store]
+        return word_store.words[word_store.offsets[row] : word_store.offsets[row + 1]]
 
     def count(self, places: np.ndarray) -> np.ndarray:
         """Return how often each word occurs in some documents (int64)."""
         counts = np.zeros(self.words, np.int64)
         for start in range(0, len(places), 4096):
             pieces = [self.of(store, row) for store, row in places[start : start + 4096]]
-            found, held = np.unique(np.concatenate(pieces), return_counts=True)
-            counts[found] += held
+            distinct, held = np.unique(np.concatenate(pieces), return_counts=True)
+            counts[distinct] += held
         return counts
 
 

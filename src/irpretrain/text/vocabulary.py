@@ -54,13 +54,13 @@ class Vocabulary:
         words: list[str] = table["word"].to_pylist()
         frequent = table["count"].to_numpy() >= minimum_count
         stop = load_stop_words(stop_list)
-        known = np.flatnonzero(frequent & np.array([word not in stop for word in words], bool))
-        if not len(known):
+        word_rows = np.flatnonzero(frequent & np.array([word not in stop for word in words], bool))
+        if not len(word_rows):
             raise ConfigError(
                 f"neural.minimum_count: no word of the collection occurs {minimum_count} times and is no stop word; "
                 "lower it"
             )
-        return cls([words[row] for row in known], known.astype(np.int64), len(words), kind)
+        return cls([words[row] for row in word_rows], word_rows.astype(np.int64), len(words), kind)
 
     @classmethod
     def read(cls, directory: str | Path, collection_words: int, kind: WordKind) -> Vocabulary:
@@ -88,8 +88,8 @@ class Vocabulary:
 
     def encode(self, text: str) -> np.ndarray:
         """Return the ids of a text's known words, in order (int64)."""
-        found = (self._ids.get(word, 0) for word in word_finder(self.kind)(text))
-        return np.array([number for number in found if number], np.int64)
+        numbers = (self._ids.get(word, 0) for word in word_finder(self.kind)(text))
+        return np.array([number for number in numbers if number], np.int64)
 
     def of_numbers(self, numbers: np.ndarray) -> np.ndarray:
         """Return the ids of the known words among those of a word store, in order (int64)."""

@@ -53,15 +53,15 @@ class WordDocuments:
                 "these word stores number the words of different collections",
                 remedy="Delete them and run the workflow again.",
             )
-        found = cls(stores, first)
-        distinct = pc.count_distinct(found.document_ids).as_py()
-        if distinct != len(found):
+        documents = cls(stores, first)
+        distinct = pc.count_distinct(documents.document_ids).as_py()
+        if distinct != len(documents):
             raise IntegrityError(
                 first,
-                f"{len(found) - distinct:,} document identifiers occur twice in {len(stores)} word stores",
+                f"{len(documents) - distinct:,} document identifiers occur twice in {len(stores)} word stores",
                 remedy="Identifiers must be unique in a collection; rename those of one corpus.",
             )
-        return found
+        return documents
 
     def __len__(self) -> int:
         return int(self._firsts[-1])
@@ -72,21 +72,21 @@ class WordDocuments:
         Raises:
             InputError: the stores lack a document.
         """
-        wanted = list(document_ids)
-        found = self.find(wanted)
-        if (found < 0).any():
-            lost = [wanted[place] for place in np.flatnonzero(found < 0)[:3]]
+        identifiers = list(document_ids)
+        rows = self.find(identifiers)
+        if (rows < 0).any():
+            lost = [identifiers[place] for place in np.flatnonzero(rows < 0)[:3]]
             raise InputError(
                 self.directory,
-                f"{int((found < 0).sum()):,} documents are not in the word stores, such as {', '.join(lost)}",
+                f"{int((rows < 0).sum()):,} documents are not in the word stores, such as {', '.join(lost)}",
                 remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
             )
-        return found
+        return rows
 
     def find(self, document_ids: Iterable[str]) -> np.ndarray:
         """Like `rows`, with -1 for documents that the stores lack."""
-        found = pc.index_in(pa.array(list(document_ids), pa.string()), value_set=self.document_ids)
-        return pc.fill_null(found, -1).to_numpy().astype(np.int64)
+        rows = pc.index_in(pa.array(list(document_ids), pa.string()), value_set=self.document_ids)
+        return pc.fill_null(rows, -1).to_numpy().astype(np.int64)
 
     def words(self, row: int) -> np.ndarray:
         """Return the numbers of a document's words, in order (a view, int32)."""

@@ -68,13 +68,13 @@ class WordPieceTokenizer:
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return, of each text, the word pieces as `encode` does and the first character of each (int32), which never
         falls: pieces that one character is split into share it. Takes about twice as long."""
-        found = []
+        pieces = []
         for encoding in self._backend.encode_batch(list(texts), add_special_tokens=False):
             offsets = encoding.offsets
             firsts = np.fromiter((start for start, _ in offsets), np.int32, len(offsets))
             # Unicode's canonical order may swap marks of one letter.
-            found.append((np.asarray(encoding.ids, dtype=np.int32), np.maximum.accumulate(firsts)))
-        return found
+            pieces.append((np.asarray(encoding.ids, dtype=np.int32), np.maximum.accumulate(firsts)))
+        return pieces
 
     def special(self) -> np.ndarray:
         """Return the ids that are no text (bool [size]): special and other added tokens, and unused entries."""
@@ -145,8 +145,8 @@ def tokenizer_backend(directory: Path) -> Tokenizer:
     from transformers import AutoTokenizer
 
     with refusing(directory, "the tokenizer cannot be loaded", remedy):
-        found = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-    backend: Tokenizer | None = getattr(found, "backend_tokenizer", None)
+        tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+    backend: Tokenizer | None = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=remedy)
     return backend

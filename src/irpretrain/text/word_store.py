@@ -122,9 +122,9 @@ def write_word_store(
     names = hashlib.sha256()
     with atomic_directory(output) as folder:
         with GrowingArray(folder / "words.npy", np.dtype(np.int32)) as words:
-            for rows, found in _batches(documents, text):
+            for rows, word_lists in _batches(documents, text):
                 try:
-                    flat = [numbers[word] for one in found for word in one]
+                    flat = [numbers[word] for text_words in word_lists for word in text_words]
                 except KeyError as error:
                     raise IntegrityError(
                         statistics,
@@ -132,7 +132,7 @@ def write_word_store(
                         remedy="Delete the statistics and run the workflow again.",
                     ) from None
                 words.add(np.array(flat, np.int32))
-                lengths.append(np.fromiter(map(len, found), np.int64, len(found)))
+                lengths.append(np.fromiter(map(len, word_lists), np.int64, len(word_lists)))
                 keys.append(rows.select(list(KEYS)))
                 names.update("".join(f"{name}\0" for name in rows.column("document_id").to_pylist()).encode())
         offsets = np.concatenate(
@@ -166,4 +166,4 @@ def _batches(documents: str | Path, text: TextConfig) -> Iterator[tuple[pa.Recor
     batches = DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
     title = f"number words {Path(documents).parent.name}"
     for rows in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
-        yield rows, [find(one) for one in texts_of(rows, text)]
+        yield rows, [find(document) for document in texts_of(rows, text)]

@@ -110,6 +110,10 @@ def make_word_vectors(
 
 
 def _corpora(words: Sequence[str | Path] | Sequence[Sequence[str | Path]]) -> list[list[WordStore]]:
-    flat = [one for one in words if isinstance(one, str | Path)]
-    lists = [flat] if flat else [list(one) for one in words if not isinstance(one, str | Path)]
+    flat = [directory for directory in words if isinstance(directory, str | Path)]
+    lists = (
+        [flat]
+        if flat
+        else [list(directories) for directories in words if not isinstance(directories, str | Path)]
+    )
     return [[WordStore.open(directory) for directory in corpus] for corpus in lists]

@@ -32,8 +32,8 @@ def read(path: Path, options: Options) -> Iterator[SpanQuestion | Malformed]:
             )
             return
         elif header:
-            for found in _questions(entry, position):
-                yield found
+            for question in _questions(entry, position):
+                yield question
                 position += 1
         header = True
 
@@ -56,8 +56,8 @@ def _question(given: dict[str, Any], context: str, position: int, line: int) -> 
     spans = list[tuple[int, int]]()
     detected = given.get("detected_answers")
     for answer in detected if isinstance(detected, list) else [None]:
-        found = answer.get("char_spans") if isinstance(answer, dict) else None
-        for span in found if isinstance(found, list) else [None]:
+        char_spans = answer.get("char_spans") if isinstance(answer, dict) else None
+        for span in char_spans if isinstance(char_spans, list) else [None]:
             half_open = _half_open(span, len(context))
             if half_open is None:
                 detail = f"{span!r} of question {name}, whose context has {len(context):,} characters"

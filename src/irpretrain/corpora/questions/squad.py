@@ -37,9 +37,9 @@ def read(path: Path, options: Options) -> Iterator[SpanQuestion | Skipped | Malf
 def _question(
     entry: Any, paragraph: Paragraph, article: str, position: int
 ) -> SpanQuestion | Skipped | Malformed:
-    given = entry if isinstance(entry, dict) else {}
-    name, text, answers = given.get("id"), given.get("question"), given.get("answers")
-    if given.get("is_impossible") is True:
+    record = entry if isinstance(entry, dict) else {}
+    name, text, answers = record.get("id"), record.get("question"), record.get("answers")
+    if record.get("is_impossible") is True:
         return Skipped(position, "unanswerable question")
     if not isinstance(name, str) or not isinstance(text, str) or not isinstance(answers, list):
         detail = f"a question of paragraph {paragraph.index} of {article} lacks an id, a question or answers"
@@ -48,11 +48,11 @@ def _question(
         return Malformed(position, "bad identifier", fault)
     if not answers:
         return Skipped(position, "no answer")
-    found = [_span(answer, paragraph.context) for answer in answers]
-    if bad := [answer for answer, span in zip(answers, found, strict=True) if span is None]:
+    parsed_spans = [_span(answer, paragraph.context) for answer in answers]
+    if bad := [answer for answer, span in zip(answers, parsed_spans, strict=True) if span is None]:
         detail = f"{bad[0]!r} of question {name}"
         return Malformed(position, "answer not in the context", detail[:200])
-    spans = tuple(span for span in found if span is not None)
+    spans = tuple(span for span in parsed_spans if span is not None)
     texts = tuple(str(answer["text"]) for answer in answers)
     return SpanQuestion(position, name, text, paragraph.context, texts, spans)
 

@@ -85,8 +85,10 @@ def _row(
         return Malformed(position, "wrong number of columns", detail, line)
     row = dict(zip(columns, cells, strict=True))
     label = row[layout.label].strip() if layout.label in row else None
-    known = label is None or (label in layout.labels if layout.labels else bool(_SCORE.fullmatch(label)))
-    if not known or (label is not None and not layout.labels and float(label) > 5):
+    label_is_valid = label is None or (
+        label in layout.labels if layout.labels else bool(_SCORE.fullmatch(label))
+    )
+    if not label_is_valid or (label is not None and not layout.labels and float(label) > 5):
         return Malformed(position, "unknown label", repr(label)[:40], line)
     texts = tuple(clean_line(row[name]) for name in layout.texts)
     return LabelledText(position, texts, label, line)

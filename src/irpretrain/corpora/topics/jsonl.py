@@ -38,12 +38,12 @@ def _query(entry: JsonLine, options: Options) -> Query | Malformed:
     record = entry.record
     id_key, text_key = pick(record, options.id_field, IDENTIFIERS), pick(record, options.text_field, TEXTS)
     if id_key is None or text_key is None:
-        wanted = (
+        missing_field = (
             (options.id_field or " or ".join(IDENTIFIERS))
             if id_key is None
             else (options.text_field or " or ".join(TEXTS))
         )
-        return Malformed(entry.position, "field missing", f"there is no field {wanted}", entry.line)
+        return Malformed(entry.position, "field missing", f"there is no field {missing_field}", entry.line)
     identifier, text = as_identifier(record[id_key]), record[text_key]
     if identifier is None or not isinstance(text, str):
         wrong = id_key if identifier is None else text_key

@@ -125,13 +125,13 @@ def _parts(text: str) -> dict[str, str]:
     """Return the text under each tag; the first of a name counts."""
     tags = list(_TAG.finditer(text))
     ends = [*(tag.start() for tag in tags[1:]), len(text)]
-    found: dict[str, str] = {}
+    text_by_tag: dict[str, str] = {}
     for tag, end in zip(tags, ends, strict=False):
         if not tag.group(1):
             label = _LABEL.match(text, tag.end(), end)
             content = text[label.end() if label else tag.end() : end]
             name = tag.group(2).lower()
-            found.setdefault(_NAMES.get(name, name), html.unescape(content).strip())
+            text_by_tag.setdefault(_NAMES.get(name, name), html.unescape(content).strip())
         elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
-            found.setdefault("title", html.unescape(bare))
-    return found
+            text_by_tag.setdefault("title", html.unescape(bare))
+    return text_by_tag
