@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from irpretrain import __version__
 from irpretrain.atomic import write_text
 
 NOT_CONTENT = ".snakemake_timestamp"
@@ -161,8 +162,6 @@ def _cpu_seconds() -> float:
 
 
 def _versions() -> dict[str, str]:
-    from irpretrain import __version__
-
     found = {"irpretrain": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:

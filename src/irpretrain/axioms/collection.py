@@ -82,7 +82,7 @@ def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConf
     Raises:
         IntegrityError: the postings are damaged, or not of the same collection and options.
     """
-    from irpretrain.rank_engine.postings import Postings
+    from irpretrain.rank_engine.postings import Postings  # numba
 
     terms = read_terms(statistics, options.stop_list, options.stemming)
     lists = Postings.open(postings)

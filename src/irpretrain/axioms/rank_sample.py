@@ -15,6 +15,7 @@ from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.errors import InputError
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
 from irpretrain.randomness import generator
+from irpretrain.rank_engine import Bm25, document_ranks
 
 STAGE = "rank-sample"
 """Name of the random stream that draws the documents: (seed, "rank-sample")."""
@@ -75,8 +76,6 @@ class RankSample:
             A rank from 1 on for each query, document after document; 0 where it is beyond the last interval's end or
             the document holds no term of the query. Documents without a word of the sampler's vocabulary have none.
         """
-        from irpretrain.rank_engine import Bm25, document_ranks  # numba
-
         queries = sampler.draw(self._words, self._offsets, self.document_ids)
         terms = self._terms.terms(sampler.rows[queries.words])
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(queries.sizes)])

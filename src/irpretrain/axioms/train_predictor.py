@@ -19,6 +19,7 @@ import numpy as np
 
 from irpretrain.axioms.auc import Auc, area, area_with_interval
 from irpretrain.axioms.predictor import chosen_columns
+from irpretrain.axioms.predictor_files import write_predictor
 from irpretrain.axioms.predictor_pairs import Candidates, Pairs, make_pairs, read_candidates
 from irpretrain.axioms.preferences import vector_numbers
 from irpretrain.axioms.trees import fit, plain_table, symmetric_table
@@ -88,8 +89,6 @@ def train_predictor(
         InputError: too few pairs are left for a test part and folds with both classes in each.
         IntegrityError: see `read_candidates`.
     """
-    from irpretrain.axioms.predictor_files import write_predictor
-
     candidates = read_candidates(judged, pseudo)
     outcomes = [_outcome(candidates, options, axioms, seed, threads, judged) for seed in options.seeds]
     versions = {"python": platform.python_version(), "numpy": np.__version__, "xgboost": _xgboost_version()}

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from irpretrain.atomic import write_text
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.contracts import QUERIES
+from irpretrain.corpora.letor import read_folds as read_letor_folds
 from irpretrain.corpora.query_texts import compared_text
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import numbered_lines
@@ -209,8 +210,6 @@ def read_given_folds(path: str | Path) -> dict[str, int]:
         InputError: with file and, for text, line.
     """
     if Path(path).is_dir():
-        from irpretrain.corpora.letor import read_folds as read_letor_folds
-
         return read_letor_folds(Path(path))
     if Path(path).suffix.lower() != ".json":
         return _read_text(path)

@@ -64,8 +64,8 @@ def score_sequences(
     """
     import torch
 
-    from irpretrain.training.compute import autocast, reproducible
-    from irpretrain.training.fast_paths import packs, use_fast_paths
+    from irpretrain.training.compute import autocast, reproducible  # torch
+    from irpretrain.training.fast_paths import packs, use_fast_paths  # torch
 
     training, place = model.training, model.device
     with reproducible(options.compute) as device:

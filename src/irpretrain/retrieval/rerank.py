@@ -102,7 +102,7 @@ def _depends(
     options: RerankingConfig,
 ) -> dict[str, Any]:
     """Return everything that the scores depend on."""
-    from irpretrain.training.compute import choose_device, versions
+    from irpretrain.training.compute import choose_device, versions  # torch
 
     return {
         "stage": "rerank",
@@ -144,7 +144,7 @@ def _with_our_tokenizer(
     options: RerankingConfig,
     kept: PartialScores | None,
 ) -> Run:
-    from irpretrain.models.cross_encoder import CrossEncoder
+    from irpretrain.models.cross_encoder import CrossEncoder  # torch
 
     network = CrossEncoder.load(model)
     network.check_length(options.max_length, "reranking.max_length")
@@ -161,8 +161,8 @@ def _with_its_tokenizer(
     options: RerankingConfig,
     kept: PartialScores | None,
 ) -> Run:
-    from irpretrain.models.reranker import load_reranker
-    from irpretrain.retrieval.foreign_pieces import tokenise
+    from irpretrain.models.reranker import load_reranker  # torch
+    from irpretrain.retrieval.foreign_pieces import tokenise  # torch
 
     network = load_reranker(model)
     network.check_length(options.max_length, "reranking.max_length")

@@ -45,7 +45,7 @@ def write_anchor_texts(
     """
     import tempfile
 
-    from irpretrain.wikipedia.graph_database import database
+    from irpretrain.wikipedia.graph_database import database  # duckdb
 
     opened = Graph.open(graph)
     Path(output).parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -14,12 +14,10 @@ from irpretrain.atomic import atomic_file
 from irpretrain.config.graph import GraphConfig
 from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
 from irpretrain.progress import progress
+from irpretrain.wikipedia.mentions import TitleFinder
 from irpretrain.wikipedia.segments import segments
 from irpretrain.wikipedia.titles import normal_title
 from irpretrain.wikipedia.tree import SEE_ALSO, read_sections, within
-
-if TYPE_CHECKING:
-    from irpretrain.wikipedia.mentions import TitleFinder
 
 DOCUMENTS_PER_BATCH = 1024
 
@@ -162,8 +160,6 @@ def _overlaps(anchors: Sequence[tuple[int, int]], start: int, end: int) -> bool:
 def _finder(titles_of: Sequence[str | Path], options: GraphConfig) -> TitleFinder | None:
     if options.mentions == "none":
         return None
-    from irpretrain.wikipedia.mentions import TitleFinder
-
     return TitleFinder(_titles(titles_of), options.mention_characters, options.mention_lower)
 
 

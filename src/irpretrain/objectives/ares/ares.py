@@ -114,7 +114,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
         IntegrityError: the values or the predictor cannot be used.
     """
     from irpretrain.axioms.pair_choice import choose_pairs  # numba
-    from irpretrain.axioms.value_batches import whole_documents
+    from irpretrain.axioms.value_batches import whole_documents  # numba
 
     rule, report = _rule(options, shard), _Report()
     title = f"choose pairs {Path(shard.documents).stem}"
@@ -129,7 +129,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
 
 def _rule(options: Options, shard: Shard) -> Rule:
     from irpretrain.axioms.pair_choice import PREDICTOR, STRICT, Rule  # numba
-    from irpretrain.axioms.predictor import load_predictor
+    from irpretrain.axioms.predictor import load_predictor  # numba
 
     if options.agreement == "predictor" and not shard.predictor:
         raise ConfigError("an objective of type ares with agreement predictor needs a trained predictor")
