@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
 
 from irpretrain.catalogue.entry import Entry
-from irpretrain.catalogue.states import FileState, fingerprint, missing_of, status_of
+from irpretrain.catalogue.states import FileState, fingerprint, status_of
 from irpretrain.catalogue.table import datasets_text, list_datasets
 from irpretrain.catalogue.verify import read_report, require, verify
 from irpretrain.errors import IntegrityError
@@ -131,12 +131,6 @@ def test_a_changed_file_has_another_fingerprint(data):
     after = fingerprint(data / TOPICS), fingerprint(data / "small")
     assert before[0] != after[0]
     assert before[1] != after[1]
-
-
-def test_what_an_entry_needs_is_missing_too(tmp_path, data):
-    catalogue = {"small": SMALL, "other": Entry(**entry(needs=["small"], files={"x": {"holds": "x"}}))}
-    assert missing_of(["other"], catalogue, data) == {"other": ["x"]}
-    assert missing_of(["other"], catalogue, tmp_path) == {"other": ["x"], "small": [DOCS, TOPICS, JUDGED]}
 
 
 def test_the_table(data, monkeypatch):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from irpretrain.catalogue.entry import Entry
-from irpretrain.catalogue.read import Catalogue
 
 FileStatus = Literal["verified", "present", "missing", "broken"]
 Status = Literal["verified", "present", "incomplete", "missing", "broken"]
@@ -31,23 +30,6 @@ class FileState:
 def missing_files(entry: Entry, data: str | Path) -> list[str]:
     """Return the files without which the data set is not whole and that are not there, optional ones left out."""
     return [path for path in entry.required() if not (Path(data) / path).exists()]
-
-
-def present_files(entry: Entry, data: str | Path) -> list[str]:
-    """Return the files that are there, by their paths in the data folder."""
-    return [path for path in entry.files if (Path(data) / path).exists()]
-
-
-def missing_of(names: Iterable[str], catalogue: Catalogue, data: str | Path) -> dict[str, list[str]]:
-    """Return what is missing of entries and of those that they need, by entry; whole ones are left out."""
-    found: dict[str, list[str]] = {}
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop(0)
-        if name not in found and name in catalogue:
-            found[name] = missing_files(catalogue[name], data)
-            waiting += catalogue[name].needs
-    return {name: missing for name, missing in found.items() if missing}
 
 
 def fingerprint(path: str | Path) -> str:

@@ -19,8 +19,6 @@ from irpretrain.corpora.files import DAMAGE, one_file, open_bytes
 from irpretrain.errors import InputError
 
 UNKNOWN = 255
-MOST_PAGES = 100_000
-"""More than a file of ClueWeb09 has: its pages are numbered with five digits."""
 _PREFIX, _FILE, _NUMBER = "clueweb09-", slice(10, 19), slice(20, 25)
 _PATTERN = r"^clueweb09-[a-z]{2}[a-z0-9]{4}-[0-9]{2}-[0-9]{5}$"
 

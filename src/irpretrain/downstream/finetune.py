@@ -36,7 +36,7 @@ from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.kept_batches import KeptBatches
 from irpretrain.training.loop import run_steps
 from irpretrain.training.metrics import MetricsLog
-from irpretrain.training.steps import Setting, StepTask
+from irpretrain.training.steps import Setting
 from irpretrain.training.trainer import Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {
@@ -46,14 +46,6 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "compute": COMPUTE_WITHOUT_EFFECT,
 }
 """Options that change no prediction of one learning rate, so a run may be resumed with others."""
-
-
-class TrainingTask(StepTask, Protocol):
-    """What trains the model, and in how many steps an epoch."""
-
-    @property
-    def order(self) -> Any:
-        """Its `irpretrain.downstream.order.EpochOrder`."""
 
 
 class Work(Protocol):

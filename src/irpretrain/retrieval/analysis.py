@@ -20,9 +20,6 @@ TEXTS_AT_ONCE = 512
 MARK = "qzxsepxzq7"
 """Stands between texts that are analysed in one call: a word that the analyser returns as it is."""
 
-LONGEST_TOKEN = 255
-"""Characters after which Lucene's tokeniser cuts a word."""
-
 
 class Analyser:
     """Lucene's English analyser with the stemmer and the stop words of the configuration.
