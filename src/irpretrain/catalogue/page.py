@@ -16,7 +16,8 @@ from irpretrain.generated_pages import write_or_check
 
 HEADER = """# Data sets
 
-Generated from `resources/datasets` by `make docs`; do not edit. Each file there describes one data set.
+Generated from `resources/datasets` by `make docs`; do not edit. Each file there describes one data set, with the
+source of its counts.
 [A new data set](tutorials/new-dataset.md) is one more file.
 
 The project contains none of these data sets and downloads nothing. Put the files under `data/` (`data_folder` of the
@@ -108,8 +109,6 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "Needs", ", ".join(f"[{other}](#{other})" for other in entry.needs)
     if entry.fields:
         yield "Fields", entry.fields
-    if entry.counts:
-        yield "Counts", entry.counts
     if entry.papers:
         yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
     sections = {

@@ -14,7 +14,7 @@ BaselinePiece = Literal["pad", "mask"]
 class AttributionConfig(Section):
     """A page of `snakemake attributions` (docs/methods/attributions.md)."""
 
-    dataset: str = Field(description="Key of `datasets`; its corpus holds the document.")
+    dataset: str = Field(description="Key of `datasets`.")
     candidates: Literal["bm25", "ql"] = Field(
         "bm25", description="First-stage run that the models re-rank; it gives the document's ranks."
     )
@@ -26,7 +26,7 @@ class AttributionConfig(Section):
     text: str | None = Field(
         None,
         min_length=1,
-        description="A query text of your own instead of one of the data set; needs `document`.",
+        description="Your own query text; needs `document`.",
     )
     document: str | None = Field(
         None,

@@ -35,7 +35,7 @@ class CalibrationConfig(Section):
     documents: int = Field(
         1000,
         ge=1,
-        description="Documents drawn at random by the seed. A larger sample contains a smaller one.",
+        description="Documents drawn at random by the seed.",
         json_schema_extra={"unit": "documents"},
     )
     per_document: int = Field(
@@ -86,15 +86,13 @@ class PseudoQueriesConfig(Section):
     )
     support: Literal["document", "collection"] = Field(
         "collection",
-        description="Words that can be drawn: those of the document, or the whole vocabulary (equation 6), "
-        "which needs a temperature that fits the collection (docs/methods/ares.md).",
+        description="Words that can be drawn: those of the document, or the whole vocabulary (equation 6).",
     )
     temperature: Temperature = Field(
         "calibrated",
-        description="Divides γ before the softmax of equation 6. Smaller values prefer words with a large "
-        "divergence; with support collection, 1 draws almost uniformly. calibrated: each "
-        "collection gets the temperature at which pseudo-queries rank their documents most like "
-        "the paper's (`calibration`).",
+        description="Divides γ before the softmax of equation 6; smaller values prefer words with a large "
+        "divergence. calibrated: each collection gets the temperature at which pseudo-queries "
+        "rank their documents most like the paper's (`calibration`).",
     )
     calibration: CalibrationConfig = Field(
         default_factory=CalibrationConfig, description="How the temperature `calibrated` is found."
@@ -106,12 +104,12 @@ class PseudoQueriesConfig(Section):
         json_schema_extra={"unit": "words"},
     )
     stop_list: StopList = Field(
-        "inquery", description="Words that are never drawn and do not count in document length."
+        "inquery", description="Words never drawn and not counted in document length."
     )
     minimum_count: int = Field(
         1,
         ge=1,
-        description="The vocabulary drops words with fewer occurrences in the collection.",
+        description="Minimum occurrences of a word in the collection.",
         json_schema_extra={"unit": "words"},
     )
 
@@ -133,8 +131,8 @@ class WordVectorsConfig(Section):
 
     files: dict[str, str] = Field(
         default_factory=dict,
-        description="Collection → file of word vectors (word2vec text or binary, or GloVe). For other "
-        "collections gensim trains word2vec (skip-gram, negative sampling; Mikolov et al., 2013).",
+        description="Collection → file of word vectors (word2vec, GloVe). Others are trained by gensim "
+        "(skip-gram, negative sampling; Mikolov et al., 2013).",
     )
     dimensions: int = Field(100, ge=2, description="Size of a trained vector.")
     window: int = Field(
@@ -235,10 +233,9 @@ class PredictorConfig(Section):
     )
     judged_terms: Literal["all", "held"] = Field(
         "all",
-        description="Terms of a positive query: all, or those that its document holds. With support document, "
-        "pseudo-queries lack no term, so use held: otherwise a missing term marks the positive. "
-        "With support collection, held is refused: most pseudo-queries lack a term, so it would "
-        "mark the positive.",
+        description="Terms of a positive query: all, or those its document holds. Use held with support "
+        "document, whose pseudo-queries lack no term: otherwise a missing term marks the "
+        "positive. With support collection held is refused.",
     )
     setting: Literal["I", "II", "III", "IV"] = Field(
         "I",
@@ -252,8 +249,7 @@ class PredictorConfig(Section):
     setting_iv_judged: Literal["all", "limited"] = Field(
         "all",
         description="Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`. With "
-        "all, the predictor may learn to prefer the worse RANK, because only negatives are sure "
-        "to have a good one.",
+        "all, the predictor may learn to prefer the worse RANK.",
     )
     axioms: list[Axiom] = Field(
         list(AXIOMS), min_length=1, description="Features; take a subset for an ablation."
@@ -274,7 +270,7 @@ class PredictorConfig(Section):
     most_pairs: int | None = Field(
         None,
         ge=10,
-        description="Number of pairs, drawn at random by the seed; null: all.",
+        description="Number of pairs (random); null: all.",
         json_schema_extra={"unit": "pairs"},
     )
     bootstrap: int = Field(1000, ge=100, description="Resamples of test documents for the AUC's interval.")

@@ -35,26 +35,26 @@ class ComputeConfig(Section):
     gpus: int = Field(
         0,
         ge=0,
-        description="GPUs that a job requests from Snakemake (resource `gpu`): 0 or 1. With 1, a job without "
-        "a GPU stops unless `device` is cpu.",
+        description="GPUs that a job requests from Snakemake (resource `gpu`): 0 or 1. Without a GPU it stops "
+        "unless `device` is cpu.",
     )
     packing: Packing = Field(
         "auto",
         description="Lay sequences end to end, so no padding is computed (BERT only). auto: on a CPU, and on "
         "a GPU with torch's attention of variable length (bf16 or fp16, Ampere or newer, no "
-        "attention dropout in training). on: always; slow on a GPU without that kernel. off: pad. "
-        "Results differ by rounding and, with dropout, by other draws.",
+        "attention dropout in training). on: always. off: pad. Results differ by rounding and "
+        "dropout draws.",
     )
     compile: bool = Field(
         False,
         description="Compile BERT's layers except attention with torch.compile; needs a C++ compiler, and "
-        "Triton on a GPU. Results differ by rounding and, with dropout, by other draws.",
+        "Triton on a GPU. Results differ by rounding and dropout draws.",
     )
     checkpoint_minutes: float = Field(
         10,
         ge=0,
-        description="Maximum time between two checkpoints. The first comes after five seconds, each next one "
-        "after twice the time. 0: after every step or batch. Does not change results.",
+        description="Maximum time between two checkpoints; the first comes after five seconds, each next one "
+        "after twice the time. 0: after every step or batch.",
         json_schema_extra={"unit": "minutes"},
     )
 
@@ -75,15 +75,14 @@ class TrainingComputeConfig(ComputeConfig):
     micro_batch_tokens: int | None = Field(
         None,
         ge=1,
-        description="Split a step into micro-batches of at most this many word pieces (special tokens "
-        "included, padding not), in the order of ranking groups or sequences; a larger group is "
-        "one micro-batch. Replaces `accumulation`, which must then be 1.",
+        description="Split a step into micro-batches of at most this many word pieces (padding excluded), in "
+        "order; a larger group is one micro-batch. Replaces `accumulation`, which must be 1.",
         json_schema_extra={"unit": "word pieces"},
     )
     prefetch: Prefetch = Field(
         "auto",
-        description="Read the next three steps' batches in a separate thread. auto: only with a GPU, because "
-        "on a CPU it takes core time beside `threads`. Does not change results.",
+        description="Read the next three steps' batches in a separate thread. auto: only with a GPU. Does not "
+        "change results.",
     )
 
     def reads_ahead(self, device: str) -> bool:
@@ -106,9 +105,9 @@ class SharedComputeConfig(TrainingComputeConfig):
     gpus: int = Field(
         0,
         ge=0,
-        description="GPUs that a job requests from Snakemake (resource `gpu`). With any, a job without a GPU "
-        "stops unless `device` is cpu. Several: one process each, which share the micro-batches "
-        "of every step ([how](cluster.md#several-gpus-for-one-training)).",
+        description="GPUs that a job requests from Snakemake (resource `gpu`); without a GPU it stops unless "
+        "`device` is cpu. Several: one process each "
+        "([how](cluster.md#several-gpus-for-one-training)).",
     )
     processes: int = Field(
         1,

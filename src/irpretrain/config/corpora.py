@@ -44,8 +44,7 @@ class CorpusConfig(SourceConfig):
     kind: ClassVar[Kind] = "documents"
 
     format: str = Field(
-        description="Reader: wikipedia-dump, squad, jsonl, tsv, parquet, or another format in "
-        "irpretrain.corpora.registry."
+        description="Reader: wikipedia-dump, squad, jsonl, tsv, parquet, or another one in docs/corpora.md."
     )
     path: str = Field(
         min_length=1,
@@ -55,8 +54,8 @@ class CorpusConfig(SourceConfig):
     files: list[str] | None = Field(
         None,
         min_length=1,
-        description="Patterns of the files to read in a folder, such as FT/*/FT*. * matches anything except "
-        "/, **/ any folders; letter case is ignored. null: files with the format's endings.",
+        description="Patterns of files in a folder, such as FT/*/FT*: * matches anything except /, **/ any "
+        "folders; case is ignored. null: the format's endings.",
     )
     shards: int = Field(
         1, ge=1, description="Pieces that are processed independently. Results do not depend on it."
@@ -65,8 +64,7 @@ class CorpusConfig(SourceConfig):
         None,
         ge=1,
         description="Cut documents into passages of this many words (a rest under half joins the last "
-        "passage); ids become <id>#<n>. For pre-training with short inputs: the encoder sees only "
-        "the start of a long document.",
+        "passage); ids become <id>#<n>. For encoders with short inputs.",
         json_schema_extra={"unit": "words"},
     )
     malformed: MalformedConfig = Field(
@@ -78,13 +76,12 @@ class CorpusConfig(SourceConfig):
     )
     about: About | None = Field(
         None,
-        description="Approximate number of records, for the cost estimate of a dry run. No result depends on "
-        "it. null: `expected`.",
+        description="Approximate number of records for the cost estimate of a dry run. null: `expected`.",
         json_schema_extra={"unit": "records"},
     )
     expected: Expected | None = Field(
         None,
-        description="Exact number of records, skipped ones included. Another number is an error.",
+        description="Exact number of records, skipped ones included. Another number is refused.",
         json_schema_extra={"unit": "records"},
     )
     entry: str | None = Field(None, description=ENTRY)
@@ -110,13 +107,13 @@ class FileConfig(SourceConfig):
     )
     about: About | None = Field(
         None,
-        description="Approximate number of queries kept or relevant judgements, for the cost estimate of a "
-        "dry run. No result depends on it.",
+        description="Approximate number of queries kept or relevant judgements for the cost estimate of a dry "
+        "run.",
         json_schema_extra={"unit": "records"},
     )
     expected: Expected | None = Field(
         None,
-        description="Exact number of records, duplicates included. Another number is an error.",
+        description="Exact number of records, duplicates included. Another number is refused.",
         json_schema_extra={"unit": "records"},
     )
 
@@ -164,20 +161,19 @@ class DatasetConfig(Section):
     sample_queries: int | None = Field(
         None,
         ge=1,
-        description="Number of queries, drawn at random by the seed; null: all.",
+        description="Number of queries (random); null: all.",
         json_schema_extra={"unit": "queries"},
     )
     folds: int | str | list[list[str | int]] = Field(
         5,
-        description="Cross-validation folds: their number (train/validation/test: 3/1/1 for 5 folds, 4/0/1 "
-        "where nothing is chosen), lists of queries, a JSON or TSV file with each query's fold, "
-        "or a folder with LETOR's Fold1, Fold2 and so on.",
+        description="Cross-validation folds: their number, lists of queries, a JSON or TSV file with each "
+        "query's fold, or a folder with LETOR's Fold1, Fold2 and so on.",
     )
     train_on: str | None = Field(
         None,
-        description="Key of the data set whose queries fine-tune models for this one. Its first fold "
-        "validates (where something is chosen), the others train; all queries here are tested. "
-        "null: cross-validation in this data set's folds.",
+        description="Key of the data set whose queries fine-tune models for this one: its first fold "
+        "validates, the others train; all queries here are tested. null: cross-validation in this "
+        "data set's folds.",
     )
     measures: list[str] = Field(
         ["nDCG@20", "P@20", "AP", "RR@10"], min_length=1, description="Measures, in ir_measures' notation."

@@ -72,16 +72,15 @@ class DownstreamTaskConfig(Section):
     sentences: SentenceFilesConfig | None = Field(None, description="Files of a task of GLUE.")
     choose_on: Literal["development", "training"] | None = Field(
         None,
-        description="Data that chooses epoch and learning rate. development: half of the development set; the "
+        description="Data that chooses epoch and learning rate. development: half of the development set, the "
         "other half is the test (PHP's question answering). training: the share `held_out` of the "
-        "training set; the development set is the test. null: development for questions, training "
-        "for sentences.",
+        "training set. null: development for questions, training for sentences.",
     )
     held_out: float = Field(0.1, gt=0, lt=1, description="Share of the training set that chooses.")
     sample_training: int | None = Field(
         None,
         ge=2,
-        description="Number of training examples, drawn at random by the seed; null: all.",
+        description="Number of training examples (random); null: all.",
         json_schema_extra={"unit": "examples"},
     )
     sample_development: int | None = Field(
@@ -92,8 +91,7 @@ class DownstreamTaskConfig(Section):
     )
     training: dict[str, Any] = Field(
         default_factory=dict,
-        description="Changes to `question_answering` or `sentence_tasks` for this task (nested keys are "
-        "merged).",
+        description="Changes to `question_answering` or `sentence_tasks` for this task.",
     )
     entry: str | None = Field(None, description=ENTRY)
 
@@ -149,7 +147,7 @@ class DownstreamTrainingConfig(Section):
     log_every: int = Field(
         50,
         ge=1,
-        description="Steps between status lines; slow steps: every ten seconds.",
+        description="Steps between status lines (at least every ten seconds).",
         json_schema_extra={"unit": "steps"},
     )
     keep_models: bool = Field(False, description="Keep the fine-tuned models beside their predictions.")
@@ -233,8 +231,8 @@ class DownstreamConfig(Section):
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = Field(
         None,
-        description="Papers whose tables and figures show it; null: all. It runs only if one of them is in "
-        "`report.papers`.",
+        description="Papers whose tables and figures show it; null: all. It runs if `report.papers` lists "
+        "one.",
     )
     tasks: list[str] = Field(min_length=1, description="Keys of `downstream_tasks`.")
     models: list[str] = Field(min_length=1, description="Keys of `models`.")

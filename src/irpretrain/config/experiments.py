@@ -46,7 +46,7 @@ class ModelConfig(Section):
     )
     training: dict[str, Any] = Field(
         default_factory=dict,
-        description="Changes to `pretraining` for this model (nested keys are merged).",
+        description="Changes to `pretraining` for this model.",
     )
     select_on: SelectionConfig | None = Field(
         None,
@@ -56,8 +56,8 @@ class ModelConfig(Section):
         None,
         min_length=1,
         description="A ready re-ranker: Hugging Face directory of a cross-encoder with one label, or two "
-        "(score: logit of label 1 minus logit of label 0), or embedded:<asset>. It keeps its "
-        "tokenizer and is tested zero-shot only. Other keys allowed: `label`, `passages`.",
+        "(score: logit 1 minus logit 0), or embedded:<asset>. Zero-shot only. Other keys allowed: "
+        "`label`, `passages`.",
     )
     neural: NeuralConfig | None = Field(
         None,
@@ -71,7 +71,7 @@ class ModelConfig(Section):
     )
     finetuning: dict[str, Any] = Field(
         default_factory=dict,
-        description="Changes to `finetuning` for this model (nested keys are merged).",
+        description="Changes to `finetuning` for this model.",
     )
 
 
@@ -87,8 +87,8 @@ class ExperimentConfig(Section):
 
     papers: Annotated[list[Paper], Field(min_length=1)] | None = Field(
         None,
-        description="Papers whose tables and figures show it; null: all. It runs only if one of them is in "
-        "`report.papers`.",
+        description="Papers whose tables and figures show it; null: all. It runs if `report.papers` lists "
+        "one.",
     )
 
     dataset: str = Field(description="Key of `datasets`.")
@@ -109,8 +109,8 @@ class ExperimentConfig(Section):
     )
     depths: list[Annotated[int, Field(ge=1)]] = Field(
         default_factory=list,
-        description="Cut the candidates and every re-ranked run at these depths and measure recall (DeepCT, "
-        "Table 4). The experiment then appears only in tables of depths.",
+        description="Cut candidates and re-ranked runs at these depths and measure recall (DeepCT, Table 4); "
+        "shown only in tables of depths.",
         json_schema_extra={"unit": "documents"},
     )
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
@@ -149,7 +149,7 @@ class EvaluationConfig(Section):
     intervals: Literal["seeds", "queries and seeds"] = Field(
         "seeds",
         description="Intervals over several seeds. seeds: Student's t over the seeds' means. queries and "
-        "seeds: a bootstrap over both. With one seed: a bootstrap over queries.",
+        "seeds: a bootstrap over both.",
     )
 
 

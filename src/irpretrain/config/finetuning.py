@@ -26,8 +26,8 @@ class FinetuningConfig(SequenceConfig):
 
     recipe: Annotated[str, AfterValidator(_known_recipe)] = Field(
         "none",
-        description="none, or one of the [recipes](#recipes): sets `finetuning` and `reranking` as in a paper. A key "
-        "in your file wins; null takes back a recipe of an earlier file.",
+        description="Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)); null takes back a "
+        "recipe of an earlier file.",
     )
     loss: Loss = Field("hinge", description="As `pretraining.loss`.")
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")

@@ -20,8 +20,7 @@ class MalformedConfig(Section):
         ge=0,
         le=1,
         description="Share of records that may be malformed: they are skipped and counted; more stop the run. "
-        "Below 1, a fault that loses an unknown number of records (a truncated archive) also "
-        "stops it.",
+        "Below 1, an archive that lost an unknown number also stops it.",
     )
 
     @model_validator(mode="before")

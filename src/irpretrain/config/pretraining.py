@@ -80,14 +80,13 @@ class PretrainingConfig(SequenceConfig):
     margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
     head: Literal["mlp", "pooled"] = Field(
         description="Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer. pooled: the "
-        "encoder's pooler, dropout, and a fresh linear layer. Both have BERT's "
-        "sequence-classification shape."
+        "encoder's pooler, dropout, and a fresh linear layer."
     )
     mlm_head_steps: int = Field(
         0,
         ge=0,
-        description="First steps in which the MLM loss trains only the MLM head. For encoders without one: "
-        "the gradients of a fresh head swamp the ranking loss.",
+        description="First steps in which the MLM loss trains only the MLM head, for encoders without one: a "
+        "fresh head's gradients swamp the ranking loss.",
         json_schema_extra={"unit": "steps"},
     )
     dropout: float | None = Field(
@@ -97,8 +96,8 @@ class PretrainingConfig(SequenceConfig):
         None,
         ge=0,
         lt=1,
-        description="Dropout of attention weights, saved with the model and so used in fine-tuning too; null: "
-        "as `dropout`. A GPU trains without padding only with 0 (`compute.packing`).",
+        description="Dropout of attention weights, in fine-tuning too; null: as `dropout`. A GPU trains "
+        "without padding only with 0.",
     )
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
     masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
@@ -113,7 +112,7 @@ class PretrainingConfig(SequenceConfig):
     log_every: int = Field(
         10,
         ge=1,
-        description="Steps between status lines; slow steps: every ten seconds.",
+        description="Steps between status lines (at least every ten seconds).",
         json_schema_extra={"unit": "steps"},
     )
 

@@ -75,7 +75,7 @@ class PairAttributionsConfig(Section):
 class QueryPageConfig(Section):
     """A page of `snakemake query_pages` (docs/methods/query-pages.md)."""
 
-    dataset: str = Field(description="Key of `datasets`; its corpus holds the documents.")
+    dataset: str = Field(description="Key of `datasets`.")
     candidates: str = Field(
         "bm25", description="First stage to re-rank: bm25, ql, or a key of `first_stages`."
     )

@@ -214,7 +214,13 @@ def _type(annotation: Any) -> str:
     if origin in (dict, list, tuple):
         inner = _type(arguments[-1]) if arguments else "any"
         kind = "map" if origin is dict else "list"
-        return kind if inner in ("any", "section") else f"{kind} of {inner}"
+        if inner in ("any", "section"):
+            return kind
+        return (
+            f"{inner}s"
+            if origin is not dict and inner in ("text", "integer", "number")
+            else f"{kind} of {inner}"
+        )
     if origin is Annotated:
         return _type(arguments[0])
     if arguments and origin is not None and not isinstance(annotation, type):

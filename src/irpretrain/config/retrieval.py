@@ -141,9 +141,7 @@ class RunConfig(FileConfig):
 
     kind: ClassVar[Kind] = "runs"
 
-    format: str = Field(
-        "trec", description="trec, tsv, or another format of runs in irpretrain.corpora.registry."
-    )
+    format: str = Field("trec", description="trec, tsv, or another one in docs/corpora.md.")
     order_by: Literal["score", "rank"] = Field(
         "score",
         description="score: order by score; ranks that contradict it are an error. rank: order by rank and "
@@ -175,8 +173,8 @@ class FirstStageConfig(Section):
     model: StageModel = Field(
         "bm25",
         description="By Lucene: bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing "
-        "(ql-jm). indri: query likelihood as Indri computes it, over positions, with the analysis "
-        "of `retrieval.indri`.",
+        "(ql-jm). indri: Indri's query likelihood over positions, with the analysis of "
+        "`retrieval.indri`.",
     )
     query_weights: str | None = Field(
         None,
@@ -208,7 +206,7 @@ class FirstStageConfig(Section):
     training_candidates: str | None = Field(
         None,
         description="For runs of others: first stage whose candidates fine-tune models if the training data "
-        "set has no run (bm25, ql, or a key of `first_stages`). null: it must have one.",
+        "set has no run. null: it must have one.",
     )
 
 
@@ -236,7 +234,7 @@ class ExpansionConfig(Section):
         min_length=1,
         description="Text to add by document: tab-separated lines `document_id, text`; JSON lines with "
         "`document_id` (or `id`) and `queries` (a list) or `text`; or a Parquet table of "
-        "expansions (see contracts). A document may have several lines. Lines may be gzipped.",
+        "expansions. May be gzipped.",
     )
     times: int = Field(
         1, ge=1, description="How often the added text counts; the document's text counts once."
@@ -391,6 +389,6 @@ class RerankingConfig(SequenceConfig):
     passages: PassagesConfig | None = Field(
         None,
         description="Cut documents into passages, in fine-tuning too. null: a document is one sequence, cut "
-        "at its end. Models may have their own `passages`.",
+        "at its end.",
     )
     compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")

@@ -157,8 +157,7 @@ class Config(Section):
     )
     query_pages: dict[str, QueryPageConfig] = Field(
         default_factory=dict,
-        description="Pages of the target `query_pages` by name: two rankings of single queries side by side. "
-        "A page whose runs the experiments make is part of every run.",
+        description="Pages of the target `query_pages` by name: two rankings of single queries side by side.",
     )
     report: ReportConfig = Field(default_factory=ReportConfig, description="Tables, figures and the report.")
 

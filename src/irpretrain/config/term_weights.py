@@ -53,7 +53,7 @@ class WindowsConfig(Section):
     merge: Merge = Field(
         "farthest-from-edge",
         description="Weight of a word in several windows: from the window in which it is farthest from an "
-        "edge (the text's own ends do not count), the largest, or the mean.",
+        "edge, the largest, or the mean.",
     )
 
 
@@ -92,7 +92,7 @@ class TermTrainingConfig(Section):
     log_every: int = Field(
         10,
         ge=1,
-        description="Steps between status lines; slow steps: every ten seconds.",
+        description="Steps between status lines (at least every ten seconds).",
         json_schema_extra={"unit": "steps"},
     )
 
@@ -117,9 +117,8 @@ class TermInferenceConfig(Section):
     batch_tokens: int = Field(
         2048,
         ge=64,
-        description="Word pieces per batch, padding included where it is computed (always on a CPU with "
-        "`packing: auto`, where the last batch of each length is filled with empty rows). A GPU "
-        "needs a much larger value.",
+        description="Word pieces per batch, padding included where it is computed. A GPU needs a much larger "
+        "value.",
         json_schema_extra={"unit": "word pieces"},
     )
     block: int = Field(
@@ -147,15 +146,14 @@ class TermWeightsConfig(Section):
     )
     dataset: str | None = Field(
         None,
-        description="Key of the data set whose queries, judgements and corpus give the targets. Its own "
-        "queries get weights from models of other folds; other data sets from a model of all its "
-        "queries.",
+        description="Key of the data set that gives the targets. Its own queries get weights from models of "
+        "other folds.",
     )
     collection: str | None = Field(None, description="Key of the collection of the word vectors.")
     encoder: EncoderConfig | None = Field(
         None,
         description="Any Hugging Face encoder with a token classifier and a fast tokenizer; null: section "
-        "`encoder`. No maintained library has DeepCT_E's ELMo: use another encoder.",
+        "`encoder`.",
     )
     labels: TermLabelsConfig = Field(default_factory=TermLabelsConfig, description="Targets.")
     max_length: int = Field(

@@ -28,7 +28,7 @@ class WeightCaseConfig(Section):
     text: str | None = Field(
         None,
         min_length=1,
-        description="A query text of your own instead of one of the data set; needs `documents`.",
+        description="Your own query text; needs `documents`.",
     )
     documents: list[DocumentId] = Field(
         default_factory=list,
@@ -48,13 +48,13 @@ class WeightCaseConfig(Section):
 class TermWeightPageConfig(Section):
     """A page of `snakemake term_weight_pages` (docs/methods/term-weight-pages.md)."""
 
-    dataset: str = Field(description="Key of `datasets`; its corpus holds the documents.")
+    dataset: str = Field(description="Key of `datasets`.")
     weightings: list[str] = Field(min_length=1, description=f"{WEIGHTINGS}, in the order of the page.")
     first_stages: list[str] = Field(
         ["bm25"],
         min_length=1,
-        description="bm25, ql or keys of `first_stages`: their runs give the documents' ranks. The first one "
-        "also chooses documents if none is listed.",
+        description="bm25, ql or keys of `first_stages`, whose runs give ranks. The first one also chooses "
+        "documents.",
     )
     cases: list[WeightCaseConfig] = Field(
         default_factory=list,

@@ -30,8 +30,7 @@ class ArticleOptions(Section):
 
     articles: tuple[int, int] | None = Field(
         None,
-        description="Read the articles from the first number up to, not including, the second, counted from "
-        "0; null: all. To train on some articles and tune on others.",
+        description="Read articles from the first number up to, not including, the second, from 0; null: all.",
         json_schema_extra={"unit": "articles"},
     )
 

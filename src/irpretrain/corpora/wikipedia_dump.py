@@ -52,9 +52,8 @@ class Options(Section):
     wiki: str | None = Field(
         None,
         pattern="[a-z0-9_]+",
-        description="Database name of the wiki, such as enwiki, for a dump that does not name it. A dump that "
-        "names another one is an error. null: from the dump, else its address, its file name, or "
-        "its language.",
+        description="Database name of the wiki, such as enwiki, if the dump does not name it. null: from the "
+        "dump, its address, file name, or language.",
     )
     id_prefix: str | None = Field(
         None,
@@ -69,20 +68,18 @@ class Options(Section):
     page_seconds: float = Field(
         60.0,
         gt=0,
-        description="Limit of processor time for parsing a page; a page over the limit is skipped, counted "
-        "and named.",
+        description="Limit of processor time per page; a page above it is skipped, counted and named.",
         json_schema_extra={"unit": "s"},
     )
     page_memory_mb: int = Field(
         1000,
         ge=16,
-        description="Limit of memory for parsing a page; a page over the limit is skipped, counted and named.",
+        description="Limit of memory per page, likewise.",
         json_schema_extra={"unit": "MB"},
     )
     leave_out: list[str] = Field(
         default_factory=list,
-        description="Pages to skip and count, as <file name>:<record>. For a page that occurs twice in a "
-        "dump: the check of the collection names both places.",
+        description="Pages to skip and count, as <file name>:<record>, such as a page that occurs twice.",
     )
     keep: list[Part] = Field(
         default_factory=list,

@@ -57,7 +57,7 @@ class AnchorOptions(Section):
     groups_per_document: int | None = Field(
         4,
         ge=1,
-        description="Maximum groups per article, drawn at random; null: all.",
+        description="Maximum groups per article; null: all.",
         json_schema_extra={"unit": "groups"},
     )
 

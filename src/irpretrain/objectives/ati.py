@@ -34,7 +34,7 @@ class Options(Section):
     most_negatives: int | None = Field(
         None,
         ge=1,
-        description="Maximum negatives per group, drawn at random; null: all.",
+        description="Maximum negatives per group; null: all.",
         json_schema_extra={"unit": "sections"},
     )
     boilerplate: Boilerplate = "drop"

@@ -72,20 +72,20 @@ class Options(Section):
     unlinked_anchor: Literal["none", "preferred"] = Field(
         "none",
         description="hp: anchor (`masking.anchor_ratio`) beside a document that the segment does not link: "
-        "none (paper), or the preferred document's anchor, so that the masks do not show which "
-        "document is preferred.",
+        "none (paper), or the preferred document's anchor, so that masks do not show the "
+        "preference.",
     )
     segments_per_document: int | None = Field(
         None,
         ge=1,
-        description="Maximum query segments per article, drawn at random; null: all.",
+        description="Maximum query segments per article; null: all.",
         json_schema_extra={"unit": "segments"},
     )
     positives_per_segment: int | None = Field(
         None,
         ge=1,
-        description="Maximum groups per segment, each with another preferred document, drawn at random; null: "
-        "all (equation 3 sums over them).",
+        description="Maximum groups per segment, each with another preferred document; null: all (equation 3 "
+        "sums over them).",
         json_schema_extra={"unit": "groups"},
     )
 

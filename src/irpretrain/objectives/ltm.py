@@ -51,8 +51,7 @@ class Options(Section):
     positives_per_document: int | None = Field(
         None,
         ge=1,
-        description="Maximum groups per article, each with another linked article, drawn at random; null: "
-        "all.",
+        description="Maximum groups per article, each with another linked article; null: all.",
         json_schema_extra={"unit": "groups"},
     )
     minimum_words: int = Field(

@@ -30,8 +30,7 @@ class PassageOptions(Section):
     passage_words: int = Field(
         128,
         ge=1,
-        description="Maximum passage length: whole sentences of one section; a longer sentence is a passage "
-        "alone.",
+        description="Maximum passage length: whole sentences of one section.",
         json_schema_extra={"unit": "words"},
     )
     minimum_query_words: int = Field(
@@ -46,7 +45,7 @@ class PassageOptions(Section):
     groups_per_document: int | None = Field(
         1,
         ge=1,
-        description="Maximum groups per document, drawn at random; null: all.",
+        description="Maximum groups per document; null: all.",
         json_schema_extra={"unit": "groups"},
     )
 

@@ -36,7 +36,7 @@ class Options(Section):
     groups_per_document: int | None = Field(
         1,
         ge=1,
-        description="Maximum sections per article, drawn at random; null: all.",
+        description="Maximum sections per article; null: all.",
         json_schema_extra={"unit": "sections"},
     )
     minimum_words: int = Field(

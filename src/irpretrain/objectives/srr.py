@@ -28,7 +28,7 @@ class Options(Section):
 
     type: Literal["srr"] = Field(description="This objective.")
     preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective; null: the global one."
+        None, description="Preset of this objective; null: global."
     )
     candidates: Literal["siblings", "article"] = Field(
         description="Sections that compete: the children of one node, or all of the article."
@@ -52,13 +52,13 @@ class Options(Section):
     groups_per_document: int | None = Field(
         None,
         ge=1,
-        description="Maximum groups per article, drawn at random; null: all.",
+        description="Maximum groups per article; null: all.",
         json_schema_extra={"unit": "groups"},
     )
     most_negatives: int | None = Field(
         None,
         ge=1,
-        description="Maximum negatives per group, drawn at random; null: all.",
+        description="Maximum negatives per group; null: all.",
         json_schema_extra={"unit": "sections"},
     )
     boilerplate: Boilerplate = "drop"

@@ -42,8 +42,7 @@ class Options(Section):
     groups_per_document: int | None = Field(
         1,
         ge=1,
-        description="Maximum groups per article, each with another linked document, drawn at random; null: "
-        "all.",
+        description="Maximum groups per article, each with another linked document; null: all.",
         json_schema_extra={"unit": "groups"},
     )
 

@@ -39,7 +39,7 @@ class Options(Section):
 
     type: Literal["ares"] = Field(description="This objective.")
     preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective; null: the global one."
+        None, description="Preset of this objective; null: global."
     )
     agreement: Literal["predictor", "strict"] = Field(
         "predictor",

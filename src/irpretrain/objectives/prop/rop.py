@@ -35,7 +35,7 @@ class Options(Section):
 
     type: Literal["rop"] = Field(description="This objective.")
     preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective; null: the global one."
+        None, description="Preset of this objective; null: global."
     )
     sampling: Literal["document-language-model", "random"] = Field(
         "document-language-model",
@@ -66,7 +66,7 @@ class Options(Section):
         json_schema_extra={"unit": "words"},
     )
     stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
-        description="Words that are never drawn and do not count in document length."
+        description="Words never drawn and not counted in document length."
     )
     stemming: Literal["none", "porter"] = Field(
         "none",
@@ -83,7 +83,7 @@ class Options(Section):
     )
     minimum_count: int = Field(
         ge=1,
-        description="The vocabulary drops words with fewer occurrences in the collection.",
+        description="Minimum occurrences of a word in the collection.",
         json_schema_extra={"unit": "words"},
     )
     rare_words: Literal["excluded", "counted"] = Field(
