@@ -54,8 +54,8 @@ def cache_directory() -> Path:
 
 
 def _base() -> Path:
-    if given := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(given)
+    if directory := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(directory)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "irpretrain"
 
 

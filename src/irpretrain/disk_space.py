@@ -46,11 +46,11 @@ def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and what led to it."""
     seen = set[int]()
-    found: BaseException | None = error
-    while found is not None and id(found) not in seen:
-        yield found
-        seen.add(id(found))
-        found = found.__cause__ or found.__context__
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        yield cause
+        seen.add(id(cause))
+        cause = cause.__cause__ or cause.__context__
 
 
 def _existing(path: Any) -> Path:

@@ -12,7 +12,7 @@ NO_NAMES: Mapping[str, str] = {}
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """Return the names that are most like `name`, whatever the case of their letters: none, one, or several that are
     equally like it."""
-    by_lower_case = {known.lower(): known for known in reversed(list(names))}
+    by_lower_case = {candidate.lower(): candidate for candidate in reversed(list(names))}
     close = difflib.get_close_matches(name.lower(), by_lower_case, 3)
     likeness = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in close]
     return [
@@ -37,7 +37,7 @@ def instead_of(
         listed: what stands before the names.
         origins: further names that may be given, each with where it comes from; they are not listed.
     """
-    names = [str(known) for known in names]
+    names = [str(candidate) for candidate in names]
     near = nearest(name, [*names, *origins])
     if not near:
         others = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""

@@ -125,9 +125,9 @@ def _known_sha256(path: str) -> str:
     """The hash its own sidecar gives, as long as nothing in it is newer than the sidecar; else computed."""
     sidecar = sidecar_path(path)
     if sidecar.exists() and sidecar.stat().st_mtime_ns >= _changed(Path(path)):
-        known = read_sidecar(path).get("outputs", {}).get(path)
-        if known:
-            return str(known)
+        recorded = read_sidecar(path).get("outputs", {}).get(path)
+        if recorded:
+            return str(recorded)
     return sha256(path)
 
 
@@ -151,10 +151,10 @@ def _peak_kilobytes() -> int:
     usages = _usages()
     try:
         status = Path("/proc/self/status").read_text()
-        own = int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1])  # type: ignore[index]
+        peak = int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1])  # type: ignore[index]
     except (OSError, TypeError):
-        own = usages[0].ru_maxrss
-    return max(own, usages[1].ru_maxrss)
+        peak = usages[0].ru_maxrss
+    return max(peak, usages[1].ru_maxrss)
 
 
 def _cpu_seconds() -> float:
@@ -162,13 +162,13 @@ def _cpu_seconds() -> float:
 
 
 def _versions() -> dict[str, str]:
-    found = {"irpretrain": __version__, "python": platform.python_version()}
+    versions = {"irpretrain": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _commit() -> str:

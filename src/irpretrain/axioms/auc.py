@@ -46,14 +46,14 @@ def area_with_interval(
     _, place = np.unique(np.asarray(documents), return_inverse=True)
     count = int(place.max()) + 1 if len(place) else 0
     value = _area(levels, positive, np.ones(len(levels)))
-    found = np.empty(resamples)
+    areas = np.empty(resamples)
     for number in range(resamples):
         drawn = np.bincount(rng.integers(0, count, count), minlength=count) if count else np.zeros(0)
-        found[number] = _area(levels, positive, drawn[place].astype(np.float64))
-    found = found[~np.isnan(found)]
-    if not len(found):
+        areas[number] = _area(levels, positive, drawn[place].astype(np.float64))
+    areas = areas[~np.isnan(areas)]
+    if not len(areas):
         return Auc(value, float("nan"), float("nan"))
-    low, high = np.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    low, high = np.quantile(areas, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Auc(value, float(low), float(high))
 
 

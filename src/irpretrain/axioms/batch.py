@@ -138,11 +138,11 @@ class BatchMaker:
             numbers: int64, its number in the postings.
         """
         find = word_finder(self._kind)
-        found = [find(text) for text in texts]
-        offsets = np.zeros(len(found) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, found), np.int64, len(found)), out=offsets[1:])
-        words, terms = self._number(list(chain.from_iterable(found)))
-        known = len(self._collection.terms.numbers), len(self._collection.terms.names)
+        word_lists = [find(text) for text in texts]
+        offsets = np.zeros(len(word_lists) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, word_lists), np.int64, len(word_lists)), out=offsets[1:])
+        words, terms = self._number(list(chain.from_iterable(word_lists)))
+        sizes = len(self._collection.terms.numbers), len(self._collection.terms.names)
         opens = np.ones(len(rows), bool)
         opens[1:] = rows[1:] != rows[:-1]
         documents, document = self._gather(rows[opens]), np.cumsum(opens) - 1
@@ -150,8 +150,8 @@ class BatchMaker:
             _drop_missing(terms, offsets, documents, document)
         return Batch(
             self._collection,
-            _as_sets(words, terms, offsets, *known),
-            _searched(terms, offsets, known[1]),
+            _as_sets(words, terms, offsets, *sizes),
+            _searched(terms, offsets, sizes[1]),
             documents,
             document,
             numbers,
@@ -164,7 +164,7 @@ class BatchMaker:
         """
         terms = self._collection.terms
         numbers = terms.words(words)
-        found = terms.terms(numbers)
+        term_numbers = terms.terms(numbers)
         for place in np.flatnonzero(numbers < 0):
             word = words[place]
             if word in self._stop_words:
@@ -174,8 +174,8 @@ class BatchMaker:
             at = bisect_left(terms.names, stem)
             if at == len(terms.names) or terms.names[at] != stem:
                 at = len(terms.names) + self._new_terms.setdefault(stem, len(self._new_terms))
-            found[place] = at
-        return numbers, found
+            term_numbers[place] = at
+        return numbers, term_numbers
 
     def _gather(self, rows: np.ndarray) -> Documents:
         words, offsets = self._documents.gather(rows)

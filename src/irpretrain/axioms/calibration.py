@@ -64,20 +64,20 @@ def calibrate_temperature(
     chosen = options.calibration
     comparison = _Comparison(sample, sampler, shares)
     trials = search_temperature(comparison.measure, [*shares.values()][-1], chosen)
-    found = best(trials)
-    at_bound = found.temperature in (chosen.lowest, chosen.highest)
-    _tell(f"chosen: {comparison.line(found)}{', a bound of the search' if at_bound else ''}")
+    best_trial = best(trials)
+    at_bound = best_trial.temperature in (chosen.lowest, chosen.highest)
+    _tell(f"chosen: {comparison.line(best_trial)}{', a bound of the search' if at_bound else ''}")
     result = {
-        "temperature": found.temperature,
-        "distance": found.distance,
+        "temperature": best_trial.temperature,
+        "distance": best_trial.distance,
         "at_bound": at_bound,
         "support": options.support,
         "documents": len(sample.numbers),
         "queries": comparison.queries,
     }
     tried = [
-        {"temperature": one.temperature, "distance": one.distance, "shares": comparison.named(one)}
-        for one in trials
+        {"temperature": trial.temperature, "distance": trial.distance, "shares": comparison.named(trial)}
+        for trial in trials
     ]
     content = {**result, "paper": dict(shares), "tried": tried}
     write_text(output, json.dumps(content, indent=1) + "\n")

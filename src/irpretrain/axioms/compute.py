@@ -57,13 +57,13 @@ def compute_axiom_values(
     batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
     title = f"axioms {Path(output).stem}"
     with atomic_file(output) as temporary, ContractWriter(AXIOM_VALUES, temporary) as writer:
-        for found in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
-            own = slice(done, done + found.num_rows)
-            batch = maker.make(found["query"].to_pylist(), rows[own], numbers[own])
+        for chunk in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
+            places = slice(done, done + chunk.num_rows)
+            batch = maker.make(chunk["query"].to_pylist(), rows[places], numbers[places])
             values = axiom_values(batch)
-            writer.add(_table(found, batch, values))
+            writer.add(_table(chunk, batch, values))
             report.add(batch, values)
-            done += found.num_rows
+            done += chunk.num_rows
     return report.counts()
 
 
@@ -72,13 +72,13 @@ def axiom_values(batch: Batch) -> dict[str, np.ndarray]:
     return {definition.column: definition.values(batch) for definition in DEFINITIONS.values()}
 
 
-def _table(found: pa.RecordBatch, batch: Batch, values: dict[str, np.ndarray]) -> pa.Table:
+def _table(table: pa.RecordBatch, batch: Batch, values: dict[str, np.ndarray]) -> pa.Table:
     columns = {"terms": batch.sizes, **values}
     for name, column in columns.items():
-        found = found.append_column(
+        table = table.append_column(
             AXIOM_VALUES.schema.field(name), pa.array(column, AXIOM_VALUES.schema.field(name).type)
         )
-    return pa.Table.from_batches([found])
+    return pa.Table.from_batches([table])
 
 
 class _Report:

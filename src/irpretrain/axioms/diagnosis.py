@@ -71,12 +71,12 @@ def choose_diagnosis_pairs(
         )
     numbers = pa.array(np.arange(kept.num_rows), pa.int32())
     AXIOM_PAIRS.write(output, kept.drop_columns("lot").add_column(0, "pair", numbers))
-    found = np.array(kept["preferences"].to_pylist())
+    preferences = np.array(kept["preferences"].to_pylist())
     return {
         "documents_with_pairs": eligible,
         "documents": len(kept["document_id"].unique()),
         "pairs": kept.num_rows,
-        "pairs_with_a_preference": dict(zip(AXIOMS, (found != 0).sum(axis=0).tolist(), strict=True)),
+        "pairs_with_a_preference": dict(zip(AXIOMS, (preferences != 0).sum(axis=0).tolist(), strict=True)),
     }
 
 

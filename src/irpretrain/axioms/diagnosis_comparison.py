@@ -21,12 +21,12 @@ def compare_models(preferred: np.ndarray, signs: Mapping[str, np.ndarray]) -> It
         signs: model → [pairs], 1 where it prefers the first query, -1 the second, 0 neither. Pairs on which one of the
             two models has equal scores are left out of the test.
     """
-    for (model, one), (name, other) in combinations(signs.items(), 2):
+    for (model, model_signs), (name, other) in combinations(signs.items(), 2):
         for column, axiom in enumerate(AXIOMS):
-            wanted = preferred[:, column]
-            told = (wanted != 0) & (one != 0) & (other != 0)
-            alone = int((told & (one == wanted) & (other != wanted)).sum())
-            other_alone = int((told & (one != wanted) & (other == wanted)).sum())
+            expected = preferred[:, column]
+            told = (expected != 0) & (model_signs != 0) & (other != 0)
+            alone = int((told & (model_signs == expected) & (other != expected)).sum())
+            other_alone = int((told & (model_signs != expected) & (other == expected)).sum())
             yield [model, name, axiom, int(told.sum()), alone, other_alone, mcnemar(alone, other_alone)]
 
 

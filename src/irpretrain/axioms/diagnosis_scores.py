@@ -49,10 +49,10 @@ def score_diagnosis_pairs(
     table = AXIOM_PAIRS.read(pairs)
     identifiers = table["document_id"].to_pylist()
     sides = [list(zip(table[side].to_pylist(), identifiers, strict=True)) for side in ("first", "second")]
-    wanted = _as_run(dict.fromkeys([*sides[0], *sides[1]]))
-    texts = {query: query for query in wanted}
-    found = score_candidates(model, CorpusTexts(tokens, documents, text), texts, wanted, options)
-    scores = {(query, document): score for query, ranking in found.items() for document, score in ranking}
+    candidates = _as_run(dict.fromkeys([*sides[0], *sides[1]]))
+    texts = {query: query for query in candidates}
+    scored = score_candidates(model, CorpusTexts(tokens, documents, text), texts, candidates, options)
+    scores = {(query, document): score for query, ranking in scored.items() for document, score in ranking}
     first, second = (np.array([scores[sequence] for sequence in side], np.float32) for side in sides)
     numbers = pa.array(np.arange(table.num_rows), pa.int32())
     columns = {"pair": numbers, "first": pa.array(first), "second": pa.array(second)}

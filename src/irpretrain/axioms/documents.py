@@ -40,9 +40,9 @@ class DocumentWords:
         Raises:
             InputError: no store holds a document.
         """
-        known = [chunk for store in self._stores for chunk in store.documents["document_id"].chunks]
-        found = pc.index_in(document_ids, value_set=pa.chunked_array(known, pa.string()))
-        rows = pc.fill_null(found, -1).to_numpy().astype(np.int64)
+        chunks = [chunk for store in self._stores for chunk in store.documents["document_id"].chunks]
+        places = pc.index_in(document_ids, value_set=pa.chunked_array(chunks, pa.string()))
+        rows = pc.fill_null(places, -1).to_numpy().astype(np.int64)
         if (rows < 0).any():
             lost = pc.unique(document_ids.filter(pa.array(rows < 0)))
             raise InputError(

@@ -24,10 +24,10 @@ def effects(table: np.ndarray, features: np.ndarray, axioms: Sequence[Axiom]) ->
         axioms: those that the predictor looks at.
     """
     vectors, times = np.unique(features, axis=0, return_counts=True)
-    found: dict[Axiom, float] = {}
+    by_axiom: dict[Axiom, float] = {}
     for column in chosen_columns(axioms):
         preferred, other = vectors.copy(), vectors.copy()
         preferred[:, column], other[:, column] = 1, -1
         differences = table[vector_numbers(preferred)] - table[vector_numbers(other)]
-        found[AXIOMS[column]] = float(np.average(differences, weights=times))
-    return found
+        by_axiom[AXIOMS[column]] = float(np.average(differences, weights=times))
+    return by_axiom

@@ -38,30 +38,30 @@ def judged_queries(
     """
     table = QUERIES.read(queries)
     texts = dict(zip(table["query_id"].to_pylist(), table["text"].to_pylist(), strict=True))
-    wanted: dict[str, list[str]] = defaultdict(list)
+    queries_of: dict[str, list[str]] = defaultdict(list)
     unknown_queries = 0
     for query, grades in read_qrels(qrels).items():
         if query not in texts:
             unknown_queries += len(relevant(grades))
             continue
         for document in relevant(grades):
-            wanted[document].append(query)
-    places = _places(documents, wanted)
+            queries_of[document].append(query)
+    places = _places(documents, queries_of)
     if not places:
         raise InputError(
             qrels,
             "no relevant document of any query is in the corpus",
             remedy="Check that queries, judgements and corpus belong together.",
         )
-    found = {document for *_, document in places}
-    rows = DOCUMENT_QUERIES.write(output, _rows(places, wanted, texts))
+    documents_in_corpus = {document for *_, document in places}
+    rows = DOCUMENT_QUERIES.write(output, _rows(places, queries_of, texts))
     return {
         "rows": rows,
-        "queries": len({query for document in found for query in wanted[document]}),
-        "documents": len(found),
-        "documents_not_in_corpus": len(wanted) - len(found),
+        "queries": len({query for document in documents_in_corpus for query in queries_of[document]}),
+        "documents": len(documents_in_corpus),
+        "documents_not_in_corpus": len(queries_of) - len(documents_in_corpus),
         "judgements_of_documents_not_in_corpus": sum(
-            len(names) for document, names in wanted.items() if document not in found
+            len(names) for document, names in queries_of.items() if document not in documents_in_corpus
         ),
         "judgements_of_unknown_queries": unknown_queries,
     }

@@ -169,10 +169,10 @@ def _judge_by_predictor(probability: float, rule: Any) -> int:
 def _list_pairs(words: np.ndarray, start: int, end: int, pairs: np.ndarray) -> int:
     """Write the pairs of queries of equal length; return how many there are."""
     count = 0
-    for one in range(start, end):
-        for other in range(one + 1, end):
-            if words[one] == words[other]:
-                pairs[count, 0], pairs[count, 1] = one, other
+    for query in range(start, end):
+        for other in range(query + 1, end):
+            if words[query] == words[other]:
+                pairs[count, 0], pairs[count, 1] = query, other
                 count += 1
     return count
 
@@ -181,12 +181,12 @@ def _list_pairs(words: np.ndarray, start: int, end: int, pairs: np.ndarray) -> i
 def _next_pair(pairs: np.ndarray, place: int, count: int, state: np.ndarray) -> tuple[int, int]:
     """Draw one of the pairs from `place` on, put it there, and return its queries in a random order."""
     drawn = min(place + int(next_uniform(state) * (count - place)), count - 1)
-    one, other = pairs[drawn, 0], pairs[drawn, 1]
+    query, other = pairs[drawn, 0], pairs[drawn, 1]
     pairs[drawn, 0], pairs[drawn, 1] = pairs[place, 0], pairs[place, 1]
-    pairs[place, 0], pairs[place, 1] = one, other
+    pairs[place, 0], pairs[place, 1] = query, other
     if next_uniform(state) < 0.5:
-        return other, one
-    return one, other
+        return other, query
+    return query, other
 
 
 @compiled
@@ -205,7 +205,7 @@ def _choose(
     for document in range(starts.shape[0] - 1):
         longest = max(longest, starts[document + 1] - starts[document])
     pairs = np.empty((longest * (longest - 1) // 2, 2), np.int64)
-    state, found = np.empty(STATE_WORDS, np.uint64), np.empty(values.shape[1], np.int8)
+    state, compared = np.empty(STATE_WORDS, np.uint64), np.empty(values.shape[1], np.int8)
     written, unanimous = 0, 0
     for document in range(starts.shape[0] - 1):
         count = _list_pairs(words, starts[document], starts[document + 1], pairs)
@@ -215,24 +215,24 @@ def _choose(
         for place in range(considered):
             if accepted[document] == rule.wanted:
                 break
-            one, other = _next_pair(pairs, place, count, state)
-            compare(values, one, other, rule.stm_2_threshold, found)
+            query, other = _next_pair(pairs, place, count, state)
+            compare(values, query, other, rule.stm_2_threshold, compared)
             fate, first, probability = ACCEPTED, True, 1.0
             if rule.kind == STRICT:
-                fate, first, whole = _judge_strictly(found, rule)
+                fate, first, whole = _judge_strictly(compared, rule)
                 unanimous += whole
             elif rule.kind == PREDICTOR:
-                probability = rule.table[vector_number(found)]
+                probability = rule.table[vector_number(compared)]
                 fate, first = _judge_by_predictor(probability, rule), probability >= 0.5
                 probability = max(probability, 1.0 - probability)
                 histogram[min(int((probability - 0.5) * 2 * BINS), BINS - 1)] += 1
             fates[fate] += 1
             if fate != ACCEPTED:
                 continue
-            queries[written, 0], queries[written, 1] = (one, other) if first else (other, one)
+            queries[written, 0], queries[written, 1] = (query, other) if first else (other, query)
             probabilities[written] = probability
-            for axiom in range(found.shape[0]):
-                features[written, axiom] = found[axiom] if first else -found[axiom]
+            for axiom in range(compared.shape[0]):
+                features[written, axiom] = compared[axiom] if first else -compared[axiom]
             accepted[document] += 1
             written += 1
     return unanimous

@@ -110,31 +110,30 @@ def make_pairs(candidates: Candidates, options: PredictorConfig, stm_2_threshold
         The pairs. Their counts tell documents that setting III ignores or that have no candidate in setting IV, and
         judged queries that are left without a negative one.
     """
-    found = candidates
-    weight = weights(found.ranks, found.starts, options.setting, options.setting_iv_rank)
-    negatives = draw_negatives(found.documents, found.starts, weight, found.names, seed)
+    weight = weights(candidates.ranks, candidates.starts, options.setting, options.setting_iv_rank)
+    negatives = draw_negatives(candidates.documents, candidates.starts, weight, candidates.names, seed)
     within = np.ones(len(negatives), bool)
     if options.setting == "IV" and options.setting_iv_judged == "limited":
-        within = found.judged[:, RANK_COLUMN] >= -options.setting_iv_rank
+        within = candidates.judged[:, RANK_COLUMN] >= -options.setting_iv_rank
     usable = np.flatnonzero(within & (negatives != NONE))
-    chosen = _sample([found.names[pair] for pair in usable], options.most_pairs, seed)
+    chosen = _sample([candidates.names[pair] for pair in usable], options.most_pairs, seed)
     rows = usable[chosen]
-    barred = (np.diff(found.starts) > 0) & (per_document(weight > 0, found.starts) == 0)
+    barred = (np.diff(candidates.starts) > 0) & (per_document(weight > 0, candidates.starts) == 0)
     return Pairs(
         features=preferences(
-            np.concatenate([found.judged, found.pseudo]),
+            np.concatenate([candidates.judged, candidates.pseudo]),
             rows,
-            len(found.judged) + negatives[rows],
+            len(candidates.judged) + negatives[rows],
             stm_2_threshold,
         ),
-        documents=found.documents[rows],
+        documents=candidates.documents[rows],
         counts={
             "documents_ignored_by_setting": int(np.count_nonzero(barred)),
             "judged_queries_beyond_rank": int(np.count_nonzero(~within)),
             "judged_queries_without_negative": int(np.count_nonzero(within & (negatives == NONE))),
             "pairs_not_sampled": len(usable) - len(rows),
             "pairs": len(rows),
-            "documents": len(np.unique(found.documents[rows])),
+            "documents": len(np.unique(candidates.documents[rows])),
         },
     )
 
@@ -148,9 +147,9 @@ def _read_pseudo(
     for path in shards:
         for batch in AXIOM_VALUES.stream(path, ["sample", "document_id", *VALUE_COLUMNS]):
             number = pc.index_in(batch.column("document_id"), value_set=identifiers)
-            known = pc.is_valid(number)
-            rows = batch.filter(known)
-            documents.append(number.filter(known).to_numpy(zero_copy_only=False).astype(np.int64))
+            listed = pc.is_valid(number)
+            rows = batch.filter(listed)
+            documents.append(number.filter(listed).to_numpy(zero_copy_only=False).astype(np.int64))
             samples.append(rows.column("sample").to_numpy().astype(np.int64))
             ranks.append(rows.column("rank").to_numpy().astype(np.int64))
             values.append(larger_is_better(rows, path))

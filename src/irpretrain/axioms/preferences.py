@@ -38,7 +38,7 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
     Raises:
         IntegrityError: a value is not a number, so that no comparison with it means anything.
     """
-    found = np.empty((rows.num_rows, len(AXIOMS)))
+    table = np.empty((rows.num_rows, len(AXIOMS)))
     for number, axiom in enumerate(AXIOMS):
         definition = DEFINITIONS[axiom]
         values = rows.column(definition.column).to_numpy(zero_copy_only=False).astype(np.float64)
@@ -48,9 +48,9 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
                 f"{axiom} of {int(np.isnan(values).sum()):,} queries is not a number",
                 remedy="Delete the table and run the workflow again.",
             )
-        found[:, number] = values if definition.larger_is_better else -values
-    found[found[:, RANK_COLUMN] == 0, RANK_COLUMN] = -np.inf
-    return found
+        table[:, number] = values if definition.larger_is_better else -values
+    table[table[:, RANK_COLUMN] == 0, RANK_COLUMN] = -np.inf
+    return table
 
 
 def preferences(
@@ -66,9 +66,9 @@ def preferences(
     Returns:
         int8 [pairs, 9] of 1, 0 and -1, in the order of `AXIOMS`.
     """
-    found = np.empty((len(first), len(AXIOMS)), np.int8)
-    _compare_all(values, np.asarray(first, np.int64), np.asarray(second, np.int64), stm_2_threshold, found)
-    return found
+    features = np.empty((len(first), len(AXIOMS)), np.int8)
+    _compare_all(values, np.asarray(first, np.int64), np.asarray(second, np.int64), stm_2_threshold, features)
+    return features
 
 
 def vector_numbers(features: np.ndarray) -> np.ndarray:
@@ -85,8 +85,8 @@ def all_vectors() -> np.ndarray:
 def compare(values: np.ndarray, first: int, second: int, stm_2_threshold: float, found: np.ndarray) -> None:
     """Write the features of one pair of rows of `values` to `found` (int8 [9])."""
     for axiom in range(found.shape[0]):
-        one, other = values[first, axiom], values[second, axiom]
-        found[axiom] = 1 if one > other else (-1 if one < other else 0)
+        value, other = values[first, axiom], values[second, axiom]
+        found[axiom] = 1 if value > other else (-1 if value < other else 0)
     if not abs(values[first, STM_1_COLUMN] - values[second, STM_1_COLUMN]) < stm_2_threshold:
         found[STM_2_COLUMN] = 0
 

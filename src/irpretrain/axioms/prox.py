@@ -34,9 +34,9 @@ def _distance(queries: QueryTerms, places: Places, skip: bool) -> np.ndarray:
         if held == 0 or (held < last - first and not skip):
             continue
         total, pairs = 0.0, held * (held - 1) // 2
-        for one in range(first, last):
-            for other in range(one + 1, last):
-                total += _words_between(places, one, other)
+        for term in range(first, last):
+            for other in range(term + 1, last):
+                total += _words_between(places, term, other)
         values[query] = total / max(pairs, 1)
     return values
 

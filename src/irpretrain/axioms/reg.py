@@ -27,11 +27,11 @@ def _diversity(queries: QueryTerms, places: Places, vectors: np.ndarray) -> np.n
     longest = 0
     for query in range(len(values)):
         longest = max(longest, queries.offsets[query + 1] - queries.offsets[query])
-    own, products = np.empty((longest, vectors.shape[1])), np.empty((longest, longest))
+    term_vectors, products = np.empty((longest, vectors.shape[1])), np.empty((longest, longest))
     for query in range(len(values)):
         first, size = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
         if size > 2:
-            _products(queries, vectors, first, size, own, products)
+            _products(queries, vectors, first, size, term_vectors, products)
         least, value = math.inf, 0
         for term in range(size):
             held = places.offsets[first + term + 1] - places.offsets[first + term]

@@ -38,10 +38,10 @@ def cosine(left: np.ndarray, right: np.ndarray) -> float:
     """Return the cosine of two vectors, 0 where one is zero. Sums and products are of double precision."""
     product = left_square = right_square = 0.0
     for column in range(len(left)):
-        one, other = np.float64(left[column]), np.float64(right[column])
-        product += one * other
-        left_square += one * one
-        right_square += other * other
+        left_value, right_value = np.float64(left[column]), np.float64(right[column])
+        product += left_value * right_value
+        left_square += left_value * left_value
+        right_square += right_value * right_value
     if left_square == 0 or right_square == 0:
         return 0.0
     return on_grid(product / (math.sqrt(left_square) * math.sqrt(right_square)))
@@ -91,7 +91,7 @@ def _share_similar(
         similar = 0
         for place in range(first, last):
             word = queries.words[place]
-            found = cosine(vectors[word], document_vectors[document[query]]) if word >= 0 else 0.0
-            similar += found > threshold
+            word_cosine = cosine(vectors[word], document_vectors[document[query]]) if word >= 0 else 0.0
+            similar += word_cosine > threshold
         values[query] = similar / max(last - first, 1)
     return values

@@ -71,9 +71,9 @@ def importance(
         axioms: those that they look at.
         kind: total_gain sums over an axiom's splits, gain is their mean; XGBoost's names.
     """
-    found: dict[str, Any] = trees.get_score(importance_type=kind)
-    most = max(found.values(), default=1.0)
-    return {name: float(found.get(name, 0.0) / most) for name in AXIOMS if name in axioms}
+    gains: dict[str, Any] = trees.get_score(importance_type=kind)
+    most = max(gains.values(), default=1.0)
+    return {name: float(gains.get(name, 0.0) / most) for name in AXIOMS if name in axioms}
 
 
 def _matrix(features: np.ndarray, axioms: Sequence[Axiom], labels: np.ndarray | None = None) -> Any:

@@ -36,8 +36,8 @@ class ValueBatch:
     @property
     def document_ids(self) -> list[str]:
         """The documents' identifiers."""
-        found: list[str] = self.rows["document_id"].take(pa.array(self.starts[:-1])).to_pylist()
-        return found
+        identifiers: list[str] = self.rows["document_id"].take(pa.array(self.starts[:-1])).to_pylist()
+        return identifiers
 
 
 def whole_documents(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[ValueBatch]:
@@ -48,11 +48,11 @@ def whole_documents(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[Va
     """
     waiting = AXIOM_VALUES.schema.empty_table().select(COLUMNS)
     for batch in AXIOM_VALUES.stream(path, COLUMNS, rows):
-        found = pa.concat_tables([waiting, pa.Table.from_batches([batch])]).combine_chunks()
-        last = int(_starts(found)[-2])
+        table = pa.concat_tables([waiting, pa.Table.from_batches([batch])]).combine_chunks()
+        last = int(_starts(table)[-2])
         if last:
-            yield _whole(found.slice(0, last), path)
-        waiting = found.slice(last)
+            yield _whole(table.slice(0, last), path)
+        waiting = table.slice(last)
     if waiting.num_rows:
         yield _whole(waiting, path)
 

@@ -25,7 +25,7 @@ def run_ids(folder: Path) -> list[str]:
     """Names of the Slurm jobs of each run that was started in `folder`, from Snakemake's logs there."""
     logs = sorted((folder / ".snakemake" / "log").glob("*.snakemake.log"))
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in logs]
-    return list(dict.fromkeys(found for text in texts for found in RUN_ID.findall(text)))
+    return list(dict.fromkeys(run_id for text in texts for run_id in RUN_ID.findall(text)))
 
 
 def left_jobs(names: Sequence[str]) -> list[str]:
@@ -42,7 +42,7 @@ def cancel_jobs(folder: Path, wait: float = WAIT_SECONDS) -> int:
         SetupError: Slurm's commands are not there or fail, or jobs outlive `wait` seconds.
     """
     names = run_ids(folder)
-    found = left = left_jobs(names) if names else []
+    cancelled = left = left_jobs(names) if names else []
     if left:
         print(f"Cancelling {len(left)} Slurm jobs of a run that is dead: {' '.join(left)}", file=sys.stderr)
         slurm("scancel", *left)
@@ -52,7 +52,7 @@ def cancel_jobs(folder: Path, wait: float = WAIT_SECONDS) -> int:
             raise SetupError(f"Slurm jobs {' '.join(left)} were cancelled but still run; see squeue")
         time.sleep(POLL_SECONDS)
         left = left_jobs(names)
-    return len(found)
+    return len(cancelled)
 
 
 def slurm(*command: str) -> str:

@@ -105,9 +105,9 @@ class Contract:
         names = pa.array(sorted(wanted), pa.string())
         with _read(path), parquet_file(path) as file:
             for group in range(file.num_row_groups):
-                found = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
-                if pc.any(found).as_py():
-                    yield from file.read_row_group(group, columns).filter(found).to_batches(rows)
+                matches = pc.is_in(file.read_row_group(group, [key]).column(0), value_set=names)
+                if pc.any(matches).as_py():
+                    yield from file.read_row_group(group, columns).filter(matches).to_batches(rows)
 
     def count(self, path: str | Path) -> int:
         """Return the number of rows without reading them."""
@@ -118,13 +118,13 @@ class Contract:
         """Raise IntegrityError unless the file at `path` keeps this contract."""
         try:
             with _read(path):
-                found = pq.read_schema(path)
+                schema = pq.read_schema(path)
         except FileNotFoundError:
             raise IntegrityError(path, f"there is no table of {self.name}") from None
-        if not found.equals(self.schema, check_metadata=False):
+        if not schema.equals(self.schema, check_metadata=False):
             raise IntegrityError(
                 path,
-                f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(found)}",
+                f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(schema)}",
                 remedy="Delete it and run the workflow again; it was written by another version.",
             )
 

@@ -91,8 +91,8 @@ def estimate_marks(files: Sequence[Path], mark: bytes) -> int:
     At most `SAMPLE` bytes of `MOST_FILES` files are read; what they hold a byte on the disk holds for all.
     """
     chosen = files[:: -(-len(files) // MOST_FILES) or 1]
-    found = [_marks(path, mark) for path in chosen]
-    marks, read = (sum(column) for column in zip(*found, strict=True)) if found else (0, 0)
+    samples = [_marks(path, mark) for path in chosen]
+    marks, read = (sum(column) for column in zip(*samples, strict=True)) if samples else (0, 0)
     size = sum(path.stat().st_size for path in files)
     return round(marks * size / read) if read else 0
 

@@ -43,7 +43,9 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
     pieces = [product(length, group) for length, group in zip(longest, groups, strict=True)]
     if training.mixing == "alternate":  # one task a step, as often as its weight says
         weights = sum(task.weight for task in model.tasks)
-        pieces = [product(one, task.weight / weights) for one, task in zip(pieces, model.tasks, strict=True)]
+        pieces = [
+            product(size, task.weight / weights) for size, task in zip(pieces, model.tasks, strict=True)
+        ]
     masked = any(task.mlm_weight > 0 for task in model.tasks)
     return [
         Work(
@@ -70,8 +72,8 @@ def _passages(passages: PassagesConfig | None, most: str) -> Size:
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
     if config.models[model].cross_encoder is None:
         return computing(config.encoder, compute)
-    given = EncoderConfig(path="given", label=config.models[model].label, layers=None, vocabulary_size=None)
-    return computing(given, compute)
+    encoder = EncoderConfig(path="given", label=config.models[model].label, layers=None, vocabulary_size=None)
+    return computing(encoder, compute)
 
 
 def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:

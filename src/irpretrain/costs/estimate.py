@@ -73,7 +73,10 @@ def estimate(
         jobs: rule and wildcards of every job that is to be run.
         rates: what was measured; by default `resources/throughput.yaml`.
     """
-    measured = {(one.stage, one.computing): one for one in (read_throughputs() if rates is None else rates)}
+    measured = {
+        (throughput.stage, throughput.computing): throughput
+        for throughput in (read_throughputs() if rates is None else rates)
+    }
     rows: dict[tuple[str, Computing | None], Row] = {}
     variants = {stage.split()[0] for stage, _ in measured if " " in stage}
     places = {rule: place for place, rule in enumerate(RULES)} | {
@@ -114,11 +117,13 @@ def table(found: Estimate) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     hours = "" if row.hours is None else _number(row.hours)
-    known = f"{_number(row.amount)} {row.work.unit}" if row.unknown < row.jobs else f"{row.work.unit} unknown"
+    amount = (
+        f"{_number(row.amount)} {row.work.unit}" if row.unknown < row.jobs else f"{row.work.unit} unknown"
+    )
     if 0 < row.unknown < row.jobs:
-        known += f" + {row.unknown} jobs unknown"
+        amount += f" + {row.unknown} jobs unknown"
     columns = (hours, "") if row.device == "cpu" else ("", hours)
-    return (row.work.stage, str(row.jobs), known, *columns, _measured(row))
+    return (row.work.stage, str(row.jobs), amount, *columns, _measured(row))
 
 
 def _measured(row: Row) -> str:

@@ -28,10 +28,10 @@ GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 def lay_out(config: Config, folder: Path) -> None:
     """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
     catalogue are a dry run's own affair (`skip_absent`)."""
-    known = catalogue_paths(config.data_folder)
+    catalogued = catalogue_paths(config.data_folder)
     for needed in needed_files(config):
         place = folder / needed.path
-        if Path(needed.path).is_absolute() or place.exists() or needed.path in known:
+        if Path(needed.path).is_absolute() or place.exists() or needed.path in catalogued:
             continue
         lay(needed, place)
         if needed.kind == "folds":
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     """Plan, and return Snakemake's exit code; 1 where the configuration is refused."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    given, others = parser.parse_known_args(arguments)
-    overlays = given.configfile
+    options, others = parser.parse_known_args(arguments)
+    overlays = options.configfile
     with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:
         try:
             check_configuration_files(overlays)

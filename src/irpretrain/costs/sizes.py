@@ -20,8 +20,8 @@ def product(*sizes: Size) -> Size:
 
 def total(*sizes: Size) -> Size:
     """Return the sum of sizes, which is not known where one of them is not."""
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
+    known_sizes = [size for size in sizes if size is not None]
+    return sum(known_sizes) if len(known_sizes) == len(sizes) else None
 
 
 def records(config: Config, corpus: str) -> Size:
@@ -48,8 +48,8 @@ def documents_of_collection(config: Config, collection: str) -> Size:
 def queries(config: Config, dataset: str) -> Size:
     """Return how many queries a data set has."""
     section = config.datasets[dataset]
-    given = section.queries.about or section.queries.expected
-    return section.sample_queries if given is None else min(given, section.sample_queries or given)
+    number = section.queries.about or section.queries.expected
+    return section.sample_queries if number is None else min(number, section.sample_queries or number)
 
 
 def relevant(config: Config, dataset: str) -> Size:

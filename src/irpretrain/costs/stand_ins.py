@@ -20,10 +20,12 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
     What is missing is a matter of `missing_files`; the configuration itself is returned where nothing is.
     """
     missing = missing_files(config)
-    places = {found.path: str(Path(folder) / found.path.lstrip("/")) for found in missing}
-    for found in missing:
-        if found.kind != "folds":
-            lay(found, Path(places[found.path]))
+    places = {
+        missing_file.path: str(Path(folder) / missing_file.path.lstrip("/")) for missing_file in missing
+    }
+    for missing_file in missing:
+        if missing_file.kind != "folds":
+            lay(missing_file, Path(places[missing_file.path]))
     if not missing:
         return config
     if config.encoder.path in places:  # the stand-in has a vocabulary of its own

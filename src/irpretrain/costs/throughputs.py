@@ -47,8 +47,8 @@ def read_throughputs(path: str | Path | None = None) -> list[Throughput]:
     """
     path = resources_directory() / "throughput.yaml" if path is None else Path(path)
     try:
-        given: Any = parse_yaml(path.read_text(encoding="utf-8"))
-        rates = [Throughput.model_validate(one) for one in given]
+        entries: Any = parse_yaml(path.read_text(encoding="utf-8"))
+        rates = [Throughput.model_validate(entry) for entry in entries]
     except (OSError, yaml.YAMLError, ValidationError, TypeError) as error:
         raise InputError(path, f"is no list of rates: {error}") from None
     keys = [(rate.stage, rate.computing) for rate in rates]

@@ -27,11 +27,11 @@ def normalised(answer: str) -> str:
 def token_f1(answer: str, accepted: str) -> float:
     """Return the F1 of an answer's words against one accepted answer; 0 where they share none, even if both are
     empty."""
-    given, wanted = normalised(answer).split(), normalised(accepted).split()
-    common = sum((Counter(given) & Counter(wanted)).values())
+    answer_words, accepted_words = normalised(answer).split(), normalised(accepted).split()
+    common = sum((Counter(answer_words) & Counter(accepted_words)).values())
     if common == 0:
         return 0.0
-    return 2 * common / (len(given) + len(wanted))
+    return 2 * common / (len(answer_words) + len(accepted_words))
 
 
 def exact_match(answer: str, accepted: str) -> float:
@@ -45,8 +45,8 @@ def score_answers(
     """Return measure → question → its value, from 0 to 1, of every question that has accepted answers."""
     scored: dict[str, dict[str, float]] = {measure: {} for measure in MEASURES}
     for name, answers in accepted.items():
-        given = predictions.get(name)
+        predicted = predictions.get(name)
         for measure, function in ((F1, token_f1), (EM, exact_match)):
-            values = [] if given is None else [function(given, answer) for answer in answers]
+            values = [] if predicted is None else [function(predicted, answer) for answer in answers]
             scored[measure][name] = max(values, default=0.0)
     return scored

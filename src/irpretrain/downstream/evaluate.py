@@ -51,8 +51,8 @@ def evaluate_downstream(
     """
     means: list[tuple[Any, ...]] = []
     read = {
-        name: _Tested.read(DownstreamTaskConfig(**found["task"]), found["examples"])
-        for name, found in tasks.items()
+        name: _Tested.read(DownstreamTaskConfig(**description["task"]), description["examples"])
+        for name, description in tasks.items()
     }
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -71,7 +71,8 @@ def evaluate_downstream(
     with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
     write_text(
-        table, _markdown(means, {name: found["task"]["label"] for name, found in tasks.items()}, labels)
+        table,
+        _markdown(means, {name: description["task"]["label"] for name, description in tasks.items()}, labels),
     )
     return {"runs": len(runs), "rows": written}
 
@@ -90,51 +91,51 @@ class _Tested:
             (SPAN_QUESTIONS, "answers") if task.kind == "questions" else (LABELLED_SENTENCES, "label")
         )
         name = contract.columns[1].name
-        wanted: dict[str, dict[str, Any]] = {}
+        answers_by_role: dict[str, dict[str, Any]] = {}
         for batch in contract.stream(path, ["role", name, value]):
             for row in batch.to_pylist():
                 if row["role"] in (TEST, MISMATCHED):
-                    wanted.setdefault(row["role"], {})[row[name]] = row[value]
-        return cls(task, wanted, path)
+                    answers_by_role.setdefault(row["role"], {})[row[name]] = row[value]
+        return cls(task, answers_by_role, path)
 
     @property
     def examples(self) -> set[str]:
-        return {name for found in self._wanted.values() for name in found}
+        return {name for answers in self._wanted.values() for name in answers}
 
     def measures(self, predictions: dict[str, str]) -> Iterator[tuple[str, str, float, int]]:
         """Yield (set, measure, value, examples)."""
-        for role, wanted in self._wanted.items():
+        for role, answers in self._wanted.items():
             for measure, value in self._of(role, predictions).items():
-                yield role, measure, value, len(wanted)
+                yield role, measure, value, len(answers)
 
     def _of(self, role: str, predictions: dict[str, str]) -> dict[str, float]:
-        wanted = self._wanted[role]
+        answers = self._wanted[role]
         if self._task.sentences is None:
-            found = score_answers(predictions, wanted)
-            return {measure: sum(values.values()) / len(values) for measure, values in found.items()}
-        predicted = [predictions[name] for name in wanted]
-        return score_labels(self._task.sentences.task, predicted, list(wanted.values()))  # type: ignore[arg-type]
+            scored = score_answers(predictions, answers)
+            return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
+        predicted = [predictions[name] for name in answers]
+        return score_labels(self._task.sentences.task, predicted, list(answers.values()))  # type: ignore[arg-type]
 
     def per_example(self, predictions: dict[str, str]) -> dict[str, dict[str, float]]:
         """Return measure → example → value, of the measures that are means over the examples."""
-        wanted = self._wanted[TEST]
+        answers = self._wanted[TEST]
         if self._task.sentences is None:
-            return score_answers(predictions, wanted)
+            return score_answers(predictions, answers)
         if not classes_of(self._task.sentences.task):  # type: ignore[arg-type]
             return {}
-        return {ACCURACY: {name: float(predictions[name] == label) for name, label in wanted.items()}}
+        return {ACCURACY: {name: float(predictions[name] == label) for name, label in answers.items()}}
 
 
 def _predictions(path: str | Path, tested: _Tested) -> dict[str, str]:
-    found: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
-    if found.keys() != tested.examples:
-        strange = sorted(found.keys() ^ tested.examples)
+    predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
+    if predictions.keys() != tested.examples:
+        strange = sorted(predictions.keys() ^ tested.examples)
         raise InputError(
             path,
             f"{len(strange)} examples are predicted and not tested, or tested and not predicted, such as {strange[0]}",
             remedy=f"Delete it and run the workflow again; it does not belong to {tested.path}.",
         )
-    return found
+    return predictions
 
 
 def _markdown(means: Sequence[tuple[Any, ...]], tasks: Mapping[str, str], models: Mapping[str, str]) -> str:

@@ -59,12 +59,12 @@ def prepare_task(
     rows: dict[str, list[Row]] = {}
     for part, files in task.files.items():
         tally = Tally(files.malformed, "malformed")
-        found = list(_rows(part, files, sources[part], tally))
+        entries = list(_rows(part, files, sources[part], tally))
         tally.settle()
-        _check(files, found, sources[part])
-        once = found if part == TRAIN else _first_of_each(found, key)
+        _check(files, entries, sources[part])
+        once = entries if part == TRAIN else _first_of_each(entries, key)
         rows[part] = _sample(once, _sample_size(task, part), seed, part, key, f"downstream_tasks.{name}")
-        counts[part] = {**tally.counts(), "repeated": len(found) - len(once), "used": len(rows[part])}
+        counts[part] = {**tally.counts(), "repeated": len(entries) - len(once), "used": len(rows[part])}
     dealt = list(_with_roles(rows, task, seed, key))
     roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST, MISMATCHED)}
     for role in (TRAIN, CHOOSE, TEST):

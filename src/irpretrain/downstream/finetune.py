@@ -163,7 +163,7 @@ def finetune_downstream(
             )
             for role in roles
         }
-        tested = {role: work.measures(found, role) for role, found in predicted.items()}
+        tested = {role: work.measures(role_predictions, role) for role, role_predictions in predicted.items()}
         report = {
             "chosen": {"learning_rate": options.learning_rates[point], **best},
             "tested": tested,
@@ -173,7 +173,9 @@ def finetune_downstream(
             ],
             "counts": counts,
         }
-        joined = {name: value for found in predicted.values() for name, value in found.items()}
+        joined = {
+            name: value for role_predictions in predicted.values() for name, value in role_predictions.items()
+        }
         write_text(predictions, json.dumps(joined, ensure_ascii=False, indent=0) + "\n")
         write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
         if output is not None:

@@ -42,13 +42,13 @@ def span_losses(
     Padding takes no part in the softmax, so that the loss does not depend on what else is in a batch.
     """
     padding = attention == 0
-    found = [
+    side_losses = [
         functional.cross_entropy(
             logits.float().masked_fill(padding, float("-inf")), targets, reduction="none"
         )
         for logits, targets in ((start_logits, starts), (end_logits, ends))
     ]
-    return (found[0] + found[1]) / 2
+    return (side_losses[0] + side_losses[1]) / 2
 
 
 def label_losses(logits: Tensor, targets: Tensor) -> Tensor:

@@ -101,9 +101,9 @@ class QuestionAnswering:
 
     def model(self) -> SpanReader:
         """Return the encoder with a fresh output layer."""
-        found = SpanReader.from_encoder(self._directory, self.options.dropout, self._seed)
-        found.check_length(self.options.max_length, LENGTH_KEY)
-        return found
+        reader = SpanReader.from_encoder(self._directory, self.options.dropout, self._seed)
+        reader.check_length(self.options.max_length, LENGTH_KEY)
+        return reader
 
     def training(self) -> tuple[SpanTask, dict[str, int]]:
         """Return what trains the model, and counts of questions and windows."""
@@ -129,8 +129,8 @@ class QuestionAnswering:
         sequences = WindowSequences(self._encoder, questions)
         best: dict[int, Candidate] = {}
         for window, span in self._spans(model, setting, sequences, questions, kept):
-            found = best.get(window.question)
-            if found is None or (span.score, -span.first) > (found.score, -found.first):
+            earlier = best.get(window.question)
+            if earlier is None or (span.score, -span.first) > (earlier.score, -earlier.first):
                 best[window.question] = span
         return {
             question.name: answer_text(question.context, question.pieces, best[number])
@@ -145,8 +145,8 @@ class QuestionAnswering:
 
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
         """Return the means over questions; the first is what chooses."""
-        found = self.per_example(predictions, role)
-        return {measure: sum(values.values()) / len(values) for measure, values in found.items()}
+        scored = self.per_example(predictions, role)
+        return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
 
     def _questions(self, role: str) -> list[Question]:
         if role not in self._read:
@@ -179,7 +179,9 @@ class QuestionAnswering:
                 for window, offset in zip(some, batch.offsets.tolist(), strict=True)
             ]
             longest = self.options.answer_length
-            return [best_span(starts[row, own], ends[row, own], longest) for row, own in enumerate(places)]
+            return [
+                best_span(starts[row, place], ends[row, place], longest) for row, place in enumerate(places)
+            ]
 
         size = self.options.prediction_batch
         batches = [windows[first : first + size] for first in range(0, len(windows), size)]

@@ -134,13 +134,13 @@ class LabelTask:
     ) -> Iterator[MicroBatchLoss]:
         for rows in share.slices:
             length = int(batch.attention_mask[rows].sum(1).max())
-            wanted = setting.tensor(targets[rows])
+            expected = setting.tensor(targets[rows])
             with setting.autocast():
                 logits = model(*(setting.tensor(array[rows, :length]) for array in batch))
-            loss = label_losses(logits, wanted).sum() / len(targets)
+            loss = label_losses(logits, expected).sum() / len(targets)
             measured = {"loss": loss.detach()}
-            if not wanted.is_floating_point():
-                measured["right"] = (logits.argmax(1) == wanted).sum()
+            if not expected.is_floating_point():
+                measured["right"] = (logits.argmax(1) == expected).sum()
             yield MicroBatchLoss(loss, measured)
 
 
@@ -168,9 +168,9 @@ class SentenceLabels:
     def model(self) -> SentenceClassifier:
         """Return the encoder with a fresh output layer."""
         labels = list(self._classes) or [SCORE]
-        found = SentenceClassifier.from_model(self._directory, labels, self.options.dropout, self._seed)
-        found.check_length(self.options.max_length, LENGTH_KEY)
-        return found
+        classifier = SentenceClassifier.from_model(self._directory, labels, self.options.dropout, self._seed)
+        classifier.check_length(self.options.max_length, LENGTH_KEY)
+        return classifier
 
     def training(self) -> tuple[LabelTask, dict[str, int]]:
         """Return what trains the model, and how many examples there are."""
@@ -227,5 +227,5 @@ class SentenceLabels:
         for batch in LABELLED_SENTENCES.stream(self._examples, rows=ROWS_AT_ONCE):
             for row in batch.to_pylist():
                 if row["role"] == role:
-                    pieces = tuple(found.ids for found in self._encoder.encode(row["texts"]))
+                    pieces = tuple(encoded.ids for encoded in self._encoder.encode(row["texts"]))
                     yield Example(row["example_id"], pieces, row["label"])

@@ -74,7 +74,7 @@ def read_questions(
     path: str | Path, role: str, encoder: EncoderPieces, question_length: int
 ) -> list[Question]:
     """Return the questions of one role of a SPAN_QUESTIONS table, in its order."""
-    found: list[Question] = []
+    questions: list[Question] = []
     context = ""
     [pieces] = encoder.encode([context])
     for batch in SPAN_QUESTIONS.stream(path, rows=ROWS_AT_ONCE):
@@ -85,7 +85,7 @@ def read_questions(
                 context = str(row["context"])
                 [pieces] = encoder.encode([context])
             spans = tuple(zip(row["starts"], row["ends"], strict=True))
-            found.append(
+            questions.append(
                 Question(
                     row["question_id"],
                     question.ids[:question_length],
@@ -95,7 +95,7 @@ def read_questions(
                     spans,
                 )
             )
-    return found
+    return questions
 
 
 def window_bounds(pieces: int, room: int, stride: int) -> list[tuple[int, int]]:
@@ -103,11 +103,11 @@ def window_bounds(pieces: int, room: int, stride: int) -> list[tuple[int, int]]:
 
     The windows leave no word piece out: where `stride` is more than `room`, they follow on each other.
     """
-    found, start = [(0, min(room, pieces))], 0
+    bounds, start = [(0, min(room, pieces))], 0
     while start + room < pieces:
         start += min(stride, room)
-        found.append((start, min(start + room, pieces)))
-    return found
+        bounds.append((start, min(start + room, pieces)))
+    return bounds
 
 
 def piece_span(pieces: Pieces, span: tuple[int, int]) -> tuple[int, int]:
@@ -128,14 +128,14 @@ def cut_windows(
         options: max_length and stride.
         special: special tokens of a sequence.
     """
-    found = []
+    windows = []
     for number, question in enumerate(questions):
         spans = [piece_span(question.pieces, span) for span in question.spans]
         room = options.max_length - special - len(question.question)
         for start, end in window_bounds(len(question.pieces.ids), room, options.stride):
             inside = ((a, b) for a, b in spans if a != NO_ANSWER[0] and start <= a and b < end)
-            found.append(Window(number, start, end, *next(inside, NO_ANSWER)))
-    return found
+            windows.append(Window(number, start, end, *next(inside, NO_ANSWER)))
+    return windows
 
 
 class WindowSequences:

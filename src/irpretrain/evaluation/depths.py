@@ -60,7 +60,7 @@ def evaluate_depths(
     judged = read_qrels(qrels)
     read = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
     stages = {
-        run["model"]: found for run, found in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE
+        run["model"]: results for run, results in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE
     }
     means: list[tuple[Any, ...]] = []
 
@@ -69,10 +69,12 @@ def evaluate_depths(
             key = {name: description[name] for name in KEYS}
             candidates = _candidates(description, stages)
             for depth in depths:
-                own = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
-                found = effectiveness.per_query(_within(run, candidates, depth), judged, [*own, *measures])
+                recall = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
+                values_by_measure = effectiveness.per_query(
+                    _within(run, candidates, depth), judged, [*recall, *measures]
+                )
                 named = {**key, "candidates": at_depth(key["candidates"], depth), "fold": 0}
-                for measure, values in found.items():
+                for measure, values in values_by_measure.items():
                     means.append((*key.values(), depth, measure, effectiveness.mean(values), len(values)))
                     for query, value in values.items():
                         yield {**named, "query_id": query, "measure": measure, "value": value}

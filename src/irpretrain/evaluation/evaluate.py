@@ -128,9 +128,9 @@ def _check_fold(path: str, part: Run, folds: Folds, fold: int) -> None:
     """A model must have been tested on its own test fold: on any other it was trained or chosen."""
     for query in part:
         if folds.fold_of[query] != fold:
-            found = folds.fold_of[query]
+            query_fold = folds.fold_of[query]
             raise InputError(
-                path, f"query {query!r} is in fold {found}, but this is the run of test fold {fold}"
+                path, f"query {query!r} is in fold {query_fold}, but this is the run of test fold {fold}"
             )
 
 
@@ -151,8 +151,8 @@ class _Candidates:
             read = read_run(self._paths[key])
             self._documents[key] = {query: {name for name, _ in ranking} for query, ranking in read.items()}
         for query, ranking in run.items():
-            known = self._documents[key].get(query, set())
-            strange = [document for document, _ in ranking if document not in known]
+            candidates = self._documents[key].get(query, set())
+            strange = [document for document, _ in ranking if document not in candidates]
             if strange:
                 reason = f"document {strange[0]!r} of query {query!r} is not among the candidates"
                 raise InputError(

@@ -52,7 +52,7 @@ class Folds:
 
     def queries(self, fold: int) -> list[str]:
         """Return the queries of one fold."""
-        return [query for query, found in self.fold_of.items() if found == fold]
+        return [query for query, number in self.fold_of.items() if number == fold]
 
 
 def make_folds(
@@ -96,10 +96,10 @@ def make_folds(
     if isinstance(dataset.folds, int):
         folds = deal(identifiers, dataset.folds, seed, texts)
     else:
-        given = given_folds(dataset)
+        fold_by_query = given_folds(dataset)
         where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
-        folds = _select(identifiers, given, where)
-        unknown = len(given.keys() - folds.fold_of.keys())
+        folds = _select(identifiers, fold_by_query, where)
+        unknown = len(fold_by_query.keys() - folds.fold_of.keys())
         parted = _tell_parted(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}

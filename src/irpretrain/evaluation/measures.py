@@ -142,8 +142,8 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, dict
     judged = {query: _by_rank(run[query]) for query in sorted(qrels) if run.get(query)}
     others = [measure for measure in parsed if not is_gdeval(measure)]
     if judged and others:
-        for found in ir_measures.iter_calc(others, _without_negative(qrels), judged):
-            values[str(found.measure)][found.query_id] = float(found.value)
+        for metric in ir_measures.iter_calc(others, _without_negative(qrels), judged):
+            values[str(metric.measure)][metric.query_id] = float(metric.value)
     for measure in filter(is_gdeval, parsed):
         values[str(measure)] |= {query: _gdeval(measure, query, run[query], qrels[query]) for query in judged}
     return values

@@ -23,9 +23,9 @@ def read_qrels(path: str | Path) -> Qrels:
     for line, text in numbered_lines(path):
         columns = text.split()
         if len(columns) != 4:
-            wanted = "query iteration document grade"
+            expected = "query iteration document grade"
             raise InputError(
-                path, f"judgements have 4 columns ({wanted}), this line has {len(columns)}", line
+                path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line
             )
         query, _, document, printed = columns
         try:

@@ -125,18 +125,18 @@ def read_run(path: str | Path) -> Run:
         InputError: with file and line, for a line without six columns, a score that is not a finite number,
             or a document that a query lists twice.
     """
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for line, text in numbered_lines(path):
         columns = text.split()
         if len(columns) != 6:
-            wanted = "query Q0 document rank score tag"
-            raise InputError(path, f"a run has 6 columns ({wanted}), this line has {len(columns)}", line)
+            expected = "query Q0 document rank score tag"
+            raise InputError(path, f"a run has 6 columns ({expected}), this line has {len(columns)}", line)
         query, _, document, _, printed, _ = columns
-        documents = found.setdefault(query, {})
+        documents = scores.setdefault(query, {})
         if document in documents:
             raise InputError(path, f"document {document!r} is listed twice for query {query!r}", line)
         documents[document] = _score(path, printed, line)
-    return canonical({query: documents.items() for query, documents in found.items()})
+    return canonical({query: documents.items() for query, documents in scores.items()})
 
 
 def _score(path: str | Path, printed: str, line: int) -> float:

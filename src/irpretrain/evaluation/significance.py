@@ -192,14 +192,16 @@ def wins_ties_losses(first: ArrayLike, second: ArrayLike) -> Outcomes:
 
 
 def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-    one, other = np.asarray(first, float), np.asarray(second, float)
-    if one.ndim != 1 or one.shape != other.shape:
+    first_values, second_values = np.asarray(first, float), np.asarray(second, float)
+    if first_values.ndim != 1 or first_values.shape != second_values.shape:
         raise ValueError(
-            f"paired values must have equal shapes [queries]; found {one.shape} and {other.shape}"
+            f"paired values must have equal shapes [queries]; found {first_values.shape} and {second_values.shape}"
         )
-    differences = one - other
+    differences = first_values - second_values
     # The mean of equal values over seeds may be off by its last bit, in every query the same way.
-    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))] = 0.0
+    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(first_values), np.abs(second_values))] = (
+        0.0
+    )
     return differences
 
 

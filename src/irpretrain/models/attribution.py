@@ -150,14 +150,14 @@ def integrated_gradients(
         parameter.requires_grad_(False)
     inputs, *others = sequence
     method: Any = LayerIntegratedGradients(model, embeddings)
-    found = method.attribute(
+    attributions = method.attribute(
         inputs,
         baselines=baseline,
         additional_forward_args=tuple(others) or None,
         n_steps=steps,
         internal_batch_size=max(1, PIECES_AT_ONCE // inputs.shape[1]),
     )
-    values: np.ndarray = found.detach().double().sum(dim=-1)[0].cpu().numpy()
+    values: np.ndarray = attributions.detach().double().sum(dim=-1)[0].cpu().numpy()
     return values
 
 

@@ -245,16 +245,16 @@ class CrossEncoder(nn.Module):
 
 def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> BertConfig:
     """The configuration for a one-label classifier, without anything that names the directory."""
-    given = read_config(directory)
-    architectures = given.get("architectures") or []
+    options = read_config(directory)
+    architectures = options.get("architectures") or []
     for name in ("_name_or_path", "architectures", "transformers_version", "torch_dtype", "dtype"):
-        given.pop(name, None)
+        options.pop(name, None)
     if "BertForSequenceClassification" not in architectures:
         for name in ("id2label", "label2id", "num_labels", "problem_type"):
-            given.pop(name, None)
-        given["num_labels"] = 1
+            options.pop(name, None)
+        options["num_labels"] = 1
     with refusing(directory, "config.json cannot be used", REMEDY):
-        config = BertConfig(**given)
+        config = BertConfig(**options)
     config.sentence_transformers = dict(IDENTITY_ACTIVATION)
     if dropout is not None:
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
@@ -293,13 +293,13 @@ def _load_own_mlm_head(head: MaskedLanguageModelHead, directory: Path) -> bool:
     if not path.exists():
         return False
     weights = _read_weights(path, prefix="cls.predictions.")
-    found = {
-        own: next((weights[n] for n in names if n in weights), None) for own, names in OWN_MLM_HEAD.items()
+    tensors = {
+        name: next((weights[n] for n in names if n in weights), None) for name, names in OWN_MLM_HEAD.items()
     }
-    if any(tensor is None for tensor in found.values()):
+    if any(tensor is None for tensor in tensors.values()):
         return False
     with refusing(path, "the weights of its MLM head do not fit its config.json"):
-        head.load_state_dict({name: tensor.float() for name, tensor in found.items() if tensor is not None})
+        head.load_state_dict({name: tensor.float() for name, tensor in tensors.items() if tensor is not None})
     return True
 
 

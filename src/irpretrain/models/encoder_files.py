@@ -91,10 +91,10 @@ def _check_positions(directory: Path, described: Mapping[str, Any], lengths: Map
 def _read_json(path: Path, remedy: str) -> dict[str, Any]:
     if not path.exists():
         raise InputError(path.parent, f"there is no {path.name}", remedy=remedy)
-    found = read_given_json(path, remedy)
-    if not isinstance(found, dict):
+    content = read_given_json(path, remedy)
+    if not isinstance(content, dict):
         raise InputError(path, "this is not a JSON object", remedy=remedy)
-    return found
+    return content
 
 
 def read_config(directory: str | Path) -> dict[str, Any]:
@@ -104,21 +104,21 @@ def read_config(directory: str | Path) -> dict[str, Any]:
         InputError: there is none, it is not JSON, or the model is not of the BERT architecture.
     """
     path = Path(directory, "config.json")
-    found = _read_json(path, REMEDY)
-    kind = found.get("model_type", "bert")
+    content = _read_json(path, REMEDY)
+    kind = content.get("model_type", "bert")
     if kind != "bert":
         raise InputError(path, f"the encoder is of type {kind!r}, not 'bert'", remedy=REMEDY)
-    return found
+    return content
 
 
 def _check_vocabulary(directory: Path, expected: int | None) -> None:
     if expected is None:
         return
-    found = _vocabulary_size(directory)
-    if found is not None and found != expected:
+    entries = _vocabulary_size(directory)
+    if entries is not None and entries != expected:
         raise InputError(
             directory,
-            f"the vocabulary has {found:,} entries, expected {expected:,}",
+            f"the vocabulary has {entries:,} entries, expected {expected:,}",
             remedy="Set encoder.vocabulary_size to the encoder's own (null for no check), or give the right encoder.",
         )
 

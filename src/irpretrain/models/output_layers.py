@@ -80,13 +80,15 @@ class OutputLayerModel(nn.Module):
             InputError: the directory holds no BERT as safetensors, or parts of the encoder are missing.
         """
         directory = Path(directory)
-        given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
+        options = {
+            key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER
+        }
         names: dict[str, Any] = {
             "id2label": dict(enumerate(labels)),
             "label2id": {n: i for i, n in enumerate(labels)},
         }
         with refusing(directory, "config.json cannot be used", REMEDY):
-            config = BertConfig(**given, **names)
+            config = BertConfig(**options, **names)
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
             config.classifier_dropout = dropout
@@ -126,10 +128,10 @@ class SpanReader(OutputLayerModel):
         self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return the logits of starts and of ends, float [sequences, positions], of int64 arguments of that shape."""
-        found = self.network(
+        output = self.network(
             input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask
         )
-        return found.start_logits, found.end_logits
+        return output.start_logits, output.end_logits
 
 
 class SentenceClassifier(OutputLayerModel):

@@ -86,9 +86,9 @@ def by_kernel(
     from torch.nn.attention.varlen import varlen_attn
 
     assert dropout == 0.0
-    found = varlen_attn(query, key, value, asking.ends, asked.ends, asking.longest, asked.longest)
-    assert isinstance(found, Tensor)
-    return found
+    attended = varlen_attn(query, key, value, asking.ends, asked.ends, asking.longest, asked.longest)
+    assert isinstance(attended, Tensor)
+    return attended
 
 
 def no_kernel(device: torch.device, dtype: torch.dtype, head: int, dropout: float) -> str | None:

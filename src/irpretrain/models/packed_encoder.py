@@ -63,14 +63,14 @@ def _layer(
 ) -> Tensor:
     """Return what a layer makes of the rows `asking`, which are some of `hidden`; float [rows, hidden size]."""
     parts: Any = layer
-    own = parts.attention.self
-    heads = (-1, own.num_attention_heads, own.attention_head_size)
+    attention = parts.attention.self
+    heads = (-1, attention.num_attention_heads, attention.attention_head_size)
     query, key, value = (
-        own.query(asking).view(heads),
-        own.key(hidden).view(heads),
-        own.value(hidden).view(heads),
+        attention.query(asking).view(heads),
+        attention.key(hidden).view(heads),
+        attention.value(hidden).view(heads),
     )
-    dropout = own.dropout.p if own.training else 0.0
+    dropout = attention.dropout.p if attention.training else 0.0
     attended = parts.attention.output(attend(query, key, value, ask, asked, dropout).flatten(1), asking)
     output: Tensor = parts.feed_forward_chunk(attended)
     return output
@@ -98,8 +98,8 @@ def attention_of(bert: BertModel, packing: Packing) -> PackedAttention | None:
 
 def why_no_kernel(bert: BertModel, device: torch.device, dtype: torch.dtype, training: bool) -> str | None:
     """Return why torch's attention of variable length cannot serve an encoder, or None where it can."""
-    own: Any = bert.encoder.layer[0].attention.self
-    return no_kernel(device, dtype, own.attention_head_size, own.dropout.p if training else 0.0)
+    attention: Any = bert.encoder.layer[0].attention.self
+    return no_kernel(device, dtype, attention.attention_head_size, attention.dropout.p if training else 0.0)
 
 
 def compute_dtype(bert: BertModel) -> torch.dtype:

@@ -76,7 +76,7 @@ class QueryGenerator:
         )
         read.last_hidden_state = read.last_hidden_state.repeat_interleave(queries, 0)
         mask = mask.repeat_interleave(queries, 0)
-        found = np.full(uniform.shape, self._pad, np.int64)
+        pieces = np.full(uniform.shape, self._pad, np.int64)
         last = np.full(len(uniform), self._start, np.int64)
         going, cache = np.ones(len(uniform), bool), None
         for step in range(steps):
@@ -93,11 +93,11 @@ class QueryGenerator:
             except FloatingPointError as error:
                 raise InputError(self._directory, f"the model cannot be used: {error}") from None
             last = np.where(going, chosen, self._pad)
-            found[:, step] = last
+            pieces[:, step] = last
             going &= ~np.isin(last, self._ends)
             if not going.any():
                 break
-        return found.reshape(draws.shape)
+        return pieces.reshape(draws.shape)
 
     @torch.inference_mode()
     def beams(self, ids: np.ndarray, attention: np.ndarray, queries: int, pieces: int) -> np.ndarray:
@@ -111,7 +111,7 @@ class QueryGenerator:
         Returns:
             int64 [documents, queries, pieces or fewer]; padding after a query's end.
         """
-        found = self.network.generate(
+        generated = self.network.generate(
             input_ids=torch.from_numpy(ids).to(self._device),
             attention_mask=torch.from_numpy(attention).to(self._device),
             num_beams=queries,
@@ -119,7 +119,7 @@ class QueryGenerator:
             max_new_tokens=pieces,
             do_sample=False,
         )
-        whole: np.ndarray = found[:, 1:].cpu().numpy()
+        whole: np.ndarray = generated[:, 1:].cpu().numpy()
         return whole.reshape(len(ids), queries, whole.shape[1])
 
     def text(self, pieces: np.ndarray) -> str:
@@ -155,19 +155,19 @@ def _special_ids(directory: Path, network: Any) -> tuple[int, np.ndarray, int]:
     """The piece that a query begins after, those that end it, and padding; leave the model no other options."""
     from transformers import GenerationConfig
 
-    given = network.generation_config
+    generation = network.generation_config
     names = ("decoder_start_token_id", "eos_token_id", "pad_token_id")
-    found = dict[str, Any]()
+    special = dict[str, Any]()
     for name in names:
-        value = getattr(given, name, None)
-        found[name] = getattr(network.config, name, None) if value is None else value
-        if found[name] is None:
+        value = getattr(generation, name, None)
+        special[name] = getattr(network.config, name, None) if value is None else value
+        if special[name] is None:
             raise InputError(
                 directory,
                 f"neither config.json nor generation_config.json has {name}",
                 remedy=GENERATOR_REMEDY,
             )
     with refusing(directory, "its special tokens cannot be used", GENERATOR_REMEDY):
-        network.generation_config = GenerationConfig(**found)
-        start, ends, pad = (found[name] for name in names)
+        network.generation_config = GenerationConfig(**special)
+        start, ends, pad = (special[name] for name in names)
         return int(start), np.atleast_1d(np.array(ends, np.int64)), int(pad)

@@ -38,8 +38,8 @@ class Reranker(nn.Module):
     def __init__(self, network: nn.Module, tokenizer: PairTokenizer) -> None:
         super().__init__()
         self.network, self.tokenizer = network, tokenizer
-        known = inspect.signature(network.forward).parameters
-        self._takes_types = tokenizer.uses_types and "token_type_ids" in known
+        parameters = inspect.signature(network.forward).parameters
+        self._takes_types = tokenizer.uses_types and "token_type_ids" in parameters
         use_fast_linear(self)
 
     @property
@@ -75,8 +75,8 @@ class Reranker(nn.Module):
         if self.packing != "off" and self.bert is not None:
             logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
         else:
-            given = {} if types is None else {"token_type_ids": types}
-            logits = self.network(input_ids=input_ids, attention_mask=attention_mask, **given).logits
+            token_types = {} if types is None else {"token_type_ids": types}
+            logits = self.network(input_ids=input_ids, attention_mask=attention_mask, **token_types).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
     def _packed_logits(

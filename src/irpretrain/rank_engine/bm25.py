@@ -59,8 +59,8 @@ def lossy_length(length: int) -> int:
 @compiled
 def norm_of(length: int, average: np.float32, k1: np.float32, b: np.float32) -> np.float32:
     """Return norm(D), in Lucene's order of operations."""
-    one = np.float32(1)
-    return one / (k1 * ((one - b) + b * np.float32(length) / average))
+    unit = np.float32(1)
+    return unit / (k1 * ((unit - b) + b * np.float32(length) / average))
 
 
 @compiled

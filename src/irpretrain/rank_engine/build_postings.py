@@ -178,8 +178,8 @@ class _Collection:
         """Yield (number of the first document, words of some documents end to end, where each begins and ends)."""
         sizes = np.zeros(len(self), np.int64)
         for number, shard in enumerate(self.shards):
-            own = self.shard_of == number
-            sizes[own] = np.diff(shard.offsets)[self.row_of[own]]
+            in_shard = self.shard_of == number
+            sizes[in_shard] = np.diff(shard.offsets)[self.row_of[in_shard]]
         ends = np.cumsum(sizes)
         cuts = [0]
         while cuts[-1] < len(self):
@@ -196,9 +196,9 @@ class _Collection:
         words = np.empty(int(bounds[-1]), np.int32)
         shards, rows = self.shard_of[first:last], self.row_of[first:last]
         for number in np.unique(shards):
-            own = np.flatnonzero(shards == number)
+            in_shard = np.flatnonzero(shards == number)
             shard = self.shards[int(number)]
-            _copy_documents(shard.words, shard.offsets, rows[own], bounds[own], words)
+            _copy_documents(shard.words, shard.offsets, rows[in_shard], bounds[in_shard], words)
         if len(words) and not 0 <= words.min() <= words.max() < len(self.term_of):
             fault = f"a word store holds a word that is not among the {len(self.term_of):,} of the collection"
             raise IntegrityError(self.name, fault, remedy=REMEDY)
@@ -300,19 +300,19 @@ def _write_lists(
     overflowing: list[np.ndarray] = [np.zeros(0, np.int32)]
     for number, (start, end) in enumerate(ranges, 1):
         first, last = int(counts.offsets[start]), int(counts.offsets[end])
-        own, times = np.empty(last - first, np.int32), np.empty(last - first, np.int32)
+        range_documents, times = np.empty(last - first, np.int32), np.empty(last - first, np.int32)
         free = counts.offsets[start:end] - first
-        lists = _Growing(np.full(end - start, -1, np.int32), free, own, times)
+        lists = _Growing(np.full(end - start, -1, np.int32), free, range_documents, times)
         for document, words, bounds in collection.chunks(f"invert, pass {number} of {len(ranges)}"):
             _invert(words, bounds, document, collection.term_of, start, lists)
-        documents[first:last] = own
+        documents[first:last] = range_documents
         frequencies[first:last] = np.minimum(times, OVERFLOW)
         over = np.flatnonzero(times >= OVERFLOW)
         places.append(over + first)
         overflowing.append(times[over])
         begin, stop = counts.directory_offsets[[start, end]]
         _fill_directories(
-            own, counts.offsets[start : end + 1] - first, len(counts.lengths),
+            range_documents, counts.offsets[start : end + 1] - first, len(counts.lengths),
             counts.directory_offsets[start : end + 1] - begin, directory[begin:stop],
         )  # fmt: skip
     np.save(folder / "overflow_places.npy", np.concatenate(places))

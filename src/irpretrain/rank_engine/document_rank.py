@@ -176,8 +176,8 @@ def _rank(index: Index, query: Query, depth: int, candidates: Candidates) -> int
         if long >= 0:
             cursor, end = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
             while cursor < end:
-                found, cursor = take_from_prefix(index, query, at, cursor, floor, batch, candidates)
-                above += count_better(index, query, at, found, candidates)
+                taken, cursor = take_from_prefix(index, query, at, cursor, floor, batch, candidates)
+                above += count_better(index, query, at, taken, candidates)
                 if above >= depth:
                     return 0
                 batch = min(2 * batch, LARGEST_BATCH)
@@ -185,8 +185,8 @@ def _rank(index: Index, query: Query, depth: int, candidates: Candidates) -> int
             continue
         cursor, end = table[START, at], table[END, at]
         while cursor < end:
-            found, cursor = take_from_list(index, query, at, cursor, floor, batch, candidates)
-            above += count_better(index, query, at, found, candidates)
+            taken, cursor = take_from_list(index, query, at, cursor, floor, batch, candidates)
+            above += count_better(index, query, at, taken, candidates)
             if above >= depth:
                 return 0
             batch = min(2 * batch, LARGEST_BATCH)

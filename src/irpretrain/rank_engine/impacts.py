@@ -133,8 +133,8 @@ def _check(bounds: Bounds, postings: Postings, vertices: int, entries: int) -> N
         "floors": long,
     }
     for name, length in expected.items():
-        if (found := len(getattr(bounds, name))) != length:
-            raise ValueError(f"{name}.npy has {found:,} entries, not {length:,}")
+        if (actual := len(getattr(bounds, name))) != length:
+            raise ValueError(f"{name}.npy has {actual:,} entries, not {length:,}")
     for name, end in (("hull_offsets", vertices), ("prefix_offsets", entries)):
         offsets = getattr(bounds, name)
         if offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():

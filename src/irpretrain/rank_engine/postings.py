@@ -113,13 +113,13 @@ class Postings:
     def document_ids(self) -> pa.ChunkedArray:
         """The identifier of every document, in order."""
         try:
-            found = pq.read_table(self.directory / "identifiers.parquet").column("document_id")
+            identifiers = pq.read_table(self.directory / "identifiers.parquet").column("document_id")
         except (OSError, KeyError, pa.ArrowInvalid) as error:
             raise IntegrityError(self.directory, f"identifiers.parquet: {error}", remedy=REMEDY) from None
-        if len(found) != len(self):
-            fault = f"{len(found):,} identifiers for {len(self):,} documents"
+        if len(identifiers) != len(self):
+            fault = f"{len(identifiers):,} identifiers for {len(self):,} documents"
             raise IntegrityError(self.directory, fault, remedy=REMEDY)
-        return found
+        return identifiers
 
     def rows(self, document_ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
         """Return the number (int64) of each document. One call costs a pass over all identifiers.
@@ -127,8 +127,8 @@ class Postings:
         Raises:
             InputError: the collection lacks a document.
         """
-        found = pc.fill_null(pc.index_in(document_ids, value_set=self.document_ids), -1)
-        rows = found.to_numpy().astype(np.int64)
+        numbers = pc.fill_null(pc.index_in(document_ids, value_set=self.document_ids), -1)
+        rows = numbers.to_numpy().astype(np.int64)
         if (rows < 0).any():
             lost = [str(document_ids[int(i)]) for i in np.flatnonzero(rows < 0)[:3]]
             raise InputError(
@@ -181,9 +181,9 @@ def _check(lists: Lists, record: dict[str, Any]) -> None:
         "lengths": record["documents"],
     }
     for name, length in expected.items():
-        found = len(getattr(lists, name))
-        if found != length:
-            raise ValueError(f"{name}.npy has {found:,} entries where {length:,} are recorded")
+        actual = len(getattr(lists, name))
+        if actual != length:
+            raise ValueError(f"{name}.npy has {actual:,} entries where {length:,} are recorded")
     for name, end in (("offsets", record["postings"]), ("directory_offsets", record["directory_entries"])):
         offsets = getattr(lists, name)
         if offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():

@@ -63,19 +63,19 @@ def take_from_prefix(
     """
     documents, levels = index.bounds.prefix_documents, index.bounds.prefix_levels
     end, weight = index.bounds.prefix_offsets[query.table[LONG, at] + 1], query.weights[at]
-    found = 0
-    while found < wanted and cursor < end:
+    taken = 0
+    while taken < wanted and cursor < end:
         level = levels[cursor]
         if level <= floor:
-            return found, end
-        candidates.documents[found] = documents[cursor]
-        candidates.uppers[found], candidates.lowers[found] = (
+            return taken, end
+        candidates.documents[taken] = documents[cursor]
+        candidates.uppers[taken], candidates.lowers[taken] = (
             upper_bound(weight, level),
             lower_bound(weight, level),
         )
-        found += documents[cursor] != query.target
+        taken += documents[cursor] != query.target
         cursor += 1
-    return found, cursor
+    return taken, cursor
 
 
 @compiled_uncounted
@@ -85,8 +85,8 @@ def take_from_list(
     """Make candidates of the next postings above the floor that are not in a prefix; as `take_from_prefix`."""
     documents, levels = index.lists.documents, index.bounds.levels
     end, weight, highest = query.table[END, at], query.weights[at], highest_listed(index, query, at)
-    found = 0
-    while found < wanted and cursor < end:
+    taken = 0
+    while taken < wanted and cursor < end:
         stop = min(cursor + BLOCK, end)
         top = np.uint8(0)
         for place in range(cursor, stop):
@@ -94,17 +94,17 @@ def take_from_list(
         if top <= floor:
             cursor = stop
             continue
-        while found < wanted and cursor < stop:
+        while taken < wanted and cursor < stop:
             level = levels[cursor]
             if floor < level <= highest:
-                candidates.documents[found] = documents[cursor]
-                candidates.uppers[found], candidates.lowers[found] = (
+                candidates.documents[taken] = documents[cursor]
+                candidates.uppers[taken], candidates.lowers[taken] = (
                     upper_bound(weight, level),
                     lower_bound(weight, level),
                 )
-                found += documents[cursor] != query.target
+                taken += documents[cursor] != query.target
             cursor += 1
-    return found, cursor
+    return taken, cursor
 
 
 @compiled_uncounted
@@ -116,15 +116,15 @@ def highest_listed(index: Index, query: Query, at: int) -> int:
 
 
 @compiled_uncounted
-def count_better(index: Index, query: Query, at: int, found: int, candidates: Candidates) -> int:
+def count_better(index: Index, query: Query, at: int, taken: int, candidates: Candidates) -> int:
     """Return how many candidates from list `at` are above the target and were not met in an earlier list."""
     score = query.score
     for number in range(query.size - 1):
         other = query.table[OTHER, number]
         most = query.table[CUTOFF, other] if other < at else LEVELS
-        found = _look_up(index, query, other, most, score - query.rest[number + 1], found, candidates)
+        taken = _look_up(index, query, other, most, score - query.rest[number + 1], taken, candidates)
     above = 0
-    for number in range(found):
+    for number in range(taken):
         if candidates.lowers[number] > score * (1 + SLACK):
             above += 1
             continue

@@ -36,11 +36,11 @@ class WordWeights(NamedTuple):
 
 def first_pieces(words: WordSpans, pieces: Pieces) -> np.ndarray:
     """Return the first piece of each word (int32 [words]), NO_PIECE where there is none."""
-    found = np.searchsorted(pieces.ends, words.starts, "right").astype(np.int32)
-    reached = found < len(pieces.ids)
-    reached[reached] = pieces.starts[found[reached]] < words.ends[reached]
-    found[~reached] = NO_PIECE
-    return found
+    first = np.searchsorted(pieces.ends, words.starts, "right").astype(np.int32)
+    reached = first < len(pieces.ids)
+    reached[reached] = pieces.starts[first[reached]] < words.ends[reached]
+    first[~reached] = NO_PIECE
+    return first
 
 
 def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tuple[np.ndarray, int]:
@@ -55,11 +55,11 @@ def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tupl
         targets: float32 [words].
     """
     first = first_pieces(words, pieces)
-    found = np.where(pieces.begins & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
+    values = np.where(pieces.begins & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
     placed = first != NO_PIECE
-    found[first[placed]] = MASKED_OUT
-    np.fmax.at(found, first[placed], targets[placed])
-    return found, int((~placed).sum())
+    values[first[placed]] = MASKED_OUT
+    np.fmax.at(values, first[placed], targets[placed])
+    return values, int((~placed).sum())
 
 
 def _inside(words: WordSpans, pieces: Pieces) -> np.ndarray:
@@ -112,7 +112,7 @@ def word_weights(
         after = end - 1 - place if end < pieces else np.full(len(place), pieces)
         margin[row, inside] = np.minimum(before, after)
     seen = margin >= 0
-    known: np.ndarray = margin.max(0) >= 0
+    has_weight: np.ndarray = margin.max(0) >= 0
     if merge == "largest":
         values = table.max(0)
     elif merge == "mean":
@@ -120,4 +120,4 @@ def word_weights(
         values = (sums / np.maximum(seen.sum(0), 1)).astype(np.float32)
     else:
         values = table[margin.argmax(0), places]
-    return WordWeights(np.where(known, values, np.float32(0)), known)
+    return WordWeights(np.where(has_weight, values, np.float32(0)), has_weight)

@@ -55,14 +55,16 @@ def models_of_folds(
 
 
 def _by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> list[list[Text]]:
-    given = read_folds(folds)
-    missing = [text.document_id for text in texts if text.document_id not in given.fold_of]
-    if missing or given.number != models:
+    query_folds = read_folds(folds)
+    missing = [text.document_id for text in texts if text.document_id not in query_folds.fold_of]
+    if missing or query_folds.number != models:
         fault = (
-            f"query {missing[0]!r} has no fold" if missing else f"{given.number} folds for {models} models"
+            f"query {missing[0]!r} has no fold"
+            if missing
+            else f"{query_folds.number} folds for {models} models"
         )
         raise InputError(folds, fault, remedy="Delete the folds and run the workflow again.")
     groups: list[list[Text]] = [[] for _ in range(models)]
     for text in texts:
-        groups[given.fold_of[text.document_id] - 1].append(text)
+        groups[query_folds.fold_of[text.document_id] - 1].append(text)
     return groups

@@ -151,15 +151,20 @@ class Predictor:
     def rows(self, texts: Sequence[Text], kept: KeptBatches | None = None) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of some texts, in their order, and counts; `kept` has what batches
         gave before."""
-        words = [word_spans(one.text, self.text.words) for one in texts]
-        pieces = self.encoder.encode([one.text for one in texts])
+        words = [word_spans(text.text, self.text.words) for text in texts]
+        pieces = self.encoder.encode([text.text for text in texts])
         weights, counts = self.weights(words, pieces, kept or KeptBatches())
-        found, unread = [], 0
-        for one, spans, given in zip(texts, words, weights, strict=True):
-            terms, left_out = weighted_terms(spans.words, given.values, given.read)
+        rows, unread = [], 0
+        for text, spans, text_weights in zip(texts, words, weights, strict=True):
+            terms, left_out = weighted_terms(spans.words, text_weights.values, text_weights.read)
             unread += left_out
-            found.append(
-                {"part": one.part, "position": one.position, "document_id": one.document_id, "terms": terms}
+            rows.append(
+                {
+                    "part": text.part,
+                    "position": text.position,
+                    "document_id": text.document_id,
+                    "terms": terms,
+                }
             )
         counts |= {
             "texts": len(texts),
@@ -167,14 +172,14 @@ class Predictor:
             "words": sum(len(spans.words) for spans in words),
             "words_without_weight": unread,
         }
-        return pa.Table.from_pylist(found, schema=TERM_WEIGHTS.schema), counts
+        return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts
 
     def weights(
         self, words: Sequence[WordSpans], pieces: Sequence[Pieces], kept: KeptBatches
     ) -> tuple[list[WordWeights], dict[str, int]]:
         """Return the weight of every word of each text, in its order, and counts."""
         room, overlap = self.encoder.room(self.options.max_length), self.options.windows.overlap
-        read = [windows(len(one.ids), room, overlap) for one in pieces]
+        read = [windows(len(text_pieces.ids), room, overlap) for text_pieces in pieces]
         sequences = [
             Window(number, start, end)
             for number, spans in enumerate(read)
@@ -189,28 +194,29 @@ class Predictor:
             for batch, weights in results:
                 positions += batch.positions
                 predicted |= {
-                    one: np.asarray(own, np.float32) for one, own in zip(batch.items, weights, strict=True)
+                    window: np.asarray(values, np.float32)
+                    for window, values in zip(batch.items, weights, strict=True)
                 }
-        found = [
+        merged = [
             word_weights(
-                first_pieces(spans, one),
-                len(one.ids),
-                own,
-                [predicted.get(Window(number, *span), np.zeros(0, np.float32)) for span in own],
+                first_pieces(spans, text_pieces),
+                len(text_pieces.ids),
+                bounds,
+                [predicted.get(Window(number, *span), np.zeros(0, np.float32)) for span in bounds],
                 self.options.windows.merge,
             )
-            for number, (spans, one, own) in enumerate(zip(words, pieces, read, strict=True))
+            for number, (spans, text_pieces, bounds) in enumerate(zip(words, pieces, read, strict=True))
         ]
         counts = {
             "sequences": len(sequences),
             "word_pieces": sum(end - start for _, start, end in sequences),
             "positions": positions,
         }
-        return found, counts
+        return merged, counts
 
     def _batches(self, sequences: Iterable[Window]) -> Iterator[LengthBatch[Window]]:
         special = len(self.encoder.prefix) + len(self.encoder.suffix)
-        lengths = ((one, one.end - one.start + special) for one in sequences)
+        lengths = ((window, window.end - window.start + special) for window in sequences)
         tokens = self.options.inference.batch_tokens
         if packs(self.model):
             return packed_batches(lengths, tokens)
@@ -221,11 +227,13 @@ class Predictor:
     def _predict(self, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> list[np.ndarray]:
         """The weights of the pieces of each window of a batch."""
         before, after = self.encoder.prefix, self.encoder.suffix
-        wholes = [[*before, *pieces[one.text].ids[one.start : one.end], *after] for one in batch.items]
+        wholes = [
+            [*before, *pieces[window.text].ids[window.start : window.end], *after] for window in batch.items
+        ]
         arrays = padded(wholes, batch.rows, batch.length, self.encoder.pad)
         weights = self.model(*(torch.from_numpy(array).to(self.device) for array in arrays))
         weights = weights.float().cpu().numpy()
         return [
-            weights[row, len(before) : len(before) + one.end - one.start]
-            for row, one in enumerate(batch.items)
+            weights[row, len(before) : len(before) + window.end - window.start]
+            for row, window in enumerate(batch.items)
         ]

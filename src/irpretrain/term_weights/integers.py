@@ -73,8 +73,8 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
     lengths = lists.value_lengths().to_numpy()
     row_of = np.repeat(np.arange(len(lists)), lengths)
     largest = LONGEST_DOCUMENT // np.maximum(lengths, MANY_TERMS)
-    given = flat.field("weight").to_numpy()
-    numbers, counts = integer_weights(given, scale, square_root, largest[row_of])
+    weights = flat.field("weight").to_numpy()
+    numbers, counts = integer_weights(weights, scale, square_root, largest[row_of])
     kept = numbers > 0
     sizes = np.bincount(row_of[kept], minlength=len(lists))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)

@@ -29,11 +29,13 @@ def write_frequencies(documents: str | Path, text: TextConfig, output: str | Pat
 
     def rows() -> Iterator[dict[str, Any]]:
         for texts in document_texts(documents, text, TEXTS_AT_ONCE):
-            for one in texts:
-                found = Counter(find(one.text))
-                counts["texts_without_terms"] += not found
-                counts["terms"] += len(found)
-                yield _row(one, [{"term": word, "weight": found[word]} for word in sorted(found)])
+            for document in texts:
+                word_counts = Counter(find(document.text))
+                counts["texts_without_terms"] += not word_counts
+                counts["terms"] += len(word_counts)
+                yield _row(
+                    document, [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
+                )
 
     counts["texts"] = TERM_VECTORS.write(output, rows())
     return counts
@@ -63,20 +65,24 @@ def _oracle(
     targets: str | Path, texts: Iterator[list[Text]], text: TextConfig, output: str | Path
 ) -> dict[str, Any]:
     table = TERM_TARGETS.read(targets, ["document_id", "targets"])
-    found: dict[str, list[np.ndarray]] = {}
+    targets_by_document: dict[str, list[np.ndarray]] = {}
     for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
-        found.setdefault(name, []).append(values.values.to_numpy())
+        targets_by_document.setdefault(name, []).append(values.values.to_numpy())
     find = word_finder(text.words)
     without = 0
 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal without
         for batch in texts:
-            for one in batch:
-                given = found.get(one.document_id)
-                without += given is None
-                terms = [] if given is None else weighted_terms(find(one.text), np.mean(given, 0))[0]
-                yield _row(one, terms)
+            for document in batch:
+                document_targets = targets_by_document.get(document.document_id)
+                without += document_targets is None
+                terms = (
+                    []
+                    if document_targets is None
+                    else weighted_terms(find(document.text), np.mean(document_targets, 0))[0]
+                )
+                yield _row(document, terms)
 
     return {"texts": TERM_WEIGHTS.write(output, rows()), "texts_without_targets": without}
 

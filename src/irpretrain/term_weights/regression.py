@@ -66,13 +66,15 @@ class TokenRegression:
         counted = int(np.isfinite(batch.targets).sum())
         lengths = batch.attention_mask.sum(1)
         share = setting.share(len(lengths), lambda: lengths)
-        own = lengths[share.items]
-        tokens = int(own.sum())
+        share_lengths = lengths[share.items]
+        tokens = int(share_lengths.sum())
 
         def part_of(model: nn.Module) -> StepPart:
             metrics = RegressionMetrics(1.0, 0.0, counted=counted)
             losses = self._losses(model, setting, batch, share, counted)
-            return StepPart(metrics, tokens, share, losses, Work(own, own, weighed=tokens))
+            return StepPart(
+                metrics, tokens, share, losses, Work(share_lengths, share_lengths, weighed=tokens)
+            )
 
         return part_of
 

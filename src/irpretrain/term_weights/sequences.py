@@ -31,15 +31,18 @@ def _texts(
         names = batch.column("document_id").to_pylist()
         rows = [row for row, name in enumerate(names) if chosen is None or name in chosen]
         written = [batch.column("text")[row].as_py() for row in rows]
-        for row, one, pieces in zip(rows, written, encoder.encode(written), strict=True):
-            words, given = word_spans(one, text.words), batch.column("targets")[row].values.to_numpy()
-            if len(given) != len(words.words):
+        for row, content, pieces in zip(rows, written, encoder.encode(written), strict=True):
+            words, word_targets = (
+                word_spans(content, text.words),
+                batch.column("targets")[row].values.to_numpy(),
+            )
+            if len(word_targets) != len(words.words):
                 raise IntegrityError(
                     path,
-                    f"{names[row]} has {len(words.words)} words and {len(given)} targets",
+                    f"{names[row]} has {len(words.words)} words and {len(word_targets)} targets",
                     remedy="Delete it and run the workflow again; it was made with other words.",
                 )
-            yield pieces, *piece_targets(words, pieces, given)
+            yield pieces, *piece_targets(words, pieces, word_targets)
 
 
 @dataclass(frozen=True)
@@ -99,15 +102,15 @@ class TrainingSequences:
         ids, targets, spans = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], list[tuple[int, int]]()
         counts = dict.fromkeys(("texts", "sequences", "words_without_piece", "pieces_not_read"), 0)
         total, room = 0, encoder.room(options.max_length)
-        for pieces, found, missed in _texts(path, encoder, text, chosen):
-            read = windows(len(found), room, options.windows.overlap)
+        for pieces, text_targets, missed in _texts(path, encoder, text, chosen):
+            read = windows(len(text_targets), room, options.windows.overlap)
             spans += [(total + start, total + end) for start, end in read if end > start]
             ids.append(pieces.ids)
-            targets.append(found)
-            total += len(found)
+            targets.append(text_targets)
+            total += len(text_targets)
             counts["texts"] += 1
             counts["words_without_piece"] += missed
-            counts["pieces_not_read"] += len(found) - read[-1][1]
+            counts["pieces_not_read"] += len(text_targets) - read[-1][1]
         counts["sequences"] = len(spans)
         flat = np.array(spans, np.int64).reshape(-1, 2)
         return cls(encoder, np.concatenate(ids), np.concatenate(targets), flat, counts)

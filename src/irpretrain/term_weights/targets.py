@@ -58,11 +58,11 @@ def passage_targets(
             for document in relevant(grades):
                 queries_of.setdefault(document, []).append(query)
     terms = {query: labeller.matched(words) for query, words in labeller.words(asked).items()}
-    found = set[str]()
+    document_ids = set[str]()
 
     def rows() -> Iterator[dict[str, Any]]:
         for key, written in _documents(documents, text, text.fields, queries_of):
-            found.add(key["document_id"])
+            document_ids.add(key["document_id"])
             counterparts = [terms[query] for query in sorted(queries_of[key["document_id"]])]
             yield from labeller.rows(key, written, counterparts)
 
@@ -73,12 +73,12 @@ def passage_targets(
             "no document of the corpus is relevant to a query, so there is nothing to learn",
             remedy="Check that corpus, queries and judgements belong together.",
         )
-    used = {query for document in found for query in queries_of[document]}
+    used = {query for document in document_ids for query in queries_of[document]}
     return {
         **labeller.counts,
         "rows": number,
         "queries": len(used),
-        "documents_not_in_corpus": len(queries_of.keys() - found),
+        "documents_not_in_corpus": len(queries_of.keys() - document_ids),
     }
 
 
@@ -100,9 +100,9 @@ def query_targets(
     labeller = Labeller(options, text)
     asked = _texts(queries)
     judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in asked}
-    wanted = set().union(*judged.values()) if judged else set()
+    relevant_documents = set().union(*judged.values()) if judged else set()
     terms = dict[str, frozenset[str]]()
-    for key, written in _documents(documents, text, options.fields or text.fields, wanted):
+    for key, written in _documents(documents, text, options.fields or text.fields, relevant_documents):
         terms[key["document_id"]] = labeller.matched(labeller.find(written))
     skipped = 0
 
@@ -181,7 +181,9 @@ class Labeller:
         words = self.find(text)
         self.counts["texts"] += 1
         together = self.options.rows == "per-text"
-        for sample, group in enumerate([counterparts] if together else [[one] for one in counterparts]):
+        for sample, group in enumerate(
+            [counterparts] if together else [[counterpart] for counterpart in counterparts]
+        ):
             targets = self.targets(words, group)
             self.counts["words"] += len(words)
             self.counts["words_above_zero"] += int((targets > 0).sum())

@@ -22,11 +22,11 @@ def weighted_terms(
         read: bool [words], whether a word has a weight, without which it is left out; None where all have one.
     """
     best: dict[str, float] = {}
-    known = np.ones(len(words), bool) if read is None else read
-    for word, weight, has_weight in zip(words, weights.tolist(), known.tolist(), strict=True):
+    covered = np.ones(len(words), bool) if read is None else read
+    for word, weight, has_weight in zip(words, weights.tolist(), covered.tolist(), strict=True):
         if not has_weight:
             continue
         old = best.get(word)
         if old is None or (old == old and not weight <= old):
             best[word] = weight
-    return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~known).sum())
+    return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~covered).sum())

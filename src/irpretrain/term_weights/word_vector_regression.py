@@ -76,12 +76,12 @@ class WordFeatures:
     def of(self, words: Sequence[str]) -> np.ndarray:
         """Return the features of the words of one text, float64 [words, dimensions]."""
         rows = np.array([self.numbers.get(word, -1) for word in words], np.int64)
-        found = np.zeros((len(words), self.dimensions))
-        found[rows >= 0] = self.vectors[rows[rows >= 0]]
-        with_vector = found.any(1)
+        features = np.zeros((len(words), self.dimensions))
+        features[rows >= 0] = self.vectors[rows[rows >= 0]]
+        with_vector = features.any(1)
         if with_vector.any():
-            found[with_vector] -= found[with_vector].mean(0)
-        return found
+            features[with_vector] -= features[with_vector].mean(0)
+        return features
 
 
 def train_word_vectors(
@@ -176,19 +176,24 @@ class WordVectorPredictor:
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
         find = word_finder(self.text.words)
-        found = []
+        rows = []
         number = 0
-        for one in texts:
-            words = find(one.text)
+        for text in texts:
+            words = find(text.text)
             # A row at a time: how a matrix product rounds depends on its size.
             weights = (self.features.of(words) * self.coefficients).sum(1) + self.intercept
             terms, _ = weighted_terms(words, weights.astype(np.float32))
             number += len(words)
-            found.append(
-                {"part": one.part, "position": one.position, "document_id": one.document_id, "terms": terms}
+            rows.append(
+                {
+                    "part": text.part,
+                    "position": text.position,
+                    "document_id": text.document_id,
+                    "terms": terms,
+                }
             )
         counts = {"texts": len(texts), "words": number}
-        return pa.Table.from_pylist(found, schema=TERM_WEIGHTS.schema), counts
+        return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts
 
 
 def weight_documents(

@@ -117,10 +117,10 @@ class Checkpoints:
         """All checkpoints, newest first."""
         if not self.directory.exists():
             return []
-        found = [
+        checkpoints = [
             (int(match[1]), path) for path in self.directory.iterdir() if (match := NAME.fullmatch(path.name))
         ]
-        return sorted(found, reverse=True)
+        return sorted(checkpoints, reverse=True)
 
     def _read(self, path: Path) -> dict[str, Any] | None:
         data = path.read_bytes()

@@ -95,8 +95,8 @@ def choose_device(options: ComputeConfig) -> torch.device:
 
 def own_gpu(options: ComputeConfig) -> torch.device:
     """Return the GPU that this process computes on, taken for it or for its job, and made torch's current one."""
-    own = here().gpu
-    device = torch.device("cuda", own_gpus(options)[0] if own is None else own)
+    gpu = here().gpu
+    device = torch.device("cuda", own_gpus(options)[0] if gpu is None else gpu)
     torch.cuda.set_device(device)
     return device
 
@@ -115,8 +115,8 @@ def memory_ran_out(error: RuntimeError) -> bool:
 
 def free_memory(error: RuntimeError) -> str:
     """What torch says of the memory that it wanted and found, in brackets; empty where it says nothing."""
-    found = re.search(r"Tried to allocate .+? is free", str(error))
-    return f" ({found[0][0].lower()}{found[0][1:]})" if found else ""
+    match = re.search(r"Tried to allocate .+? is free", str(error))
+    return f" ({match[0][0].lower()}{match[0][1:]})" if match else ""
 
 
 def versions() -> dict[str, str]:

@@ -46,39 +46,39 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
     if len(_kept) >= max(count, 1):
         return sorted(_kept)[: max(count, 1)]
     folder = folder or Path(tempfile.gettempdir()) / f"irpretrain-gpus-{os.getuid()}"
-    wanted = max(count, 1) - len(_kept)
-    taken = _take(wanted, names, folder)
+    needed = max(count, 1) - len(_kept)
+    taken = _take(needed, names, folder)
     if not taken and count == 0:
         taken = {0: SHARED}
     if not taken:
-        _say(f"waits for {wanted} of {len(names)} GPUs: other jobs of this machine have them ({folder})")
+        _say(f"waits for {needed} of {len(names)} GPUs: other jobs of this machine have them ({folder})")
     while not taken:
         time.sleep(POLL_SECONDS)
-        taken = _take(wanted, names, folder)
+        taken = _take(needed, names, folder)
     _kept.update(taken)
     return sorted(_kept)
 
 
 def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
     """Lock the slots of `count` devices, the first that are free; of none where there are fewer."""
-    found: dict[int, int] = {}
+    taken: dict[int, int] = {}
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(folder / "gate.lock", "w") as gate:
             # Two jobs that want two devices each must not both wait with one in hand.
             fcntl.flock(gate, fcntl.LOCK_EX)
             for device, name in enumerate(names):
-                if device not in _kept and len(found) < count:
+                if device not in _kept and len(taken) < count:
                     descriptor = _lock(folder / f"{name}.lock")
-                    found |= {device: descriptor} if descriptor is not None else {}
-            if len(found) < count:
-                release(found)
-                found = {}
+                    taken |= {device: descriptor} if descriptor is not None else {}
+            if len(taken) < count:
+                release(taken)
+                taken = {}
     except OSError as error:
         raise SetupError(
             f"{folder}: cannot lock a GPU's slot there ({error.strerror}); set TMPDIR to a local folder"
         ) from None
-    return found
+    return taken
 
 
 def _lock(path: Path) -> int | None:

@@ -65,12 +65,12 @@ def crc32c(data: bytes) -> int:
 
 @cache
 def _table() -> tuple[int, ...]:
-    found = []
+    table = []
     for value in range(256):
         for _ in range(8):
             value = value >> 1 ^ (POLYNOMIAL if value & 1 else 0)
-        found.append(value)
-    return tuple(found)
+        table.append(value)
+    return tuple(table)
 
 
 def _event(time: float, step: int, content: bytes) -> bytes:
@@ -87,8 +87,8 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    found = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*encoded, value])

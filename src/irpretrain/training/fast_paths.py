@@ -47,19 +47,19 @@ def use_fast_paths(
         if options.compile:
             say_once(f"compute.compile does nothing for a {type(model).__name__}")
         return lambda: None
-    one: Any = model
-    before, compiled = one.packing, any(_is_compiled(part) for part in _parts(one.bert))
-    one.packing = options.packing
-    compile_layers(one.bert, options.compile, device)
-    if options.compile and one.bert is None:
+    packable: Any = model
+    before, compiled = packable.packing, any(_is_compiled(part) for part in _parts(packable.bert))
+    packable.packing = options.packing
+    compile_layers(packable.bert, options.compile, device)
+    if options.compile and packable.bert is None:
         say_once("compute.compile does nothing, because the model is no BERT")
     if device.type == "cuda":
-        for reason in slow_paths(one.bert, options, device, training):
+        for reason in slow_paths(packable.bert, options, device, training):
             say_once(f"SLOW: {reason}")
 
     def put_back() -> None:
-        one.packing = before
-        compile_layers(one.bert, compiled, device)
+        packable.packing = before
+        compile_layers(packable.bert, compiled, device)
 
     return put_back
 

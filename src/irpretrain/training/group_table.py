@@ -107,10 +107,10 @@ def _offsets(lists: Sequence[pa.ListArray]) -> np.ndarray:
 
 def _numbers(columns: Sequence[pa.StructArray], field: str) -> np.ndarray:
     """A field of numbers; where all are 0, one 0 serves for all and takes no memory."""
-    found = [column.field(field).to_numpy() for column in columns]
-    if not any(part.any() for part in found):
-        return np.broadcast_to(np.int32(0), sum(map(len, found)))
-    return np.concatenate(found)
+    parts = [column.field(field).to_numpy() for column in columns]
+    if not any(part.any() for part in parts):
+        return np.broadcast_to(np.int32(0), sum(map(len, parts)))
+    return np.concatenate(parts)
 
 
 class _Anchors:

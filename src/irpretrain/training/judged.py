@@ -65,13 +65,18 @@ def judged_queries(
     Returns:
         The queries, and counts by reason of those skipped.
     """
-    wanted = {query: relevant(qrels.get(query, {})) for query in chosen}
-    rows = _rows(store.find, [[d for d in qrels.get(query, {}) if d in wanted[query]] for query in chosen])
+    relevant_documents = {query: relevant(qrels.get(query, {})) for query in chosen}
+    rows = _rows(
+        store.find, [[d for d in qrels.get(query, {}) if d in relevant_documents[query]] for query in chosen]
+    )
     others = _rows(
         store.rows,
-        [[d for d, _ in candidates.get(query, [])[:depth] if d not in wanted[query]] for query in chosen],
+        [
+            [d for d, _ in candidates.get(query, [])[:depth] if d not in relevant_documents[query]]
+            for query in chosen
+        ],
     )
-    found, skipped = [], Counter[str]()
+    queries, skipped = [], Counter[str]()
     for query, relevant_rows, other_rows in zip(chosen, rows, others, strict=True):
         if not (relevant_rows >= 0).any():
             skipped["without_relevant_document"] += 1
@@ -79,8 +84,8 @@ def judged_queries(
             skipped["without_other_candidate"] += 1
         else:
             in_corpus = relevant_rows[relevant_rows >= 0]
-            found.append(JudgedQuery(query, texts[query], in_corpus, other_rows))
-    return found, dict(skipped)
+            queries.append(JudgedQuery(query, texts[query], in_corpus, other_rows))
+    return queries, dict(skipped)
 
 
 def _rows(look_up: Callable[[list[str]], np.ndarray], documents: Sequence[list[str]]) -> list[np.ndarray]:

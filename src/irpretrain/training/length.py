@@ -28,14 +28,14 @@ def resolve_length(
     if options.steps is not None:
         return options, options.steps
     steps = steps_of(options, tasks, groups)
-    known = options.model_copy(update={"steps": steps, "epochs": None, "epochs_of": None})
+    resolved = options.model_copy(update={"steps": steps, "epochs": None, "epochs_of": None})
     counted = ", ".join(f"{groups[place]:,}" for place in _deciding(options, tasks))
     of = "" if options.epochs_of is None else f" of {options.epochs_of}"
     told = f"epochs {options.epochs:g} of {counted} groups{of} are steps {steps:,}"
-    if fault := known.head_start_fault(tasks):
+    if fault := resolved.head_start_fault(tasks):
         raise ConfigError(f"{title}: {told}; {fault}")
     print(f"[{title}] {told}", file=sys.stderr, flush=True)
-    return known, steps
+    return resolved, steps
 
 
 def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int]) -> int:

@@ -96,13 +96,13 @@ class ShareMasking:
         """Return which units are chosen, given a draw for each sequence."""
         options, sequences = self._options, len(rounding)
         others = np.bincount(units.rows[~units.anchors], minlength=sequences)
-        wanted = np.zeros((sequences, 2))  # of the others, of the anchor
+        quotas = np.zeros((sequences, 2))  # of the others, of the anchor
         if options.ratio > 0:
-            wanted[:, 0] = np.maximum(1, np.floor(others * options.ratio + 0.5))
+            quotas[:, 0] = np.maximum(1, np.floor(others * options.ratio + 0.5))
         if options.anchor_ratio is not None:
             linking = np.bincount(units.rows[units.anchors], minlength=sequences)
-            wanted[:, 1] = np.floor(linking * options.anchor_ratio + rounding)
-        chosen = _first(units, 2 * units.rows + units.anchors, wanted.ravel())
+            quotas[:, 1] = np.floor(linking * options.anchor_ratio + rounding)
+        chosen = _first(units, 2 * units.rows + units.anchors, quotas.ravel())
         return chosen if options.most is None else chosen & _under_cap(units, chosen, options.most)
 
 

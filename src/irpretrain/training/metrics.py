@@ -136,15 +136,15 @@ class MetricsLog:
         """Whole lines and their records; a line cut short by a crash is left out."""
         if not self._path.exists():
             return []
-        found = []
+        lines = []
         for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True):
             try:
                 record = json.loads(line) if line.endswith("\n") else None
             except ValueError:
                 record = None
             if isinstance(record, dict) and "step" in record:
-                found.append((line, record))
-        return found
+                lines.append((line, record))
+        return lines
 
 
 def waited_share(measured: Sequence[StepMetrics]) -> float:

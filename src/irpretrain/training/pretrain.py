@@ -158,15 +158,15 @@ def _tasks(
         # The number keeps the streams apart when one objective is used twice.
         name = f"{task.objective}/{number}"
         table = GroupTable(path, store, options.batch_groups, seed, name)
-        own = options.of_task(task)
-        masker = Masker(own.masking, tokenizer, seed, own.max_length, name=name)
+        task_options = options.of_task(task)
+        masker = Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
         made.append(
             Task(
                 name=task.objective if number == 0 else f"{task.objective}#{number}",
                 source=table,
-                builder=BatchBuilder(store, tokenizer, own.max_length, own.query_length),
-                loss=own.loss,
-                margin=own.margin,
+                builder=BatchBuilder(store, tokenizer, task_options.max_length, task_options.query_length),
+                loss=task_options.loss,
+                margin=task_options.margin,
                 weight=task.weight if summed else 1.0,
                 mlm_weight=task.mlm_weight,
                 masker=masker if task.mlm_weight > 0 else None,

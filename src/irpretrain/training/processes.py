@@ -147,10 +147,10 @@ def _cause(
 
 def _last_lines(folder: Path, rank: int) -> str:
     """What a process other than the first, whose lines were shown, printed last."""
-    found = (
+    outputs = (
         [] if rank == 0 else [path.read_text(errors="replace") for path in folder.rglob(f"{rank}/stderr.log")]
     )
-    return "\n".join("".join(found).splitlines()[-SHOWN_LINES:])
+    return "\n".join("".join(outputs).splitlines()[-SHOWN_LINES:])
 
 
 @contextmanager

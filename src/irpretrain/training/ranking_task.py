@@ -117,8 +117,8 @@ class WordReader:
         batch = self.builder.build(groups)
 
         def score(model: nn.Module, setting: Setting) -> Tensor:
-            found: Tensor = model(setting.tensor(batch.query), setting.tensor(batch.document))
-            return found
+            scores: Tensor = model(setting.tensor(batch.query), setting.tensor(batch.document))
+            return scores
 
         return ReadGroups(batch.sizes, batch.tokens, score)
 

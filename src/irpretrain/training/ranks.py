@@ -49,8 +49,8 @@ class Ranks:
         """Return the sums of numbers over all processes, in double precision."""
         if self.count == 1:
             return list(numbers)
-        found: list[float] = self._sum(torch.tensor(numbers, dtype=torch.float64)).tolist()
-        return found
+        totals: list[float] = self._sum(torch.tensor(numbers, dtype=torch.float64)).tolist()
+        return totals
 
     def from_first(self, make: Callable[[], Value]) -> Value:
         """Return what `make` returns in the first process; it is not called in the others."""

@@ -35,11 +35,11 @@ def read_ahead(
             waiting.extend((step, thread.submit(read, step)) for step in itertools.islice(coming, count))
 
         def take(step: int) -> Read:
-            expected, found = waiting.popleft() if waiting else (None, None)
-            if found is None or step != expected:
+            expected, reading = waiting.popleft() if waiting else (None, None)
+            if reading is None or step != expected:
                 raise ValueError(f"the batch of step {step} is asked for, the next is that of {expected}")
             begin(1)
-            return found.result()
+            return reading.result()
 
         begin(ahead)
         try:

@@ -125,13 +125,13 @@ def add_measured(measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also:
     All numbers come from the device together, so that a step waits for it once. It also waits with fp16, afterwards, as
     `GradScaler.step` asks whether a gradient is infinite, and with several processes, before, in `sum_gradients`.
     """
-    tensors = [tensor for _, own in measured for tensor in own.values()]
+    tensors = [tensor for _, values in measured for tensor in values.values()]
     *numbers, last = torch.stack(
         [tensor.detach().to(also.device, torch.float64) for tensor in (*tensors, also)]
     ).tolist()
     coming = iter(numbers)
-    for metrics, own in measured:
-        for name in own:
+    for metrics, values in measured:
+        for name in values:
             before = getattr(metrics, name)
             setattr(metrics, name, before + type(before)(next(coming)))
     return float(last)

@@ -31,14 +31,14 @@ def write_curves(results: str | Path) -> dict[str, int]:
     Raises:
         InputError: there is no metrics file, or one is none.
     """
-    found = {}
+    written = {}
     for run, path in metrics_files(Path(results)).items():
-        found[run] = write_events(read_steps(path), Path(results) / "tensorboard" / run / FILE)
-    if not found:
+        written[run] = write_events(read_steps(path), Path(results) / "tensorboard" / run / FILE)
+    if not written:
         raise InputError(
             results, "holds no metrics of a training", remedy="Name the results directory of a run."
         )
-    return found
+    return written
 
 
 def metrics_files(results: Path) -> dict[str, Path]:
@@ -82,11 +82,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("results", nargs="?", default="results", help="the results directory of a run")
     results = parser.parse_args(arguments).results
     try:
-        found = write_curves(results)
+        curves = write_curves(results)
     except IRPretrainError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1
-    print(f"{len(found)} learning curves. To see them: tensorboard --logdir {results}/tensorboard")
+    print(f"{len(curves)} learning curves. To see them: tensorboard --logdir {results}/tensorboard")
     return 0
 
 

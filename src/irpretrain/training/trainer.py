@@ -163,12 +163,12 @@ class Trainer(Generic[Model]):
     def _add_up(self, parts: Sequence[StepPart]) -> tuple[int, int]:
         """Put what all processes measured into the metrics of each; return how many tokens they read, and how many
         operations that took."""
-        own = [
+        numbers = [
             number
             for part in parts
             for number in (part.tokens, self._operations(part), *part.metrics.summed())
         ]
-        sums = iter(self.ranks.sums(own))
+        sums = iter(self.ranks.sums(numbers))
         tokens = operations = 0
         for part in parts:
             tokens += int(next(sums))

@@ -104,16 +104,16 @@ class Graph:
         Raises:
             IntegrityError: a document is not in the collection.
         """
-        wanted = pa.array(document_ids, pa.string()) if isinstance(document_ids, list) else document_ids
-        found = pc.index_in(wanted, value_set=self.document_ids)
-        if found.null_count:
-            missing = wanted.filter(pc.is_null(found))[0].as_py()
+        identifiers = pa.array(document_ids, pa.string()) if isinstance(document_ids, list) else document_ids
+        nodes = pc.index_in(identifiers, value_set=self.document_ids)
+        if nodes.null_count:
+            missing = identifiers.filter(pc.is_null(nodes))[0].as_py()
             raise IntegrityError(
                 self._directory,
                 f"document {missing!r} is not in this graph",
                 remedy="Delete the graph and run the workflow again; its collection has changed.",
             )
-        return found.to_numpy(zero_copy_only=False).astype(np.int32)
+        return nodes.to_numpy(zero_copy_only=False).astype(np.int32)
 
     def document_id(self, node: int) -> str:
         """Return the document of a node."""
@@ -158,22 +158,22 @@ class Graph:
             nodes: whose links, in any order; all where not given. Of the file only the row groups that hold some of
                 them are read.
         """
-        wanted = None if nodes is None else np.unique(nodes)
+        sources = None if nodes is None else np.unique(nodes)
         waiting: list[pa.Table] = []
         with parquet_file(self._directory / "hyperlinks.parquet") as file:
             for number in range(file.num_row_groups):
-                if wanted is not None and not _holds(file, number, wanted):
+                if sources is not None and not _holds(file, number, sources):
                     continue
                 rows = file.read_row_group(number)
                 # The last source of a row group may go on in the next one.
                 last = rows.column("source")[-1].as_py()
                 split = int(np.searchsorted(rows.column("source").to_numpy(), last))
                 if split or (waiting and waiting[0].column("source")[0].as_py() != last):
-                    yield from _by_source(pa.concat_tables([*waiting, rows.slice(0, split)]), wanted)
+                    yield from _by_source(pa.concat_tables([*waiting, rows.slice(0, split)]), sources)
                     waiting = []
                 waiting.append(rows.slice(split))
         if waiting:
-            yield from _by_source(pa.concat_tables(waiting), wanted)
+            yield from _by_source(pa.concat_tables(waiting), sources)
 
     def see_also(self, node: int) -> np.ndarray:
         """Return int32: the documents that a document's See Also sections name, ascending."""

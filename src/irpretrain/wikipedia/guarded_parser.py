@@ -62,15 +62,15 @@ class GuardedParser:
 
     def _answers(self, texts: list[str]) -> list[Any]:
         """What the worker answers to the texts that were sent last; it is replaced as often as one of them kills it."""
-        found: list[Any] = []
-        while len(found) < len(texts):
+        answers: list[Any] = []
+        while len(answers) < len(texts):
             try:
-                found.append(self._receive())
+                answers.append(self._receive())
             except _WorkerDied as death:
-                culprit = texts[len(found)]
-                found.append(self._alone(culprit) if death.retry else Failure(death.reason))
-                self._send(texts[len(found) :])
-        return found
+                culprit = texts[len(answers)]
+                answers.append(self._alone(culprit) if death.retry else Failure(death.reason))
+                self._send(texts[len(answers) :])
+        return answers
 
     def _alone(self, text: str) -> Any:
         """Parse a text in a new worker, so that what pages before it left behind does not count against it."""

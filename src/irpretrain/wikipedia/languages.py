@@ -87,20 +87,20 @@ class WikiLanguage:
         Where the user gives a heading, a link trail or a template that is known, the user's counts.
         """
         code = language_code(site)
-        known = _read_names()
+        names_by_language = _read_names()
         parts = [
-            known["all"],
+            names_by_language["all"],
             _read_mediawiki().get(code, Names()),
-            known.get(code, Names()),
+            names_by_language.get(code, Names()),
             more or Names(),
         ]
         if not names_are_known(code):
-            parts.insert(1, known["en"])
-        own = {number: name for number, name in site.namespaces.items() if name}
-        category = [own[CATEGORIES]] if CATEGORIES in own else []
-        file = [own[FILES]] if FILES in own else []
+            parts.insert(1, names_by_language["en"])
+        namespaces = {number: name for number, name in site.namespaces.items() if name}
+        category = [namespaces[CATEGORIES]] if CATEGORIES in namespaces else []
+        file = [namespaces[FILES]] if FILES in namespaces else []
         hidden = _spelt([*file, *category, *_all(parts, "file"), *_all(parts, "category")])
-        others = [name for number, name in own.items() if number != ARTICLES]
+        others = [name for number, name in namespaces.items() if number != ARTICLES]
         return cls(
             code=code,
             roles={heading: role for part in parts for heading, role in part.roles().items()},
@@ -187,8 +187,8 @@ def _templates(code: str, more: Names | None) -> Templates:
 
 @cache
 def _read_names() -> Mapping[str, Names]:
-    found: dict[str, Names] = _read("languages.yaml", TypeAdapter(dict[str, Names]))
-    return found
+    names: dict[str, Names] = _read("languages.yaml", TypeAdapter(dict[str, Names]))
+    return names
 
 
 @cache
@@ -201,8 +201,8 @@ def _read_mediawiki() -> Mapping[str, Names]:
 
 @cache
 def _read_templates() -> Mapping[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = _read("templates.yaml", TypeAdapter(dict[str, dict[str, str]]))
-    return found
+    templates: dict[str, dict[str, str]] = _read("templates.yaml", TypeAdapter(dict[str, dict[str, str]]))
+    return templates
 
 
 def _read(name: str, kind: TypeAdapter[Any]) -> Any:

@@ -61,11 +61,11 @@ def extract_links(
         ContractWriter(LINKS, second) as link_writer,
     ):
         for batch in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
-            found = _Rows(options, finder, counts)
+            rows = _Rows(options, finder, counts)
             for row in batch.to_pylist():
-                found.add(row)
-            source_writer.add(found.sources())
-            link_writer.add(found.links())
+                rows.add(row)
+            source_writer.add(rows.sources())
+            link_writer.add(rows.links())
         counts["documents"], counts["links"] = source_writer.rows, link_writer.rows
     if finder is not None:
         counts["titles_looked_for"] = len(finder.titles)
@@ -95,11 +95,11 @@ class _Rows:
         self._sources["key"].append(key)
         self._sources["words"].append(len(body.split()))
         self._sources["segments"].append(len(spans))
-        found = list(self._written(row))
+        links = list(self._written(row))
         if self._finder is not None:
-            found = sorted([*found, *self._mentions(row, key, found)])
-        if found:
-            self._add_links(row, spans, found)
+            links = sorted([*links, *self._mentions(row, key, links)])
+        if links:
+            self._add_links(row, spans, links)
 
     def sources(self) -> pa.Table:
         return pa.table(self._sources, schema=LINK_SOURCES.schema)

@@ -63,7 +63,7 @@ class TitleFinder:
         """Return the mentions in `text`, in its order."""
         tokens = _Tokens(text)
         lengths, numbers = self._longest(tokens)
-        found: list[Mention] = []
+        mentions: list[Mention] = []
         free = 0
         for first in np.flatnonzero(lengths).tolist():
             if first < free:
@@ -73,9 +73,9 @@ class TitleFinder:
             title = self.titles[int(numbers[first])].as_py()
             # Hashes of different words may be equal, if hardly ever.
             if " ".join(text[start:end].split()) in [form(title) for form in self._forms]:
-                found.append(Mention(start, end, int(numbers[first])))
+                mentions.append(Mention(start, end, int(numbers[first])))
                 free = last + 1
-        return found
+        return mentions
 
     def _longest(self, tokens: _Tokens) -> tuple[np.ndarray, np.ndarray]:
         """Return of each token the length of the longest title that begins there (0: none), and its number."""
@@ -118,8 +118,8 @@ class _Tokens:
         matches = list(_TOKEN.finditer(text))
         self.starts = np.fromiter((match.start() for match in matches), np.int64, len(matches))
         self.ends = np.fromiter((match.end() for match in matches), np.int64, len(matches))
-        own = (hash(match.group()) for match in matches)
-        self.hashes = np.fromiter(own, np.int64, len(matches)).view(np.uint64)
+        hashes = (hash(match.group()) for match in matches)
+        self.hashes = np.fromiter(hashes, np.int64, len(matches)).view(np.uint64)
         glued = np.zeros(len(matches), np.bool_)
         glued[1:] = self.starts[1:] == self.ends[:-1]
         self._next = self.hashes + glued * _GLUED

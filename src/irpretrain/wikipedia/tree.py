@@ -84,10 +84,10 @@ class WikiStructureTree:
     @cached_property
     def _children(self) -> Sequence[Sequence[int]]:
         # Of all nodes in one pass: a page may have thousands.
-        found: list[list[int]] = [[] for _ in self.nodes]
+        children: list[list[int]] = [[] for _ in self.nodes]
         for number, node in enumerate(self.nodes[1:], 1):
-            found[node.parent].append(number)
-        return [tuple(numbers) for numbers in found]
+            children[node.parent].append(number)
+        return [tuple(numbers) for numbers in children]
 
     def path(self, number: int) -> tuple[str, ...]:
         """Return the titles from the root to a node, both included: depth + 1 of them."""
@@ -165,8 +165,8 @@ def within(sections: Sequence[SectionLike], roles: Collection[Role]) -> list[boo
 
 def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[SectionRow]:
     """Return the sections of a row of DOCUMENTS; a document without any is one lead section, the whole body."""
-    found = [SectionRow(*(row[name] for name in SectionRow._fields)) for row in rows]
-    return found or [SectionRow(0, "", 0, len(body))]
+    sections = [SectionRow(*(row[name] for name in SectionRow._fields)) for row in rows]
+    return sections or [SectionRow(0, "", 0, len(body))]
 
 
 def _without(

@@ -48,8 +48,8 @@ class ConvKnrm(NeuralRanker):
     def _ngrams(self, words: Tensor) -> list[Tensor]:
         """Return the vectors of the n-grams of each length: float [pairs, words, filters]."""
         vectors = self.vectors(words).transpose(1, 2)
-        found = []
+        ngrams = []
         for beyond, convolution in enumerate(self.convolutions):
             padded = functional.pad(vectors, (0, beyond))
-            found.append(functional.relu(convolution(padded)).transpose(1, 2))
-        return found
+            ngrams.append(functional.relu(convolution(padded)).transpose(1, 2))
+        return ngrams

@@ -60,8 +60,8 @@ class Drmm(NeuralRanker):
     def _gates(self, query: Tensor) -> Tensor:
         """Return the weights of a query's words, float [pairs, query words]; 0 for padding."""
         there = present(query)
-        given = self.idf[query].unsqueeze(-1) if self._by_idf else self.vectors(query)
-        logits = self.gate(given).squeeze(-1).masked_fill(~there, -torch.inf)
+        inputs = self.idf[query].unsqueeze(-1) if self._by_idf else self.vectors(query)
+        logits = self.gate(inputs).squeeze(-1).masked_fill(~there, -torch.inf)
         # A query without words has no largest logit to subtract.
         largest = logits.amax(dim=1, keepdim=True).clamp(min=torch.finfo(logits.dtype).min)
         weights = torch.exp(logits - largest.detach())

@@ -138,10 +138,10 @@ class Duet(NeuralRanker):
     def _windows(self, ids: Tensor, convolution: nn.Module) -> Tensor:
         """Return the convolution over windows of words: float [texts, windows, hidden]."""
         if self.sizes.distributed == "words":
-            found: Tensor = convolution(self.vectors(ids).transpose(1, 2)).transpose(1, 2)
+            windows: Tensor = convolution(self.vectors(ids).transpose(1, 2)).transpose(1, 2)
         else:
-            found = convolution(ids, self.ngraph_numbers, self.ngraph_offsets)
-        return found
+            windows = convolution(ids, self.ngraph_numbers, self.ngraph_offsets)
+        return windows
 
     def _two_layers(self, states: Tensor, first: nn.Module, second: nn.Module) -> Tensor:
         """Apply two layers; version 2 drops before each of them."""

@@ -80,8 +80,8 @@ def with_drawn(rows: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     to itself alone.
     """
     lacking = ~rows.any(axis=1)
-    known = rows[~lacking].astype(np.float64)
-    deviation = float(np.sqrt(np.mean(known**2))) if len(known) else 1.0
+    nonzero = rows[~lacking].astype(np.float64)
+    deviation = float(np.sqrt(np.mean(nonzero**2))) if len(nonzero) else 1.0
     filled = rows.copy()
     drawn = generator(seed, "initialise", "word vectors").normal(
         0.0, deviation, (int(lacking.sum()), rows.shape[1])

@@ -100,12 +100,12 @@ def apostrophes(line: str) -> str:
     number both of bold and italic marks, one bold mark is an apostrophe and an italic mark: the first after a
     one-letter word, else the first after a longer word, else the first.
     """
-    found = [(mark.start(), len(mark[0])) for mark in _QUOTES.finditer(line)]
-    text = {start: length - 5 if length > 5 else 1 for start, length in found if length > 5 or length == 4}
-    bold = [start + text.get(start, 0) for start, length in found if length - text.get(start, 0) in (3, 5)]
-    italic = [start for start, length in found if length - text.get(start, 0) in (2, 5)]
+    runs = [(mark.start(), len(mark[0])) for mark in _QUOTES.finditer(line)]
+    text = {start: length - 5 if length > 5 else 1 for start, length in runs if length > 5 or length == 4}
+    bold = [start + text.get(start, 0) for start, length in runs if length - text.get(start, 0) in (3, 5)]
+    italic = [start for start, length in runs if length - text.get(start, 0) in (2, 5)]
     if len(bold) % 2 and len(italic) % 2:
-        candidates = [start for start, length in found if length - text.get(start, 0) == 3]
+        candidates = [start for start, length in runs if length - text.get(start, 0) == 3]
         if candidates:
             start = min(candidates, key=lambda place: _rank(line, place + text.get(place, 0)))
             text[start] = text.get(start, 0) + 1

@@ -48,9 +48,9 @@ def reads_as_prose(arguments: str) -> str:
     """
     if len(arguments) > LONGEST:
         return ""
-    given = split_arguments(arguments)
-    first = given.get("1") or given.get("text", "")
-    if not _IN_A_LINE.fullmatch(first) or _YEAR.fullmatch(given.get("2", "")) or _FILE.search(first):
+    parameters = split_arguments(arguments)
+    first = parameters.get("1") or parameters.get("text", "")
+    if not _IN_A_LINE.fullmatch(first) or _YEAR.fullmatch(parameters.get("2", "")) or _FILE.search(first):
         return ""
     before, _, after = arguments.partition(first)
     if "\n" in before or after.lstrip(" ")[:1] not in ("", "|") or len(_BREAK.findall(first)) > 1:

@@ -54,12 +54,12 @@ class Templates:
         """Return what a call shows, as wikitext; `arguments` is what follows the name's `|`."""
         if ":" in name and name.strip()[-1:] != ":":
             arguments = name.partition(":")[2] + "|" + arguments  # a parser function's first argument
-        given = split_arguments(arguments)
+        parameters = split_arguments(arguments)
         if pattern.startswith("@"):
             function, _, parameter = pattern[1:].partition(" ")
-            given[PARAMETER] = parameter
-            return FUNCTIONS[function](given)
-        return _fill(pattern, given)
+            parameters[PARAMETER] = parameter
+            return FUNCTIONS[function](parameters)
+        return _fill(pattern, parameters)
 
     def _look_up(self, name: str) -> str | None:
         key = spelt(name)
@@ -77,8 +77,10 @@ class Templates:
 def pattern_fault(pattern: str) -> str | None:
     """Say in words why `Templates` could not show by a pattern; None where it can."""
     if pattern.startswith("@"):
-        known = ", ".join(f"@{name}" for name in FUNCTIONS)
-        return None if pattern[1:].partition(" ")[0] in FUNCTIONS else f"is no function; there are {known}"
+        functions = ", ".join(f"@{name}" for name in FUNCTIONS)
+        return (
+            None if pattern[1:].partition(" ")[0] in FUNCTIONS else f"is no function; there are {functions}"
+        )
     parts = _FIELD.split(pattern)
     if any(brace in text for text in parts[::2] for brace in "{}"):
         return "has a brace that is not of a field"
