@@ -148,7 +148,7 @@ def test_what_only_its_own_target_makes_must_be_asked_for(project, entry, expect
     del overlay[section][name]
     (project / "tiny.yaml").write_text(yaml.safe_dump(overlay))
     done = run_workflow(project, section, "--dry-run", expect=1)
-    assert f"the configuration asks for {expected}" in done.stdout + done.stderr
+    assert f"the configuration has {expected}" in done.stdout + done.stderr
     assert not (project / "results").exists()
 
 
