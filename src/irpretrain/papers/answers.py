@@ -57,8 +57,8 @@ class PublishedAnswers(PublishedPlace):
                     f"row {row.key}: {len(row.values)} values for {len(self.tasks)} tasks and their mean"
                 )
             for printed in row.values:
-                found = PERCENT.fullmatch(printed)
-                if found is None or found["mark"] not in ("", self.mark):
+                match = PERCENT.fullmatch(printed)
+                if match is None or match["mark"] not in ("", self.mark):
                     raise ValueError(
                         f"row {row.key}: {printed!r} is not percent with two decimals and {self.mark}"
                     )
@@ -70,7 +70,7 @@ class PublishedAnswers(PublishedPlace):
 
 def as_share(printed: str) -> str:
     """Return printed percent as a share with its mark: 77.93† as 0.7793†."""
-    found = PERCENT.fullmatch(printed)
-    if found is None:
+    match = PERCENT.fullmatch(printed)
+    if match is None:
         raise ValueError(f"{printed!r} is not percent with two decimals")
-    return f"{float(found['value']) / 100:.4f}{found['mark']}"
+    return f"{float(match['value']) / 100:.4f}{match['mark']}"

@@ -32,8 +32,8 @@ class PublishedValue(Strict):
     @property
     def number(self) -> str:
         """The number with as many decimals as printed and a zero before the point, without marks."""
-        found = PRINTED.fullmatch(self.printed)
-        return f"{self.value:.{len(found['decimals']) if found else 3}f}"
+        match = PRINTED.fullmatch(self.printed)
+        return f"{self.value:.{len(match['decimals']) if match else 3}f}"
 
     @classmethod
     def parse(cls, printed: str) -> PublishedValue | None:

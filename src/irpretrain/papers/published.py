@@ -169,8 +169,8 @@ class PublishedTable(PublishedPlace):
     def printed_outcomes(self, row: str, dataset: str, measure: str) -> str:
         """Return printed wins, ties and losses beside a value; empty where there are none."""
         having = [column.dataset for column in self.columns if self.counts_outcomes(column.measure)]
-        found = dict(zip(having, self.row(row).outcomes, strict=False))
-        return found.get(dataset, "") if self.counts_outcomes(measure) else ""
+        by_dataset = dict(zip(having, self.row(row).outcomes, strict=False))
+        return by_dataset.get(dataset, "") if self.counts_outcomes(measure) else ""
 
     def row(self, key: str) -> PublishedRow:
         """Return the row called `key`."""
@@ -200,12 +200,12 @@ class PublishedTable(PublishedPlace):
     def _printed(
         self, row: str, dataset: str, measure: str, candidates: str | None, regime: str | None
     ) -> str | None:
-        known = self.row(row)
-        for column, printed in zip(self.columns, known.values, strict=False):
+        described = self.row(row)
+        for column, printed in zip(self.columns, described.values, strict=False):
             if (
                 (column.dataset, column.measure) == (dataset, measure)
                 and candidates in (None, column.candidates)
-                and (regime is None or known.is_first_stage or self.regime(known, column) == regime)
+                and (regime is None or described.is_first_stage or self.regime(described, column) == regime)
             ):
                 return printed
         return None
@@ -216,14 +216,14 @@ class PublishedTable(PublishedPlace):
         Such a mark is a claim of the paper that can be tested on any data set: "better than that baseline". A first
         stage counts in every regime, but what it is compared with only in those that the paper reports.
         """
-        found = list(self._marks_in(self.row(row).stands_for or [row], regime))
+        marks_of_values = list(self._marks_in(self.row(row).stands_for or [row], regime))
         return [
             mark
             for mark in self.marks
             if self.can_have(row, mark)
             and self.reports(self.row(mark.over), regime)
-            and found
-            and all(mark.mark in marks for marks in found)
+            and marks_of_values
+            and all(mark.mark in marks for marks in marks_of_values)
         ]
 
     def can_have(self, row: str, mark: PublishedMark) -> bool:

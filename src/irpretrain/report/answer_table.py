@@ -46,8 +46,8 @@ class _AnswerTable:
         return TablePlan.of_paper(self.published, self.printed, panels, self._notes(here))
 
     def _measures(self, task: str) -> list[str]:
-        known = self.scores.measures(task)
-        return [measure for measure in MEASURES if measure in known]
+        computed = self.scores.measures(task)
+        return [measure for measure in MEASURES if measure in computed]
 
     # Panels
 
@@ -170,5 +170,5 @@ class _AnswerTable:
 
     def _examples(self, task: str) -> int:
         name = next(name for name in self.scores.names() if name.dataset == task)
-        found = self.scores.get(name, self._measures(task)[0])
-        return 0 if found is None else len(found.queries)
+        results = self.scores.get(name, self._measures(task)[0])
+        return 0 if results is None else len(results.queries)

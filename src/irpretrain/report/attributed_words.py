@@ -69,7 +69,11 @@ def words_of(side: AttributedText) -> list[Word]:
             first += 1
         place = max(0, int(np.searchsorted(starts, first, side="right")) - 1)
         pieces[place].append((piece, float(value)))
-    last = len(spans) if not side.cut else 1 + max((i for i, own in enumerate(pieces) if own), default=-1)
+    last = (
+        len(spans)
+        if not side.cut
+        else 1 + max((i for i, of_word in enumerate(pieces) if of_word), default=-1)
+    )
     ends = [0, *(end for _, end in spans)]
     return [
         Word(side.text[ends[i] : start], side.text[start:end], sum(v for _, v in pieces[i]), tuple(pieces[i]))

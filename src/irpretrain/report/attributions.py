@@ -95,13 +95,13 @@ def write_attributions(
     bodies = read_chosen(documents, [case.document], text)
     source = AttributionSource({case.query or "": case.text}, bodies, text, reranking)
     pair = (case.query or "", case.document)
-    found: list[Attribution] = []
+    attributions: list[Attribution] = []
     with reproducible(reranking.compute) as device:
         for model in progress(named, f"attributions {name}", "models"):
-            found += source.attribute(model.directory, [pair], options, device)
+            attributions += source.attribute(model.directory, [pair], options, device)
     views = [
         model_view(model, attribution, place_of(run, case))
-        for model, attribution, run in zip(named, found, runs or [{}] * len(named), strict=True)
+        for model, attribution, run in zip(named, attributions, runs or [{}] * len(named), strict=True)
     ]
     write_page(
         "attributions.html.j2",
@@ -120,8 +120,8 @@ def write_attributions(
         "models": len(views),
         "query": case.query or case.text,
         "document": case.document,
-        "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in found),
-        "largest_relative_residual": max(relative_residual(attribution) for attribution in found),
+        "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in attributions),
+        "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
     }
 
 

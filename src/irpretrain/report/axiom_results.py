@@ -152,10 +152,10 @@ class AxiomResults:
 
 def _json(path: str | Path) -> dict[str, Any]:
     """The object in a file, and the name of the folder that it lies in."""
-    found = read_given_json(path, REMEDY)
-    if not isinstance(found, dict):
+    content = read_given_json(path, REMEDY)
+    if not isinstance(content, dict):
         raise InputError(path, "this is not a JSON object", remedy=REMEDY)
-    return {**found, "name": Path(path).parent.name, "path": str(path)}
+    return {**content, "name": Path(path).parent.name, "path": str(path)}
 
 
 def _diagnosis(path: str | Path) -> Diagnosis:
@@ -164,13 +164,13 @@ def _diagnosis(path: str | Path) -> Diagnosis:
             rows = list(csv.DictReader(handle))
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read: {error}", remedy=REMEDY) from None
-    found = tuple(
+    agreements = tuple(
         _read(Agreement, path, {key: _number(key, text) for key, text in row.items()}, line)
         for line, row in enumerate(rows, 2)
     )
-    if not found:
+    if not agreements:
         raise InputError(path, f"it has no rows of {', '.join(Agreement.model_fields)}", remedy=REMEDY)
-    return Diagnosis(Path(path).stem, str(path), found)
+    return Diagnosis(Path(path).stem, str(path), agreements)
 
 
 def _number(key: str, text: str | None) -> str | float | None:

@@ -51,15 +51,15 @@ def choose_case(
     if options.query is not None and options.document is not None:
         return Case(options.query, texts[options.query], (options.document,))
     queries = sorted(texts) if options.query is None else [options.query]
-    found = [
+    candidates = [
         (-spread, query, document) for query in queries for document, spread in spreads(query, qrels, runs)
     ]
-    if not found:
+    if not candidates:
         raise ConfigError(
             f"{where}: no relevant document of {options.query or 'any query'} is a candidate of every model; "
             "name a query and a document"
         )
-    _, query, document = min(found)
+    _, query, document = min(candidates)
     return Case(query, texts[query], (document,))
 
 
@@ -85,19 +85,19 @@ def choose_cases(
     where = f"term_weight_pages.{name}"
     if options.cases:
         return [_given(where, options.dataset, case, texts, qrels, runs[0]) for case in options.cases]
-    found = sorted(
+    candidates = sorted(
         min((-spread, query, document) for document, spread in apart)
         for query in texts
         if (apart := spreads(query, qrels, runs)) and _irrelevant(query, qrels, runs[0])
     )
-    if not found:
+    if not candidates:
         raise ConfigError(
             f"{where}: no query has a relevant document in the runs of all first_stages beside one that is not "
             "relevant; name cases"
         )
     return [
         Case(query, texts[query], (document, *_irrelevant(query, qrels, runs[0])))
-        for _, query, document in found[: options.queries]
+        for _, query, document in candidates[: options.queries]
     ]
 
 
@@ -120,24 +120,24 @@ def _given(
 
 def _relevant(query: str, qrels: Qrels, run: Run) -> list[str]:
     """The relevant document that the run ranks highest, or the first by id where it ranks none."""
-    wanted = relevant(qrels.get(query, {}))
-    ranked = [document for document, _ in run.get(query, ()) if document in wanted]
-    return (ranked or sorted(wanted))[:1]
+    relevant_documents = relevant(qrels.get(query, {}))
+    ranked = [document for document, _ in run.get(query, ()) if document in relevant_documents]
+    return (ranked or sorted(relevant_documents))[:1]
 
 
 def _irrelevant(query: str, qrels: Qrels, run: Run) -> list[str]:
     """The highest document of the run that is not judged relevant."""
-    wanted = relevant(qrels.get(query, {}))
-    return [document for document, _ in run.get(query, ()) if document not in wanted][:1]
+    relevant_documents = relevant(qrels.get(query, {}))
+    return [document for document, _ in run.get(query, ()) if document not in relevant_documents][:1]
 
 
 def spreads(query: str, qrels: Qrels, runs: Sequence[Run]) -> list[tuple[str, int]]:
     """Return each relevant document that every run holds, and its worst rank minus its best."""
     ranks = [{document: place for place, (document, _) in enumerate(run.get(query, ()))} for run in runs]
-    found = []
+    spread_by_document = []
     for document in relevant(qrels.get(query, {})):
         places = [of_run.get(document) for of_run in ranks]
-        known = [place for place in places if place is not None]
-        if known and len(known) == len(places):
-            found.append((document, max(known) - min(known)))
-    return found
+        ranked = [place for place in places if place is not None]
+        if ranked and len(ranked) == len(places):
+            spread_by_document.append((document, max(ranked) - min(ranked)))
+    return spread_by_document

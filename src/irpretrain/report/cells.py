@@ -290,5 +290,5 @@ def tally_text(tally: Tally) -> str:
 
 def contrast_text(contrast: Contrast) -> str:
     """Return a comparison as text: +0.231 (p < 0.001)."""
-    found = contrast.comparison
-    return f"{difference_text(found.difference)} ({p_text(found.p)})" if found else ""
+    comparison = contrast.comparison
+    return f"{difference_text(comparison.difference)} ({p_text(comparison.p)})" if comparison else ""

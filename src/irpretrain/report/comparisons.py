@@ -90,10 +90,10 @@ def interval(results: Results, options: EvaluationConfig, seed: int, name: str) 
         name: names the stream of random draws, so that a cell's interval depends on nothing else.
     """
     if len(results.seeds) == 1 or options.intervals == "queries and seeds":
-        found = bootstrap_interval(results.values, options.bootstrap, options.confidence, seed, name)
+        bounds = bootstrap_interval(results.values, options.bootstrap, options.confidence, seed, name)
     else:
-        found = seed_interval([float(mean) for mean in results.per_seed], options.confidence)
-    return found.low, found.high
+        bounds = seed_interval([float(mean) for mean in results.per_seed], options.confidence)
+    return bounds.low, bounds.high
 
 
 def _p_value(pairing: Pairing, testing: TableTest, seed: int) -> float:

@@ -43,8 +43,8 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
             if len(steps):
                 curves[strategy] = (model, steps, losses)
     if not curves:
-        wanted = " or ".join(models[0] for models in figure_data.models.values())
-        return empty_figure(title, f"no experiment pre-trains {wanted} with a ranking loss")
+        models_text = " or ".join(models[0] for models in figure_data.models.values())
+        return empty_figure(title, f"no experiment pre-trains {models_text} with a ranking loss")
     models = [model for model, _, _ in curves.values()]
     remark = training_remark(config, models) + _absent(figure_data, curves, "pre-trained")
     return draw_panels(title, [curves], lambda axis, drawn: _draw_losses(axis, config, drawn), remark)
@@ -65,8 +65,8 @@ def _strategy_label(strategy: str, model: str) -> str:
     return f"{SAMPLING.get(strategy, strategy)} ({model})"
 
 
-def _absent(figure_data: PublishedFigure, found: Mapping[str, Any], verb: str) -> str:
-    missing = [models[0] for strategy, models in figure_data.models.items() if strategy not in found]
+def _absent(figure_data: PublishedFigure, drawn: Mapping[str, Any], verb: str) -> str:
+    missing = [models[0] for strategy, models in figure_data.models.items() if strategy not in drawn]
     return f" Not {verb} here: {', '.join(missing)}." if missing else ""
 
 
@@ -76,7 +76,7 @@ def _model_of(path: str | Path) -> str:
 
 def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
     """Steps, and the ranking loss of each, averaged over seeds (files) and over tasks that have one."""
-    found: dict[int, list[float]] = {}
+    losses_by_step: dict[int, list[float]] = {}
     for path in paths:
         for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
             try:
@@ -90,11 +90,13 @@ def _mean_losses(paths: Sequence[str | Path]) -> tuple[np.ndarray, np.ndarray]:
                     number,
                     "Delete it and run the workflow again.",
                 ) from None
-            known = [loss for loss in losses if loss is not None]
-            if known:
-                found.setdefault(step, []).append(sum(known) / len(known))
-    steps = sorted(found)
-    return np.array(steps, float), np.array([sum(found[s]) / len(found[s]) for s in steps], float)
+            ranking_losses = [loss for loss in losses if loss is not None]
+            if ranking_losses:
+                losses_by_step.setdefault(step, []).append(sum(ranking_losses) / len(ranking_losses))
+    steps = sorted(losses_by_step)
+    return np.array(steps, float), np.array(
+        [sum(losses_by_step[s]) / len(losses_by_step[s]) for s in steps], float
+    )
 
 
 def binned(steps: np.ndarray, values: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
@@ -113,8 +115,8 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
         reason = "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
         return empty_figure(f"{view.title}, zero-shot", reason)
     drawn = [model for _, curves in panels for model in curves]
-    wanted = [m for models in view.figure.models.values() for m in models if m not in drawn]
-    missing = f" Without snapshots here: {', '.join(wanted)}." if wanted else ""
+    undrawn = [m for models in view.figure.models.values() for m in models if m not in drawn]
+    missing = f" Without snapshots here: {', '.join(undrawn)}." if undrawn else ""
     remark = "Zero-shot, not fine-tuned as in the paper. " + training_remark(config, drawn) + missing
     pairs = [pair for pair, _ in panels]
     return view.panels(
@@ -125,7 +127,7 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
 def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, list[int]]:
     """Model → steps with a zero-shot score, the last one the end of its training; models with snapshots only."""
     config, scores, measure = view.config, view.scores, view.measure(pair[0])
-    found: dict[str, list[int]] = {}
+    steps_by_model: dict[str, list[int]] = {}
     for run in scores.names():
         name, _, step = run.model.partition("@")
         if (
@@ -133,9 +135,9 @@ def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, list[int]]:
             and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot")
             and scores.get(run, measure)
         ):
-            found.setdefault(name, []).append(int(step))
+            steps_by_model.setdefault(name, []).append(int(step))
     curves = {}
-    for name, steps in found.items():
+    for name, steps in steps_by_model.items():
         # Where snapshots are chosen among, the last step has a run of its own.
         found_model = config.models.get(name)
         last = config.training_of(name).steps if found_model and not found_model.select_on else None
@@ -152,8 +154,8 @@ def _draw_snapshots(axis: Any, view: ScoreFigure, pair: Pair, curves: dict[str, 
     for place, model in enumerate(order):
         steps = curves[model]
         points = [(step, _snapshot_run(view.scores, pair, model, step)) for step in steps]
-        own = f"{view.config.models[model].label} ({model})"
-        label = _strategy_label(strategies[model], model) if model in strategies else own
+        named = f"{view.config.models[model].label} ({model})"
+        label = _strategy_label(strategies[model], model) if model in strategies else named
         view.line(axis, points, measure, place, label)
     control = control_model(view.config, view.config.models)
     if control is not None:

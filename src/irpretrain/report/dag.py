@@ -134,9 +134,9 @@ class _Layout:
                 cursor += self.width(node) + GAP
         for sweep in range(SWEEPS):
             for nodes in self.layers if sweep % 2 == 0 else self.layers[::-1]:
-                wanted = [self._wanted(node, x) for node in nodes]
+                targets = [self._wanted(node, x) for node in nodes]
                 apart = [(self.width(a) + self.width(b)) / 2 + GAP for a, b in pairwise(nodes)]
-                x.update(zip(nodes, spread(wanted, apart), strict=True))
+                x.update(zip(nodes, spread(targets, apart), strict=True))
         return x
 
     def _wanted(self, node: int, x: dict[int, float]) -> float:
@@ -152,12 +152,12 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def spread(wanted: list[float], apart: list[float]) -> list[float]:
-    """Return the places nearest to `wanted` (least squares) that keep their order and the distances `apart`."""
+def spread(targets: list[float], apart: list[float]) -> list[float]:
+    """Return the places nearest to `targets` (least squares) that keep their order and the distances `apart`."""
     from scipy.optimize import isotonic_regression
 
     offsets = [0.0, *accumulate(apart)]
-    flat = isotonic_regression([value - offset for value, offset in zip(wanted, offsets, strict=True)]).x
+    flat = isotonic_regression([value - offset for value, offset in zip(targets, offsets, strict=True)]).x
     return [float(value) + offset for value, offset in zip(flat, offsets, strict=True)]
 
 

@@ -83,13 +83,13 @@ class _DepthTable:
 
     def _their_series(self) -> dict[str, _Series]:
         """Recall, and a re-ranker of the paper each, with the model of ours that fills it."""
-        found = {RECALL: _Series("Recall", None, FIRST_STAGE)}
+        series = {RECALL: _Series("Recall", None, FIRST_STAGE)}
         for key, reranker in self.printed.rerankers.items():
             model = next((name for name in reranker.models if name in self.config.models), "")
             run = {name.regime for name in self.names if name.model == model}
             regime = next((regime for regime in reranker.regimes if regime in run), reranker.regimes[0])
-            found[key] = _Series(reranker.label, model, regime, self.printed.measure)
-        return found
+            series[key] = _Series(reranker.label, model, regime, self.printed.measure)
+        return series
 
     def _series(self, dataset: str) -> dict[str, _Series]:
         """Recall, and every measure of the candidates as they are and of every model that re-ranked them."""
@@ -100,14 +100,14 @@ class _DepthTable:
             if n.dataset == dataset and n.candidates.partition("@")[0] in stages
         ]
         reranked = sorted({(name.model, name.regime) for name in runs if name.regime != FIRST_STAGE})
-        found = {RECALL: _Series("Recall", None, FIRST_STAGE)}
+        series = {RECALL: _Series("Recall", None, FIRST_STAGE)}
         for measure in self._measures(dataset):
-            found[f"{CANDIDATES} {measure}"] = _Series("Not re-ranked", None, FIRST_STAGE, measure)
+            series[f"{CANDIDATES} {measure}"] = _Series("Not re-ranked", None, FIRST_STAGE, measure)
         for model, regime in reranked:
             label = f"{model_label(self.config, model)}, {regime_label(regime)}"
             for measure in self._measures(dataset):
-                found[f"{model} {regime} {measure}"] = _Series(label, model, regime, measure)
-        return found
+                series[f"{model} {regime} {measure}"] = _Series(label, model, regime, measure)
+        return series
 
     def _measures(self, dataset: str) -> list[str]:
         """Measures of a data set of ours, of which recall at the depths is none."""
@@ -127,7 +127,7 @@ class _DepthTable:
         series: dict[str, _Series],
         printed: dict[str, PublishedDepth] | None = None,
     ) -> PlannedPanel:
-        groups = [one.heading for one in series.values()]
+        groups = [shown.heading for shown in series.values()]
         columns = [Column(group, index.label) for group in groups for index in self.printed.indexes.values()]
         rows = [
             PlannedRow(
@@ -146,18 +146,18 @@ class _DepthTable:
         self, dataset: str, series: dict[str, _Series], depth: int, row: PublishedDepth | None
     ) -> Iterator[Plan]:
         first, *_ = self.printed.indexes.values()
-        for key, one in series.items():
-            measure = one.measure or f"R@{depth}"
-            baseline = Baseline(MARK, first.label, one.run(dataset, first.first_stage, depth))
+        for key, shown in series.items():
+            measure = shown.measure or f"R@{depth}"
+            baseline = Baseline(MARK, first.label, shown.run(dataset, first.first_stage, depth))
             for place, index in enumerate(self.printed.indexes.values()):
-                run = one.run(dataset, index.first_stage, depth)
-                reason = self._reason(dataset, one, run, measure)
+                run = shown.run(dataset, index.first_stage, depth)
+                reason = self._reason(dataset, shown, run, measure)
                 yield Plan(
                     str(depth),
                     dataset,
                     run.candidates,
                     measure,
-                    one.regime,
+                    shown.regime,
                     None if reason else run,
                     reason,
                     (baseline,) if place else (),
@@ -181,14 +181,14 @@ class _DepthTable:
         if self.scores.get(run, measure) is not None:
             return ""
         if dataset not in self.config.datasets:
-            known = self.published.datasets[dataset]
-            return f"data set {known.label} is not in this configuration: {known.absent}"
+            theirs = self.published.datasets[dataset]
+            return f"data set {theirs.label} is not in this configuration: {theirs.absent}"
         if not self.datasets:
             return NO_DEPTHS
-        own = next((r for r in self.printed.rerankers.values() if r.label == series.label), None)
+        reranker = next((r for r in self.printed.rerankers.values() if r.label == series.label), None)
         return (
-            own.absent
-            if own and not series.model
+            reranker.absent
+            if reranker and not series.model
             else f"no experiment measures it at this depth on {dataset}"
         )
 

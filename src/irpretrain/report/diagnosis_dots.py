@@ -30,15 +30,20 @@ def diagnosis_dots(published: Published, config: Config, diagnoses: Sequence[Dia
     axioms = published.axioms
     if axioms is None or not diagnoses:
         return empty_figure(TITLE, NO_DIAGNOSES[0].lower() + NO_DIAGNOSES[1:].rstrip("."))
-    most = max(len(one.models) for one in diagnoses)
-    rows = max(len(diagnosed_axioms(axioms, one)) for one in diagnoses)
+    most = max(len(diagnosis.models) for diagnosis in diagnoses)
+    rows = max(len(diagnosed_axioms(axioms, diagnosis)) for diagnosis in diagnoses)
     height = MARGIN + rows * (ROW + MODEL * most) + LEGEND_LINE * -(-most // 2)
     remark = (
         "Of the pairs of pseudo-queries on which an axiom prefers one, the share on which the model's score "
         "prefers it too. In brackets: these pairs. Intervals: 95%, Wilson's. Dashed: chance."
     )
     return draw_panels(
-        TITLE, diagnoses, lambda axis, one: _draw(axis, axioms, config, one), remark, height=height, columns=1
+        TITLE,
+        diagnoses,
+        lambda axis, diagnosis: _draw(axis, axioms, config, diagnosis),
+        remark,
+        height=height,
+        columns=1,
     )
 
 
@@ -50,14 +55,21 @@ def _draw(axis: Any, axioms: PublishedAxioms, config: Config, diagnosis: Diagnos
     axis.axvline(0.5, color="#444444", linestyle="--", linewidth=1)
     for number, (model, label) in enumerate(models.items()):
         aside = 0.8 * ((number + 0.5) / len(models) - 0.5)
-        found = [(row, diagnosis.get(model, axiom)) for row, axiom in enumerate(names)]
-        known = [(row + aside, one) for row, one in found if one is not None and one.pairs]
+        by_row = [(row, diagnosis.get(model, axiom)) for row, axiom in enumerate(names)]
+        points = [
+            (row + aside, agreement) for row, agreement in by_row if agreement is not None and agreement.pairs
+        ]
         colour = COLOURS[number % len(COLOURS)]
         # Colours come again after seven models; the marker then is another.
         marker = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
-        places = [place for place, _ in known]
-        axis.hlines(places, [one.low for _, one in known], [one.high for _, one in known], color=colour)
-        shares = [one.share for _, one in known]
+        places = [place for place, _ in points]
+        axis.hlines(
+            places,
+            [agreement.low for _, agreement in points],
+            [agreement.high for _, agreement in points],
+            color=colour,
+        )
+        shares = [agreement.share for _, agreement in points]
         text = textwrap.fill(label, LABEL)
         axis.plot(shares, places, marker, color=colour, markersize=5, linestyle="none", label=text)
     pairs = pairs_of(diagnosis)

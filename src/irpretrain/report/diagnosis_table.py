@@ -32,8 +32,8 @@ def plan_diagnosis(
 
 def diagnosis_label(config: Config, diagnosis: Diagnosis) -> str:
     """Return the configuration's label of a diagnosis."""
-    known = getattr(config, "diagnoses", {}).get(diagnosis.name)
-    return known.label if known else diagnosis.name
+    described = getattr(config, "diagnoses", {}).get(diagnosis.name)
+    return described.label if described else diagnosis.name
 
 
 def diagnosed_axioms(axioms: PublishedAxioms, diagnosis: Diagnosis) -> list[str]:
@@ -79,7 +79,10 @@ def _notes(axioms: PublishedAxioms, config: Config, diagnoses: Sequence[Diagnosi
         "Axioms agree with each other on many pairs. A share above one half says that the scores agree with an axiom, "
         "not that the model has learnt it.",
         *([MISSING_TERMS] if config.axioms.missing_terms == "worst" else []),
-        *(f"{diagnosis_label(config, one)}: pairs that count, {_pairs(axioms, one)}." for one in diagnoses),
+        *(
+            f"{diagnosis_label(config, diagnosis)}: pairs that count, {_pairs(axioms, diagnosis)}."
+            for diagnosis in diagnoses
+        ),
         *config.report.notes,
     ]
 

@@ -73,9 +73,12 @@ class ScoreFigure:
     def measure(self, dataset: str) -> str:
         """Return the measure of the paper's figure on a data set; else the same at another cut-off, else the first that
         is known."""
-        wanted, known = self.figure.measures.get(dataset, self.figure.measure), self.scores.measures(dataset)
-        kin = [measure for measure in known if measure.partition("@")[0] == wanted.partition("@")[0]]
-        return wanted if wanted in known else (kin or known)[0]
+        theirs, computed = (
+            self.figure.measures.get(dataset, self.figure.measure),
+            self.scores.measures(dataset),
+        )
+        kin = [measure for measure in computed if measure.partition("@")[0] == theirs.partition("@")[0]]
+        return theirs if theirs in computed else (kin or computed)[0]
 
     def reading(self, pairs: Iterable[Pair]) -> str:
         """Return how to read scores without the tables: the measure, the intervals, and what is re-ranked."""

@@ -141,8 +141,8 @@ def _draw_scale(axis: Any, view: ScoreFigure, pair: Pair, large: bool) -> None:
         view.finish(axis, pair, view.measure(pair[0]), QUERIES, SCALES[large])
     else:
         view.set_title(axis, pair, SCALES[large])
-        wanted = f"{LARGE_SCALE:,} queries or more" if large else f"fewer than {LARGE_SCALE:,} queries"
-        say_not_run(axis, f"no experiment fine-tunes with {wanted} (few-shot-<n>)")
+        numbers = f"{LARGE_SCALE:,} queries or more" if large else f"fewer than {LARGE_SCALE:,} queries"
+        say_not_run(axis, f"no experiment fine-tunes with {numbers} (few-shot-<n>)")
 
 
 def _from_zero(view: ScoreFigure, pair: Pair, model: str, queries: list[int]) -> list[int]:

@@ -19,10 +19,10 @@ def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
     views = []
     for name in paper.drawings():
         if name in paper.figures:
-            known = paper.figures[name]
-            title = f"{paper.name}, figure {known.number}: {known.title}"
+            figure = paper.figures[name]
+            title = f"{paper.name}, figure {figure.number}: {figure.title}"
             caption = (
-                f"{known.published} ({paper.place(known.page, known.section)}. The paper's curves are printed as "
+                f"{figure.published} ({paper.place(figure.page, figure.section)}. The paper's curves are printed as "
                 "pictures only, so none is copied here.)"
             )
         else:

@@ -30,17 +30,17 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[dict[str, Any]
     """
     views = []
     for path in map(Path, sweeps):
-        stage, found = config.first_stages[path.stem], read_given_json(path, REMEDY)
-        chosen = found["parameters"].items()
+        stage, tuning = config.first_stages[path.stem], read_given_json(path, REMEDY)
+        chosen = tuning["parameters"].items()
         views.append(
             {
                 "label": first_stage_labels(config)[path.stem],
                 "dataset": dataset_label(config, str(stage.tuned_on)),
-                "queries": found["queries"],
-                "measure": found["measure"],
-                "value": found["value"],
+                "queries": tuning["queries"],
+                "measure": tuning["measure"],
+                "value": tuning["value"],
                 "parameters": ", ".join(f"{NAMES[name]} = {value:g}" for name, value in chosen),
-                "at_edge": " and ".join(NAMES[name] for name in found["at_edge"]),
+                "at_edge": " and ".join(NAMES[name] for name in tuning["at_edge"]),
                 "image": svg_uri(path.parents[1] / "figures" / f"sweep-{path.stem}.svg"),
             }
         )
@@ -76,5 +76,5 @@ def index_costs(config: Config, costs: Sequence[str | Path]) -> list[dict[str, A
 
 
 def _ratio(row: dict[str, Any], first: dict[str, Any], name: str) -> float | None:
-    known = row is not first and row[name] is not None and first[name]
-    return row[name] / first[name] if known else None
+    is_comparable = row is not first and row[name] is not None and first[name]
+    return row[name] / first[name] if is_comparable else None

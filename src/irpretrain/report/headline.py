@@ -60,7 +60,7 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
 
 def _panel(title: str, cells: list[dict[str, str]]) -> str:
     """The table of a data set; its columns are wrapped into several grids where they are too wide for one."""
-    found = {(cell["row"], cell["regime"], cell["measure"]): cell for cell in cells}
+    cell_at = {(cell["row"], cell["regime"], cell["measure"]): cell for cell in cells}
     labels = {cell["row"]: cell["label"] for cell in cells}
     queries = next((cell["queries"] for cell in cells if cell["queries"]), "no")
     grids = []
@@ -76,7 +76,7 @@ def _panel(title: str, cells: list[dict[str, str]]) -> str:
         ]
         for row, label in labels.items():
             values = (
-                _value(found.get((row, c.regime, c.measure)), c.interval).rjust(c.width) for c in columns
+                _value(cell_at.get((row, c.regime, c.measure)), c.interval).rjust(c.width) for c in columns
             )
             lines.append(_short(label).ljust(LABEL) + "".join(values))
         grids.append("\n".join(line.rstrip() for line in lines))

@@ -45,8 +45,8 @@ def _title(config: Config, scores: Scores, pairs: list[tuple[str, str]]) -> str:
 def _models(config: Config, scores: Scores, pair: tuple[str, str]) -> list[str]:
     run = {n.model for n in scores.names() if (n.dataset, n.candidates) == pair and n.regime in REGIMES}
     first = [model for model in first_stage_labels(config) if scores.first_stage(pair[0], model)]
-    known = [model for model in config.models if model in run]
-    return first + sorted(known, key=lambda model: not is_control(config, model))
+    reranking = [model for model in config.models if model in run]
+    return first + sorted(reranking, key=lambda model: not is_control(config, model))
 
 
 def _layout(config: Config, scores: Scores, pair: tuple[str, str]) -> tuple[list[str], list[str]]:
@@ -57,14 +57,14 @@ def _layout(config: Config, scores: Scores, pair: tuple[str, str]) -> tuple[list
 def _baselines(
     config: Config, scores: Scores, pair: tuple[str, str], regime: str, control: str | None
 ) -> tuple[Baseline, ...]:
-    found = []
+    baselines = []
     bm25 = scores.first_stage(pair[0], "bm25")
     if bm25 is not None:
-        found.append(Baseline(BM25_MARK, FIRST_STAGES["bm25"], bm25))
+        baselines.append(Baseline(BM25_MARK, FIRST_STAGES["bm25"], bm25))
     if control is not None:
         run = RunName(*pair, control, regime)
-        found.append(Baseline(CONTROL_MARK, model_label(config, control), run))
-    return tuple(found)
+        baselines.append(Baseline(CONTROL_MARK, model_label(config, control), run))
+    return tuple(baselines)
 
 
 def _panel(config: Config, scores: Scores, pair: tuple[str, str]) -> PlannedPanel:

@@ -64,7 +64,7 @@ def write_report(
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
     counted = of_tables(tables)
-    outcomes = {o: sum(n for (*_, found), n in counted.items() if found == o) for o in OUTCOMES}
+    outcomes = {o: sum(n for (*_, of_verdict), n in counted.items() if of_verdict == o) for o in OUTCOMES}
     size = write_page(
         "report.html.j2",
         output,

@@ -61,8 +61,8 @@ def _lengths(config: Config) -> str:
     used = [config.training_of(name) for name in used_models(config) if config.models[name].tasks]
     steps = sorted({training.steps for training in used if training.steps is not None})
     epochs = sorted({training.epochs for training in used if training.epochs is not None})
-    found = [f"{' or '.join(f'{number:,}' for number in steps)} steps"] if steps else []
+    lengths = [f"{' or '.join(f'{number:,}' for number in steps)} steps"] if steps else []
     if epochs:
         unit = "epoch" if epochs == [1] else "epochs"
-        found.append(f"{' or '.join(f'{number:g}' for number in epochs)} {unit}")
-    return " or ".join(found)
+        lengths.append(f"{' or '.join(f'{number:g}' for number in epochs)} {unit}")
+    return " or ".join(lengths)

@@ -132,8 +132,12 @@ def _label(label: str) -> str:
 
 def _cell(table: Table, cell: AnyCell) -> str:
     if isinstance(cell, Contrast):
-        found = cell.comparison
-        return _stack(difference_text(found.difference), escape(p_text(found.p))) if found else "--"
+        comparison = cell.comparison
+        return (
+            _stack(difference_text(comparison.difference), escape(p_text(comparison.p)))
+            if comparison
+            else "--"
+        )
     if isinstance(cell, Tally):
         return " / ".join(text for text in (cell.printed, cell.ours) if text) or "--"
     published = _value(cell.published.number, cell.published.marks) if cell.published else cell.gap
@@ -155,8 +159,8 @@ def _stack(above: str, below: str) -> str:
 
 
 def _heading(label: str) -> str:
-    first, found, second = label.partition(" against ")
-    return rf"\shortstack[r]{{{escape(first)}\\against {escape(second)}}}" if found else escape(label)
+    first, separator, second = label.partition(" against ")
+    return rf"\shortstack[r]{{{escape(first)}\\against {escape(second)}}}" if separator else escape(label)
 
 
 def _value(number: str, marks: str) -> str:

@@ -73,8 +73,8 @@ class Lineage:
         else:
             base = f"/runs/{run.dataset}/{run.candidates}/{run.model}/{run.regime}/seed-"
             stems = [f"{base}{seed}{end}" for seed in seeds for end in "./"]
-        found = {i for output, i in self._maker.items() if any(stem in f"/{output}" for stem in stems)}
-        return sorted(found)
+        makers = {i for output, i in self._maker.items() if any(stem in f"/{output}" for stem in stems)}
+        return sorted(makers)
 
     def sources(self, number: int) -> list[int]:
         """Return the records that made the inputs of record `number`."""
@@ -83,13 +83,13 @@ class Lineage:
 
     def reachable(self, numbers: Iterable[int]) -> list[int]:
         """Return the records that lead to `numbers`, themselves included."""
-        waiting, found = list(numbers), set()
+        waiting, reached = list(numbers), set()
         while waiting:
             number = waiting.pop()
-            if number not in found:
-                found.add(number)
+            if number not in reached:
+                reached.add(number)
                 waiting += self.sources(number)
-        return sorted(found)
+        return sorted(reached)
 
     def leading_to(self, paths: Iterable[str]) -> Lineage:
         """Return the records that lead to any of `paths`."""
@@ -104,10 +104,10 @@ class Lineage:
         """
         chosen = list(numbers)
         for left_out in ((), ("parameters",), ("parameters", "inputs")):
-            found = self._payload(chosen, left_out)
-            if len(json.dumps(found)) <= most_bytes:
+            content = self._payload(chosen, left_out)
+            if len(json.dumps(content)) <= most_bytes:
                 break
-        return found
+        return content
 
     def _payload(self, numbers: Sequence[int], left_out: tuple[str, ...]) -> dict[str, Any]:
         shared = _Shared()

@@ -79,7 +79,7 @@ def _verdicts(table: Table, label: str, cell: Cell) -> Iterable[tuple[object, ..
     ours = cell.ours
     for verdict in cell.verdicts:
         made = ours.comparisons if ours else ()
-        found = next((c for c in made if (c.mark, c.over) == (verdict.mark, verdict.against)), None)
+        comparison = next((c for c in made if (c.mark, c.over) == (verdict.mark, verdict.against)), None)
         yield (
             table.paper,
             table.name,
@@ -93,8 +93,8 @@ def _verdicts(table: Table, label: str, cell: Cell) -> Iterable[tuple[object, ..
             verdict.against,
             cell.published.number if cell.published else "",
             *(_number(value) for value in ((ours.mean, ours.low, ours.high) if ours else (math.nan,) * 3)),
-            _number(found.difference) if found else "",
-            f"{found.p:.3g}" if found else "",
+            _number(comparison.difference) if comparison else "",
+            f"{comparison.p:.3g}" if comparison else "",
             verdict.outcome,
             verdict.reason,
         )

@@ -70,10 +70,10 @@ class CardFacts(NamedTuple):
     encoder_caveat: str = ""
 
     @classmethod
-    def read(cls, given: Mapping[str, Any]) -> CardFacts:
+    def read(cls, values: Mapping[str, Any]) -> CardFacts:
         """Return the facts that plain values give."""
-        corpora = [Source(*corpus) for corpus in given["corpora"]]
-        return cls(**{**given, "encoder": Source(*given["encoder"]), "corpora": corpora})
+        corpora = [Source(*corpus) for corpus in values["corpora"]]
+        return cls(**{**values, "encoder": Source(*values["encoder"]), "corpora": corpora})
 
 
 def export_model(
@@ -127,14 +127,14 @@ def write_scores(
 
 def read_means(scores: Sequence[str | Path], model: str, seed: int) -> list[dict[str, str]]:
     """Return the rows with means of one model and seed, each once, in the order of the files."""
-    found: dict[tuple[str, ...], dict[str, str]] = {}
+    row_by_key: dict[tuple[str, ...], dict[str, str]] = {}
     for path in scores:
         with open(path, encoding="utf-8", newline="") as handle:
             for row in csv.DictReader(handle):
                 if (row["model"], row["seed"], row["fold"]) == (model, str(seed), "0"):
                     key = tuple(row[name] for name in ("dataset", "candidates", "regime", "measure"))
-                    found.setdefault(key, row)
-    return list(found.values())
+                    row_by_key.setdefault(key, row)
+    return list(row_by_key.values())
 
 
 def write_card(facts: CardFacts, record: Mapping[str, Any]) -> str:
@@ -191,14 +191,14 @@ def _provenance(record: Mapping[str, Any]) -> str:
     versions = ", ".join(
         f"{name} {version}" for name, version in record.get("versions", {}).items() if version
     )
-    given = {
+    facts = {
         "commit": record.get("commit"),
         "options": record.get("parameters_hash"),
         "versions": versions,
         "hardware": ", ".join(str(value) for value in record.get("hardware", {}).values()),
         "counts": json.dumps(record.get("counts", {}), sort_keys=True),
     }
-    lines = [f"- {name}: {value}" for name, value in given.items() if value]
+    lines = [f"- {name}: {value}" for name, value in facts.items() if value]
     inputs = [f"- `{path}`: sha256 {digest}" for path, digest in sorted(record.get("inputs", {}).items())]
     return "\n".join([*lines, "", "Made from:", "", *inputs])
 

@@ -58,12 +58,12 @@ def shown_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
 
 def is_control(config: Config, model: str) -> bool:
     """Whether a model is the encoder itself, with an untrained score head, reading documents as other models do."""
-    found = config.models.get(model)
-    if found is None or found.cross_encoder is not None or found.neural is not None:
+    described = config.models.get(model)
+    if described is None or described.cross_encoder is not None or described.neural is not None:
         return False
-    if found.passages is not None:
+    if described.passages is not None:
         return False
-    return not found.tasks and found.start == "encoder"
+    return not described.tasks and described.start == "encoder"
 
 
 def model_label(config: Config, model: str) -> str:
@@ -72,21 +72,21 @@ def model_label(config: Config, model: str) -> str:
     if model in stages:
         return stages[model]
     name, _, step = model.partition("@")
-    found = config.models.get(name)
-    if found is None:
+    described = config.models.get(name)
+    if described is None:
         return model
-    label = found.label + (f" after {step} steps" if step else "")
+    label = described.label + (f" after {step} steps" if step else "")
     if is_control(config, name):
         return f"{label} ({encoder_label(config)}, fresh score head)"
-    if found.cross_encoder is not None:
+    if described.cross_encoder is not None:
         return f"{label} (not trained here)"
-    if found.neural is not None:
+    if described.neural is not None:
         return f"{label} (no pre-training)"
-    if found.passages is not None and not found.tasks and found.start == "encoder":
+    if described.passages is not None and not described.tasks and described.start == "encoder":
         return f"{label} ({encoder_label(config)}, fresh score head)"
-    if found.collection is None:
+    if described.collection is None:
         return label
-    return f"{label} ({' + '.join(config.collections[found.collection])})"
+    return f"{label} ({' + '.join(config.collections[described.collection])})"
 
 
 def encoder_label(config: Config) -> str:

@@ -63,11 +63,11 @@ def _run(row: dict[str, str]) -> list[str | int]:
 def _read(paths: Sequence[str | Path]) -> tuple[list[str], list[tuple[str, ...]]]:
     """Heading and distinct rows of CSV files of one kind, in their order."""
     heading: list[str] = []
-    found: dict[tuple[str, ...], None] = {}
+    distinct: dict[tuple[str, ...], None] = {}
     for path in paths:
         heading, *rows = _lines(path)
-        found |= dict.fromkeys(tuple(row) for row in rows)
-    return heading, list(found)
+        distinct |= dict.fromkeys(tuple(row) for row in rows)
+    return heading, list(distinct)
 
 
 def _lines(path: str | Path) -> Iterator[list[str]]:

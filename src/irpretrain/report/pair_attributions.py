@@ -110,19 +110,19 @@ def attribute_pairs(
 
     bodies = read_chosen(documents, {pair.document for pair in pairs}, text)
     source = AttributionSource(queries, bodies, text, reranking)
-    found: dict[str, list[dict[str, Any] | None]] = {pair.key: [] for pair in pairs}
+    views: dict[str, list[dict[str, Any] | None]] = {pair.key: [] for pair in pairs}
     with reproducible(reranking.compute) as device:
         for number, ranking in enumerate(rankings, 1):
             if ranking.directory is None:
                 for pair in pairs:
-                    found[pair.key].append(None)
+                    views[pair.key].append(None)
                 continue
             shown = progress(pairs, f"attributions {name}, {number} of {len(rankings)}", "pairs")
             asked_pairs = ((pair.query, pair.document) for pair in shown)
             made = source.attribute(ranking.directory, asked_pairs, asked, device)
             for pair, attribution in zip(pairs, made, strict=True):
-                found[pair.key].append(attribution_view(attribution))
-    return found
+                views[pair.key].append(attribution_view(attribution))
+    return views
 
 
 def attribution_view(attribution: Attribution) -> dict[str, Any]:

@@ -110,10 +110,10 @@ class _PaperTable:
             row.key, self._label(row), self._filled_by(row), self._with_tallies(plans), is_optional
         )
 
-    def _columns(self, given: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
+    def _columns(self, headings: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
         """(group, measure) of each column, and columns of wins, ties and losses beside their measure's."""
         columns = []
-        for group, measure in given:
+        for group, measure in headings:
             columns.append(Column(group, measure))
             if self.table.counts_outcomes(measure):
                 columns.append(Column(group, f"{measure} W/T/L"))
@@ -152,9 +152,9 @@ class _PaperTable:
         printed = {column.measure for column in self.table.columns}
         kinds = {name.partition("@")[0] for name in printed}
         computed = self._measures(dataset)
-        own = [name for name in computed if name in printed]
+        printed_here = [name for name in computed if name in printed]
         kin = [name for name in computed if name.partition("@")[0] in kinds]
-        return measure in (own or kin or computed)
+        return measure in (printed_here or kin or computed)
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
         """Regimes that fill at least one row, in the order of the columns and then of the rows' own lists."""
@@ -164,9 +164,9 @@ class _PaperTable:
             for n in self.scores.names()
             if (n.dataset, n.candidates) == (dataset, candidates) and n.model in models
         }
-        wanted = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
-        wanted |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
-        return [regime for regime in wanted if regime in run] or [FIRST_STAGE]
+        regimes = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
+        regimes |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
+        return [regime for regime in regimes if regime in run] or [FIRST_STAGE]
 
     def _cells_here(self, pair: Pair) -> list[tuple[str, str]]:
         """(regime, measure) of each column of a data set of ours."""
@@ -199,9 +199,9 @@ class _PaperTable:
         <model>-<dataset>."""
         stages = first_stage_labels(self.config)
         models = row.by_dataset.get(dataset, row.models)
-        own = (f"{model}-{dataset}" for model in models)
-        known = (model for model in models if model in self.config.models or model in stages)
-        return next((model for model in own if model in stages), None) or next(known, None)
+        of_dataset = (f"{model}-{dataset}" for model in models)
+        present = (model for model in models if model in self.config.models or model in stages)
+        return next((model for model in of_dataset if model in stages), None) or next(present, None)
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime.
@@ -214,8 +214,8 @@ class _PaperTable:
             return None
         if model in first_stage_labels(self.config):
             ranked = self.config.first_stages.get(candidates)
-            given = candidates in self.published.candidates and (ranked is None or bool(ranked.runs))
-            return None if given and model != candidates else self.scores.first_stage(dataset, model)
+            is_given = candidates in self.published.candidates and (ranked is None or bool(ranked.runs))
+            return None if is_given and model != candidates else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
     def _plan(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Plan:
@@ -275,9 +275,11 @@ class _PaperTable:
         if not row.models:
             return row.absent
         if dataset not in self.config.datasets:
-            known = self.published.datasets.get(dataset)
-            label = known.label if known else dataset
-            return f"data set {label} is not in this configuration" + (f": {known.absent}" if known else "")
+            described = self.published.datasets.get(dataset)
+            label = described.label if described else dataset
+            return f"data set {label} is not in this configuration" + (
+                f": {described.absent}" if described else ""
+            )
         if (run is None or self.scores.get(run, measure) is None) and (
             absence := self._absence(dataset, candidates)
         ):
@@ -303,8 +305,8 @@ class _PaperTable:
 
     def _absence(self, dataset: str, candidates: str) -> str:
         """Why no experiment re-ranks these candidates, where files of the data set are missing; else empty."""
-        found = self.config.absent.values()
-        return next((a.reason for a in found if (a.dataset, a.candidates) == (dataset, candidates)), "")
+        absences = self.config.absent.values()
+        return next((a.reason for a in absences if (a.dataset, a.candidates) == (dataset, candidates)), "")
 
     def _other_candidates(self, dataset: str, theirs: str) -> str:
         """What is re-ranked here in place of the paper's candidates; empty where it names none of its own."""
@@ -334,5 +336,5 @@ class _PaperTable:
         datasets = (
             ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
         )
-        found = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
-        return " or ".join(model_label(self.config, model) for model in found if model)
+        filling = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
+        return " or ".join(model_label(self.config, model) for model in filling if model)

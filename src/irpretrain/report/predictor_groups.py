@@ -30,21 +30,21 @@ def predictor_groups(
     published: PublishedAxioms, config: Config, predictors: Sequence[PredictorScores]
 ) -> list[PredictorGroup]:
     """Return the groups in the order of the files; a second predictor of a setting opens a group of its own."""
-    found: list[tuple[tuple[object, ...], dict[str, PredictorScores]]] = []
+    keyed: list[tuple[tuple[object, ...], dict[str, PredictorScores]]] = []
     for predictor in predictors:
         key = (*_data(config, predictor), *sorted(predictor.axioms))
-        place = next((g for k, g in found if k == key and predictor.setting not in g), None)
+        place = next((g for k, g in keyed if k == key and predictor.setting not in g), None)
         if place is None:
-            found.append((key, {}))
-            place = found[-1][1]
+            keyed.append((key, {}))
+            place = keyed[-1][1]
         place[predictor.setting] = predictor
-    several = len({key[1] for key, _ in found}) > 1
-    labels = [_label(published, config, members, several) for _, members in found]
+    several = len({key[1] for key, _ in keyed}) > 1
+    labels = [_label(published, config, members, several) for _, members in keyed]
     return [
         PredictorGroup(
             f"{label}, {_names(members)}" if label in labels[:place] else label, str(key[0]), members
         )
-        for place, ((key, members), label) in enumerate(zip(found, labels, strict=True))
+        for place, ((key, members), label) in enumerate(zip(keyed, labels, strict=True))
     ]
 
 
@@ -57,14 +57,14 @@ def axioms_text(published: PublishedAxioms, predictor: PredictorScores) -> str:
 
 def in_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
     """Return axioms in the paper's order, those that it does not have last."""
-    known = [axiom for axiom in published.groups if axiom in axioms]
-    return known + [axiom for axiom in axioms if axiom not in published.groups]
+    printed = [axiom for axiom in published.groups if axiom in axioms]
+    return printed + [axiom for axiom in axioms if axiom not in published.groups]
 
 
 def _data(config: Config, predictor: PredictorScores) -> tuple[str, str]:
     """Data set and collection of a predictor, as the configuration has them."""
-    known = getattr(config, "predictors", {}).get(predictor.name)
-    return (known.dataset, known.collection) if known else ("", "")
+    described = getattr(config, "predictors", {}).get(predictor.name)
+    return (described.dataset, described.collection) if described else ("", "")
 
 
 def _label(

@@ -24,7 +24,7 @@ class ChosenQuery(NamedTuple):
 def choose_queries(
     name: str,
     options: QueryPageConfig,
-    known: Collection[str],
+    queries: Collection[str],
     left: Mapping[str, float],
     right: Mapping[str, float],
     seed: int,
@@ -34,7 +34,7 @@ def choose_queries(
     Args:
         name: of the page, for messages.
         options: its section.
-        known: queries of the data set.
+        queries: queries of the data set.
         left, right: judged query → value of the measure under each ranking.
         seed: of the draws.
 
@@ -43,11 +43,11 @@ def choose_queries(
     """
     where = f"query_pages.{name}"
     for query in options.queries:
-        if query not in known:
+        if query not in queries:
             raise ConfigError(f"{where}.queries: {query!r} is not among the queries of {options.dataset}")
     if options.queries:
         return [ChosenQuery(query, NAMED) for query in options.queries]
-    differences = {query: size for query, size in differences_of(left, right).items() if query in known}
+    differences = {query: size for query, size in differences_of(left, right).items() if query in queries}
     chosen = dict.fromkeys(_by_rules(options.choose, differences, f"query-pages/{name}", seed))
     if not chosen:
         raise ConfigError(
@@ -70,17 +70,17 @@ def compared(differences: Mapping[str, float]) -> dict[str, int]:
 
 
 def _by_rules(
-    wanted: ChosenQueriesConfig, differences: Mapping[str, float], stream: str, seed: int
+    numbers: ChosenQueriesConfig, differences: Mapping[str, float], stream: str, seed: int
 ) -> Iterator[ChosenQuery]:
     gains = sorted((-size, query) for query, size in differences.items() if size > 0)
     losses = sorted((size, query) for query, size in differences.items() if size < 0)
     ties = _drawn((query for query, size in differences.items() if not size), stream, seed)
-    taken = [ChosenQuery(query, GAIN) for _, query in gains[: wanted.gains]]
-    taken += [ChosenQuery(query, LOSS) for _, query in losses[: wanted.losses]]
-    taken += [ChosenQuery(query, TIE) for query in ties[: wanted.ties]]
+    taken = [ChosenQuery(query, GAIN) for _, query in gains[: numbers.gains]]
+    taken += [ChosenQuery(query, LOSS) for _, query in losses[: numbers.losses]]
+    taken += [ChosenQuery(query, TIE) for query in ties[: numbers.ties]]
     yield from taken
     others = differences.keys() - {query for query, _ in taken}
-    yield from (ChosenQuery(query, RANDOM) for query in _drawn(others, stream, seed)[: wanted.random])
+    yield from (ChosenQuery(query, RANDOM) for query in _drawn(others, stream, seed)[: numbers.random])
 
 
 def _drawn(queries: Iterable[str], stream: str, seed: int) -> list[str]:
@@ -89,5 +89,5 @@ def _drawn(queries: Iterable[str], stream: str, seed: int) -> list[str]:
 
 
 def _counted(differences: Mapping[str, float]) -> str:
-    found = compared(differences)
-    return f"gains {found['better']}, losses {found['worse']}, ties {found['equal']}"
+    outcomes = compared(differences)
+    return f"gains {outcomes['better']}, losses {outcomes['worse']}, ties {outcomes['equal']}"

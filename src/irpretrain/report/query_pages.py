@@ -148,7 +148,7 @@ def shown_documents(runs: Sequence[Run], query: str, depth: int) -> list[str]:
 
 
 def read_texts(
-    documents: Sequence[str | Path], wanted: Collection[str], text: TextConfig
+    documents: Sequence[str | Path], identifiers: Collection[str], text: TextConfig
 ) -> dict[str, tuple[str, str]]:
     """Return title and other text of each wanted document.
 
@@ -157,7 +157,7 @@ def read_texts(
     """
     others = [field for field in text.fields if field != "title"] or ["body"]
     titles, bodies = (
-        read_chosen(documents, wanted, text.model_copy(update={"fields": fields}))
+        read_chosen(documents, identifiers, text.model_copy(update={"fields": fields}))
         for fields in (["title"], others)
     )
     return {document: (title, bodies[document]) for document, title in titles.items()}
@@ -225,10 +225,12 @@ class PageSource:
         grades = self.judged.get(query, {})
         missing = sorted((-grade, name) for name, grade in grades.items() if grade > 0 and name not in shown)
         rankings = [run.get(query, []) for run in self.runs]
-        found = [(name, -grade, [place_in(ranking, name) for ranking in rankings]) for grade, name in missing]
+        unshown = [
+            (name, -grade, [place_in(ranking, name) for ranking in rankings]) for grade, name in missing
+        ]
         return [
             {"id": name, "grade": grade, "ranks": [place.rank if place else None for place in places]}
-            for name, grade, places in found
+            for name, grade, places in unshown
         ]
 
     def pairs(
@@ -238,16 +240,16 @@ class PageSource:
         asked = self.options.attributions
         if asked is None:
             return []
-        found = []
+        pairs = []
         for place, (query, _) in enumerate(chosen[: asked.queries]):
             highest = set(shown_documents(self.runs, query, min(asked.documents, self.options.depth)))
             grades = self.judged.get(query, {})
-            found += [
+            pairs += [
                 AttributedPair(place, number, query, document)
                 for number, document in enumerate(shown[query])
                 if document in highest or grades.get(document, 0) > 0
             ]
-        return found
+        return pairs
 
 
 def _data(

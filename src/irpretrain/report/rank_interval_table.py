@@ -36,9 +36,11 @@ class _RankIntervalTable:
     ) -> None:
         self.published, self.config, self.collections = published, config, results.rank_intervals
         self.printed = axioms.rank_intervals
-        self.of_paper = next((one for one in self.collections if self._is_the_papers(one)), None)
-        self.others = [one for one in self.collections if one is not self.of_paper]
-        self.temperatures = {one.name: one for one in results.temperatures}
+        self.of_paper = next(
+            (collection for collection in self.collections if self._is_the_papers(collection)), None
+        )
+        self.others = [collection for collection in self.collections if collection is not self.of_paper]
+        self.temperatures = {collection.name: collection for collection in results.temperatures}
 
     def plan(self) -> TablePlan:
         readings = [reading for reading in (self.printed.intervals, self.printed.other_reading) if reading]
@@ -100,22 +102,25 @@ class _RankIntervalTable:
             "Ours: share of all pseudo-queries of the collection. All are counted, so there is no interval.",
             f"Verdicts: a printed share is compared with ours on the paper's documents alone, and reproduced within "
             f"{self.published.verdict.tolerance:g}.",
-            *(self._described(found) for found in self.collections),
+            *(self._described(collection) for collection in self.collections),
             *self.printed.remarks,
             *self.config.report.notes,
         ]
 
-    def _described(self, found: RankIntervals) -> str:
-        documents = " + ".join(self._corpora(found)) or "its documents"
-        counted = f"{found.name}: {found.queries:,} pseudo-queries of {documents}."
-        chosen = self.temperatures.get(found.name)
-        return counted if chosen is None else f"{counted} {self._chosen(found, chosen)}"
+    def _described(self, collection: RankIntervals) -> str:
+        documents = " + ".join(self._corpora(collection)) or "its documents"
+        counted = f"{collection.name}: {collection.queries:,} pseudo-queries of {documents}."
+        chosen = self.temperatures.get(collection.name)
+        return counted if chosen is None else f"{counted} {self._chosen(collection, chosen)}"
 
-    def _chosen(self, found: RankIntervals, chosen: CalibratedTemperature) -> str:
+    def _chosen(self, collection: RankIntervals, chosen: CalibratedTemperature) -> str:
         """How the temperature was chosen, and the distance of all pseudo-queries, whose shares the table has."""
         differences = [
-            abs(_share(one.percent).value - sum(found.intervals[rank] for rank in one.ranks) / found.queries)
-            for one in self.printed.intervals
+            abs(
+                _share(interval.percent).value
+                - sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
+            )
+            for interval in self.printed.intervals
         ]
         bound = ", the best being a bound of the search" if chosen.at_bound else ""
         return (

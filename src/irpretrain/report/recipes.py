@@ -34,14 +34,14 @@ def differences(config: Config, paper: str, model: str, regime: str) -> list[str
     described = config.models.get(name)
     reranking = config.reranking if described is None else config.reranking_of(name, regime)
     lengths = reranking.model_dump()
-    found = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
+    in_lengths = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
     if regime == "zero-shot":
-        return found
+        return in_lengths
     tuning = config.finetuning if described is None or described.neural else config.finetuning_of(name)
     theirs = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=WITHOUT_EFFECT)
     keys = _differing("finetuning.", tuning.model_dump(exclude=WITHOUT_EFFECT), theirs)
     few = regime.startswith("few-shot")
-    return [key for key in keys if few or not key.startswith(f"finetuning.{FEW_SHOT}")] + found
+    return [key for key in keys if few or not key.startswith(f"finetuning.{FEW_SHOT}")] + in_lengths
 
 
 def _differing(prefix: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Iterator[str]:

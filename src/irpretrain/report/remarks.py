@@ -131,8 +131,8 @@ def _intervals(config: Config) -> str:
         "seeds": "Student's t over the means of the seeds where several were",
         "queries and seeds": "over queries and seeds where several were",
     }[options.intervals]
-    one = f"bootstrap over queries ({options.bootstrap:,} resamples) where one seed was run"
-    return f"Intervals: {one}; {several}."
+    single = f"bootstrap over queries ({options.bootstrap:,} resamples) where one seed was run"
+    return f"Intervals: {single}; {several}."
 
 
 def _measures(measures: Iterable[str]) -> list[str]:
@@ -150,8 +150,10 @@ def _undecided(
         reranked = [n for n in runs if n.regime != FIRST_STAGE and n.candidates == candidates]
         depth = reranked_depth(config, candidates)
         for measure in dict.fromkeys(measures):
-            results = [found for name in reranked or runs if (found := scores.get(name, measure)) is not None]
-            printed = {f"{found.mean:.3f}" for found in results}
+            results = [
+                measured for name in reranked or runs if (measured := scores.get(name, measure)) is not None
+            ]
+            printed = {f"{measured.mean:.3f}" for measured in results}
             if reranked and results and needs_no_order(measure, depth):
                 notes[f"{measure}: all {depth} candidates count, so re-ranking changes nothing here."] = None
             elif len(results) > 1 and len(printed) == 1:
@@ -229,9 +231,9 @@ def _stand_ins(
 
 def weight_notes(objectives: Iterable[Section]) -> list[str]:
     """Return what HARP's objectives weigh words by in place of attention; nothing where there are none of them."""
-    found = {options.weights for options in objectives if isinstance(options, AnchorOptions)}
-    by = " or ".join(name for weights, name in WEIGHTS.items() if weights in found)
-    return [f"HARP weighs words and anchors by {by} here, not by BERT's attention."] if found else []
+    weights_used = {options.weights for options in objectives if isinstance(options, AnchorOptions)}
+    by = " or ".join(name for weights, name in WEIGHTS.items() if weights in weights_used)
+    return [f"HARP weighs words and anchors by {by} here, not by BERT's attention."] if weights_used else []
 
 
 def _training_queries(config: Config, scores: Scores, dataset: str) -> str:
@@ -250,7 +252,7 @@ def number_of_queries(scores: Scores, dataset: str) -> int:
     for name in scores.names():
         if name.dataset == dataset:
             for measure in scores.measures(dataset):
-                found = scores.get(name, measure)
-                if found is not None:
-                    return len(found.queries)
+                results = scores.get(name, measure)
+                if results is not None:
+                    return len(results.queries)
     return 0

@@ -19,11 +19,11 @@ JOBS_SHOWN = 40
 
 def stages(lineage: Lineage) -> list[dict[str, Any]]:
     """Return one line a stage: jobs, wall time (sum and longest), peak memory and the memory asked for."""
-    found: dict[str, list[Any]] = {}
+    records_by_stage: dict[str, list[Any]] = {}
     for record in lineage.records:
-        found.setdefault(record.stage, []).append(record)
+        records_by_stage.setdefault(record.stage, []).append(record)
     views = []
-    for stage, records in found.items():
+    for stage, records in records_by_stage.items():
         wall = [record.cost("wall_seconds") for record in records]
         views.append(
             {
@@ -41,12 +41,12 @@ def stages(lineage: Lineage) -> list[dict[str, Any]]:
 
 def environments(lineage: Lineage) -> list[dict[str, Any]]:
     """Return the distinct (commit, versions, hardware), with the number of outputs made with each."""
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for record in lineage.records:
         facts = {key: record.content.get(key) or {} for key in ("commit", "versions", "hardware")}
-        entry = found.setdefault(json.dumps(facts, sort_keys=True, default=str), {**facts, "jobs": 0})
+        entry = entries.setdefault(json.dumps(facts, sort_keys=True, default=str), {**facts, "jobs": 0})
         entry["jobs"] += 1
-    return sorted(found.values(), key=lambda entry: -int(entry["jobs"]))
+    return sorted(entries.values(), key=lambda entry: -int(entry["jobs"]))
 
 
 def samples(counts: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
@@ -54,26 +54,28 @@ def samples(counts: Mapping[str, SampleCounts]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "documents": found.documents,
+            "documents": sampled.documents,
             "skipped": ", ".join(
-                f"{number:,} {reason.replace('_', ' ')}" for reason, number in found.skipped.items() if number
+                f"{number:,} {reason.replace('_', ' ')}"
+                for reason, number in sampled.skipped.items()
+                if number
             ),
-            "pairs": found.pairs,
-            "ties": found.ties,
-            "words": found.words_drawn,
-            "outside": found.words_outside,
-            "share": found.words_outside / found.words_drawn if found.words_drawn else 0.0,
+            "pairs": sampled.pairs,
+            "ties": sampled.ties,
+            "words": sampled.words_drawn,
+            "outside": sampled.words_outside,
+            "share": sampled.words_outside / sampled.words_drawn if sampled.words_drawn else 0.0,
         }
-        for name, found in counts.items()
+        for name, sampled in counts.items()
     ]
 
 
 def counts(lineage: Lineage) -> list[dict[str, Any]]:
     """Return the stages and their outputs' counts, at most JOBS_SHOWN outputs a stage."""
-    found: dict[str, list[Any]] = {}
+    records_by_stage: dict[str, list[Any]] = {}
     for record in lineage.records:
         if record.counts:
-            found.setdefault(record.stage, []).append(record)
+            records_by_stage.setdefault(record.stage, []).append(record)
     return [
         {
             "stage": stage.replace("_", " "),
@@ -83,7 +85,7 @@ def counts(lineage: Lineage) -> list[dict[str, Any]]:
             ],
             "more": max(0, len(records) - JOBS_SHOWN),
         }
-        for stage, records in found.items()
+        for stage, records in records_by_stage.items()
     ]
 
 

@@ -30,9 +30,9 @@ class SampleCounts:
 
     def add(self, counts: dict[str, Any]) -> None:
         """Add one shard's counts, as `objectives.prop.rop` reports them."""
-        for size, found in counts.get("set_sizes", {}).items():
-            self.sizes[int(size)] = self.sizes.get(int(size), 0) + int(found["pairs"])
-            self.expected[int(size)] = self.expected.get(int(size), 0.0) + float(found["expected"])
+        for size, of_size in counts.get("set_sizes", {}).items():
+            self.sizes[int(size)] = self.sizes.get(int(size), 0) + int(of_size["pairs"])
+            self.expected[int(size)] = self.expected.get(int(size), 0.0) + float(of_size["expected"])
         self.words_drawn += int(counts.get("words_drawn", 0))
         self.words_outside += int(counts.get("words_outside_document", 0))
         self.ties += int(counts.get("ties", 0))
@@ -48,13 +48,13 @@ def sample_counts(sidecars: Sequence[str | Path]) -> dict[str, SampleCounts]:
         sidecars: files `results/groups/<collection>/<objective>/<corpus>-<shard>.parquet.meta.json`; those of other
             stages, which hold no sampled words, are passed over.
     """
-    found: dict[str, SampleCounts] = {}
+    counts_by_name: dict[str, SampleCounts] = {}
     for path in sorted(str(p) for p in sidecars):
         counts = json.loads(Path(path).read_text(encoding="utf-8")).get("counts", {})
         if "words_drawn" in counts:
             name = " / ".join(Path(path).parts[-3:-1])
-            found.setdefault(name, SampleCounts()).add(counts)
-    return dict(sorted(found.items()))
+            counts_by_name.setdefault(name, SampleCounts()).add(counts)
+    return dict(sorted(counts_by_name.items()))
 
 
 def set_size_figure(counts: dict[str, SampleCounts], paper: str) -> Any:

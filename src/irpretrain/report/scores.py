@@ -83,10 +83,10 @@ class Scores:
             IntegrityError: seeds of one run cover different queries, two tables disagree about a run, or a mean
                 disagrees with its queries.
         """
-        found = cls(dict(_read(per_query)))
+        results = cls(dict(_read(per_query)))
         for path in scores:
-            found._check_means(Path(path))
-        return found
+            results._check_means(Path(path))
+        return results
 
     def get(self, name: RunName, measure: str) -> Results | None:
         """Return the results of a run, or None where it was not run or not measured so."""
@@ -94,8 +94,8 @@ class Scores:
 
     def names(self) -> list[RunName]:
         """Every run, sorted."""
-        found = {name for name, _ in self._results}
-        return sorted(found, key=lambda n: (n.dataset, n.candidates, n.model, n.regime))
+        names = {name for name, _ in self._results}
+        return sorted(names, key=lambda n: (n.dataset, n.candidates, n.model, n.regime))
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
         """Return the run of a first stage on a data set, whatever it was the candidates of."""

@@ -31,18 +31,18 @@ def selections(config: Config, lineage: Lineage, results: str | Path) -> list[di
     chosen_by = {name: model.select_on for name, model in config.models.items() if model.select_on}
     views = []
     for model, seed, path in _files(lineage, Path(results), list(chosen_by)):
-        choosing, found = chosen_by[model], read_given_json(path)
-        chosen = found["chosen"]["step"]
+        choosing, choice = chosen_by[model], read_given_json(path)
+        chosen = choice["chosen"]["step"]
         views.append(
             {
                 "model": model_label(config, model),
                 "seed": seed,
                 "dataset": dataset_label(config, choosing.dataset, choosing.candidates),
-                "measure": found["measure"],
-                "queries": found["queries"],
+                "measure": choice["measure"],
+                "queries": choice["queries"],
                 "chosen": chosen,
                 "scores": [
-                    (score["step"], score["score"], score["step"] == chosen) for score in found["scores"]
+                    (score["step"], score["score"], score["step"] == chosen) for score in choice["scores"]
                 ],
             }
         )
@@ -53,5 +53,5 @@ def _files(lineage: Lineage, results: Path, models: Sequence[str]) -> list[tuple
     """Model, seed and file of every choice, in the order of `models` and seeds."""
     outputs = [output for record in lineage.records if record.stage == STAGE for output in record.outputs]
     matches = [match for output in outputs if (match := SCORES.search(output)) and match[1] in models]
-    found = [(match[1], int(match[2]), results / match[0]) for match in matches]
-    return sorted(found, key=lambda file: (models.index(file[0]), file[1]))
+    files = [(match[1], int(match[2]), results / match[0]) for match in matches]
+    return sorted(files, key=lambda file: (models.index(file[0]), file[1]))

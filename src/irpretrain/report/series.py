@@ -57,7 +57,7 @@ def series_points(
     figure_data: PublishedFigure, config: Config, scores: Scores, pair: tuple[str, str], regime: str
 ) -> dict[int, RunName]:
     """Return number → run of a series, ascending; where several runs have a number, the model named after it."""
-    found: dict[int, RunName] = {}
+    run_at: dict[int, RunName] = {}
     runs = [n for n in scores.names() if (n.dataset, n.candidates, n.regime) == (*pair, regime)]
     for series in figure_data.models["series"]:
         for form in (rf"{series}-([0-9]+)", rf"{series}(?:@[0-9]+)?"):
@@ -69,8 +69,8 @@ def series_points(
                         else _own_number(config, run.model, figure_data.counts)
                     )
                     if number is not None:
-                        found.setdefault(number, run)
-    return dict(sorted(found.items()))
+                        run_at.setdefault(number, run)
+    return dict(sorted(run_at.items()))
 
 
 def _own_number(config: Config, model: str, counts: str) -> int | None:

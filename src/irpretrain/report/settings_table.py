@@ -99,7 +99,7 @@ class _SettingsTable:
         Settings share judged queries; where AUCs vary alike from document to document, p is too large.
         """
         difference = scores.auc - other.auc
-        errors = [(found.auc_high - found.auc_low) / DEVIATIONS for found in (scores, other)]
+        errors = [(measured.auc_high - measured.auc_low) / DEVIATIONS for measured in (scores, other)]
         spread = sum(error**2 for error in errors) ** 0.5
         deviations = abs(difference) / spread if spread > 0 else math.inf if difference else 0.0
         p = 2 * NormalDist().cdf(-deviations)

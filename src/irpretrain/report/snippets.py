@@ -44,19 +44,19 @@ def best_window(words: Sequence[PassageWord], size: int) -> int:
 
 def _worth(window: Sequence[PassageWord]) -> tuple[int, int]:
     """Different words of the query, by their terms, and how many there are in all."""
-    found = [word.terms for word in window if word.asked]
-    return len(set(found)), len(found)
+    terms = [word.terms for word in window if word.asked]
+    return len(set(terms)), len(terms)
 
 
 def joined(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the pieces with neighbours of one kind as one, and every run of white space as one space."""
-    found: list[Piece] = []
+    merged: list[Piece] = []
     for piece in pieces:
-        if found and found[-1].asked == piece.asked:
-            found[-1] = Piece(found[-1].text + piece.text, piece.asked)
+        if merged and merged[-1].asked == piece.asked:
+            merged[-1] = Piece(merged[-1].text + piece.text, piece.asked)
         elif piece.text:
-            found.append(piece)
-    return [Piece(_spaced(piece.text), piece.asked) for piece in found]
+            merged.append(piece)
+    return [Piece(_spaced(piece.text), piece.asked) for piece in merged]
 
 
 def _spaced(text: str) -> str:

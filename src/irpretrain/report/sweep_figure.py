@@ -28,20 +28,20 @@ def draw_sweep(
     """
     from matplotlib import rc_context
 
-    found = json.loads(Path(tuning).read_text(encoding="utf-8"))
+    tuned = json.loads(Path(tuning).read_text(encoding="utf-8"))
     with open(grid, encoding="utf-8", newline="") as file:
         rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
-    parameters, measure = list(found["parameters"]), found["measure"]
+    parameters, measure = list(tuned["parameters"]), tuned["measure"]
     figure, (axis,) = new_figure(height=4.6)
     with rc_context(STYLE):
         if len(parameters) == 2:
-            _heat_map(figure, axis, rows, parameters, measure, found["parameters"])
+            _heat_map(figure, axis, rows, parameters, measure, tuned["parameters"])
         else:
-            _line(axis, rows, parameters[0], measure, found["parameters"])
-        chosen = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in found["parameters"].items())
-        remark = f"{found['queries']} training queries of {dataset}. Chosen: {chosen}, {measure} {found['value']:.4f}."
-        if found["at_edge"]:
-            edges = " and ".join(NAMES[name] for name in found["at_edge"])
+            _line(axis, rows, parameters[0], measure, tuned["parameters"])
+        chosen = ", ".join(f"{NAMES[name]} = {value:g}" for name, value in tuned["parameters"].items())
+        remark = f"{tuned['queries']} training queries of {dataset}. Chosen: {chosen}, {measure} {tuned['value']:.4f}."
+        if tuned["at_edge"]:
+            edges = " and ".join(NAMES[name] for name in tuned["at_edge"])
             remark += f" {edges} at the edge of the grid: something better may lie beyond it."
         titled(figure, f"{label}: {measure} over the grid of parameters", remark)
     save(figure, Path(output).parent, Path(output).stem)
@@ -60,7 +60,7 @@ def _heat_map(
     values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in parameters}
     at = {(row[down], row[across]): row[measure] for row in rows}
     image = axis.imshow(
-        [[at[one, two] for two in values[across]] for one in values[down]],
+        [[at[first, second] for second in values[across]] for first in values[down]],
         cmap="cividis",
         aspect="auto",
         origin="lower",
@@ -71,12 +71,12 @@ def _heat_map(
     axis.set_xlabel(NAMES[across])
     axis.set_ylabel(NAMES[down])
     low, high = min(at.values()), max(at.values())
-    for (one, two), value in at.items():
+    for (first, second), value in at.items():
         dark = value < (low + high) / 2
-        best = one == chosen[down] and two == chosen[across]
+        best = first == chosen[down] and second == chosen[across]
         axis.text(
-            values[across].index(two),
-            values[down].index(one),
+            values[across].index(second),
+            values[down].index(first),
             f"{value:.3f}".lstrip("0"),
             ha="center",
             va="center",

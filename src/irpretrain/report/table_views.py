@@ -144,11 +144,13 @@ def _split(row: Row) -> tuple[str, str]:
 
 def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
     if isinstance(cell, Contrast):
-        found = cell.comparison
-        if found is None:
+        comparison = cell.comparison
+        if comparison is None:
             return CellView("", text="–")
         return CellView(
-            f"{found.difference:.6f}", text=difference_text(found.difference), bounds=p_text(found.p)
+            f"{comparison.difference:.6f}",
+            text=difference_text(comparison.difference),
+            bounds=p_text(comparison.p),
         )
     if isinstance(cell, Tally):
         sort = "" if cell.outcomes is None else str(cell.outcomes.wins - cell.outcomes.losses)
@@ -180,8 +182,8 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
 
 def _chips(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:
     """(outcome, mark, reason) of each verdict; a mark that speaks of several baselines has one chip for all."""
-    for mark, found in groupby((v for v in verdicts if v.kind), key=lambda verdict: verdict.mark):
-        group = list(found)
+    for mark, marked in groupby((v for v in verdicts if v.kind), key=lambda verdict: verdict.mark):
+        group = list(marked)
         outcomes = [verdict.outcome for verdict in group]
         if len(group) == 1:
             yield outcomes[0], mark, group[0].reason

@@ -92,10 +92,10 @@ def write_term_weight_page(
     named = [ShownStage(**stage) for stage in stages]
     runs, judged = [read_run(stage.run) for stage in named], read_qrels(qrels)
     cases = choose_cases(name, options, read_queries(queries), judged, runs)
-    wanted = {document for case in cases for document in case.documents}
-    texts = read_chosen(documents, wanted, text)
+    shown_documents = {document for case in cases for document in case.documents}
+    texts = read_chosen(documents, shown_documents, text)
     analyser = Analyser.of(retrieval)
-    weights = {weighting.key: read_weights(weighting, wanted, analyser) for weighting in shown}
+    weights = {weighting.key: read_weights(weighting, shown_documents, analyser) for weighting in shown}
     source = PageSource(texts, shown, weights, runs, judged, text.words, analyser, options.deepest)
     views = [source.case(case) for case in cases]
     write_page(
@@ -120,7 +120,7 @@ def write_term_weight_page(
 
 
 def read_weights(
-    weighting: ShownWeighting, wanted: Collection[str], analyser: Analyser
+    weighting: ShownWeighting, identifiers: Collection[str], analyser: Analyser
 ) -> dict[str, dict[str, int]]:
     """Return the weights of the terms of each wanted document, as an index holds them.
 
@@ -128,17 +128,17 @@ def read_weights(
         IntegrityError: the weighting lacks a document.
     """
     counts = {"words": 0, "words_without_terms": 0}
-    found: dict[str, dict[str, int]] = {}
+    weights: dict[str, dict[str, int]] = {}
     for path in weighting.vectors:
-        batches = TERM_VECTORS.stream_chosen(path, wanted, ["document_id", "terms"])
-        found.update(analysed_weights(batches, path, analyser, counts))
-    if missing := sorted(set(wanted) - found.keys()):
+        batches = TERM_VECTORS.stream_chosen(path, identifiers, ["document_id", "terms"])
+        weights.update(analysed_weights(batches, path, analyser, counts))
+    if missing := sorted(set(identifiers) - weights.keys()):
         raise IntegrityError(
             weighting.vectors[0],
             f"document {missing[0]!r} of the corpus has no row of weights",
             remedy="Delete the term vectors of this weighting and run the workflow again.",
         )
-    return found
+    return weights
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,8 @@ class PageSource:
 
     def _passage(self, case: Case, document: str, asked: frozenset[str]) -> dict[str, Any]:
         passage = read_passage(self.texts[document], self.words, self.analyser, asked)
-        given = [self.weights[weighting.key][document] for weighting in self.weightings]
-        maps = zip(self.weightings, given, strict=True)
+        weights = [self.weights[weighting.key][document] for weighting in self.weightings]
+        maps = zip(self.weightings, weights, strict=True)
         return {
             "document": document,
             "judged": _judgement(case, document, self.judged),
@@ -182,8 +182,8 @@ class PageSource:
             "words": len(passage.words),
             "rest": passage.rest,
             "maps": [_map_view(weighting, passage, terms, asked, self.deepest) for weighting, terms in maps],
-            "rows": term_rows(passage, given, asked),
-            "totals": [sum(terms.values()) for terms in given],
+            "rows": term_rows(passage, weights, asked),
+            "totals": [sum(terms.values()) for terms in weights],
         }
 
 

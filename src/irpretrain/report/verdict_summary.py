@@ -44,7 +44,9 @@ class Tallied:
     def of(self, outcome: str, kind: str | None = None) -> int:
         """Return how many have an outcome, of one kind or of all."""
         return sum(
-            n for (of_kind, found), n in self.counts.items() if found == outcome and kind in (None, of_kind)
+            n
+            for (of_kind, of_outcome), n in self.counts.items()
+            if of_outcome == outcome and kind in (None, of_kind)
         )
 
     @property
@@ -68,12 +70,12 @@ def of_tables(tables: Iterable[Table]) -> Counter[Key]:
 
 def of_files(verdicts: Sequence[str | Path]) -> Counter[Key]:
     """Return the counts of `results/verdicts/<paper>.csv`."""
-    found: Counter[Key] = Counter()
+    counts: Counter[Key] = Counter()
     for path in verdicts:
         with open(path, encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                found[row["paper"], row["table"], row["kind"].partition(":")[0], row["verdict"]] += 1
-    return found
+                counts[row["paper"], row["table"], row["kind"].partition(":")[0], row["verdict"]] += 1
+    return counts
 
 
 def tallied(counts: Counter[Key]) -> list[Tallied]:
@@ -83,7 +85,9 @@ def tallied(counts: Counter[Key]) -> list[Tallied]:
         for name in ("", table):
             papers.setdefault(paper, {}).setdefault(name, Counter())[kind, outcome] += number
     return [
-        Tallied(paper, table, found) for paper, tables in papers.items() for table, found in tables.items()
+        Tallied(paper, table, of_table)
+        for paper, tables in papers.items()
+        for table, of_table in tables.items()
     ]
 
 
@@ -116,14 +120,14 @@ def summary_table(rows: Sequence[Tallied], names: dict[str, str]) -> Table:
         *(Column("Not compared", outcome) for outcome in (NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)),
     )
 
-    def row(one: Tallied) -> Row:
-        numbers = [one.of(*group) for group in groups]
-        numbers += [one.of(outcome) for outcome in (NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)]
-        label = one.table or names.get(one.paper, one.paper)
+    def row(tally: Tallied) -> Row:
+        numbers = [tally.of(*group) for group in groups]
+        numbers += [tally.of(outcome) for outcome in (NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)]
+        label = tally.table or names.get(tally.paper, tally.paper)
         return Row(label, label, "", tuple(Tally(str(number), None) for number in numbers))
 
-    papers = Panel("Papers", columns, tuple(row(one) for one in rows if not one.table), "Paper")
-    tables = Panel("Tables", columns, tuple(row(one) for one in rows if one.table), "Table")
+    papers = Panel("Papers", columns, tuple(row(tally) for tally in rows if not tally.table), "Paper")
+    tables = Panel("Tables", columns, tuple(row(tally) for tally in rows if tally.table), "Table")
     notes = (
         "A cell with a number and two claims counts three times; one that stands in two panels counts once.",
         *(f"{outcome}: {meaning}" for outcome, meaning in MEANINGS.items()),
@@ -138,25 +142,25 @@ def summary_views(tables: Sequence[Table]) -> list[dict[str, Any]]:
     titles = {table.name: table.heading.partition(":")[0] for table in tables}
     return [
         {
-            "paper": one.paper,
-            "table": one.table,
-            "label": titles[one.table] if one.table else names[one.paper],
-            "all": one.all,
-            "counts": list(_counts(one, tables)),
+            "paper": tally.paper,
+            "table": tally.table,
+            "label": titles[tally.table] if tally.table else names[tally.paper],
+            "all": tally.all,
+            "counts": list(_counts(tally, tables)),
         }
-        for one in tallied(of_tables(tables))
+        for tally in tallied(of_tables(tables))
     ]
 
 
-def _counts(one: Tallied, tables: Sequence[Table]) -> Iterator[dict[str, Any]]:
+def _counts(tally: Tallied, tables: Sequence[Table]) -> Iterator[dict[str, Any]]:
     for outcome in OUTCOMES:
-        decided = outcome in (REPRODUCED, OFF) and one.of(outcome) > 0
-        kinds = [_several(one.of(outcome, kind), kind) for kind in KINDS] if decided else []
+        decided = outcome in (REPRODUCED, OFF) and tally.of(outcome) > 0
+        kinds = [_several(tally.of(outcome, kind), kind) for kind in KINDS] if decided else []
         yield {
             "outcome": outcome,
-            "count": one.of(outcome),
+            "count": tally.of(outcome),
             "detail": ", ".join(kinds),
-            "first": next((table.name for table in _with(outcome, one, tables)), ""),
+            "first": next((table.name for table in _with(outcome, tally, tables)), ""),
         }
 
 
@@ -164,9 +168,9 @@ def _several(number: int, kind: str) -> str:
     return f"{number:,} {kind if number == 1 else KINDS[kind]}"
 
 
-def _with(outcome: str, one: Tallied, tables: Sequence[Table]) -> Iterator[Table]:
+def _with(outcome: str, tally: Tallied, tables: Sequence[Table]) -> Iterator[Table]:
     """The tables that have an outcome."""
     for table in tables:
-        asked = table.name == one.table if one.table else table.paper == one.paper
+        asked = table.name == tally.table if tally.table else table.paper == tally.paper
         if asked and any(v.outcome == outcome for cell in table.cells() for v in cell.verdicts):
             yield table

@@ -82,9 +82,9 @@ def draw_distribution(
     Returns:
         Counts: weightings.
     """
-    found = read_distribution(shares)
-    save(_figure(TITLE, {label: found}, labels), Path(output).parent, Path(output).stem)
-    return {"weightings": len(found)}
+    weightings = read_distribution(shares)
+    save(_figure(TITLE, {label: weightings}, labels), Path(output).parent, Path(output).stem)
+    return {"weightings": len(weightings)}
 
 
 def _figure(title: str, panels: Mapping[str, Sequence[WeightingShares]], labels: Mapping[str, str]) -> Any:
@@ -99,29 +99,35 @@ def _figure(title: str, panels: Mapping[str, Sequence[WeightingShares]], labels:
     )
 
 
-def _draw(axis: Any, label: str, found: Sequence[WeightingShares], labels: Mapping[str, str]) -> None:
-    ranks = range(1, max(len(one.shares) for one in found) + 1)
-    for number, one in enumerate(found):
-        known = [
-            (rank, 100 * share) for rank, share in zip(ranks, one.shares, strict=False) if share is not None
+def _draw(axis: Any, label: str, weightings: Sequence[WeightingShares], labels: Mapping[str, str]) -> None:
+    ranks = range(1, max(len(weighting.shares) for weighting in weightings) + 1)
+    for number, weighting in enumerate(weightings):
+        points = [
+            (rank, 100 * share)
+            for rank, share in zip(ranks, weighting.shares, strict=False)
+            if share is not None
         ]
         axis.plot(
-            [rank for rank, _ in known],
-            [share for _, share in known],
+            [rank for rank, _ in points],
+            [share for _, share in points],
             color=COLOURS[number % len(COLOURS)],
             marker=MARKERS[(number + number // len(COLOURS)) % len(MARKERS)],
-            label=_legend(one, labels.get(one.weighting, one.weighting)),
+            label=_legend(weighting, labels.get(weighting.weighting, weighting.weighting)),
         )
     axis.set_xticks(ranks)
     axis.set_ylim(bottom=0)
     axis.set_xlabel("rank of the term by its weight")
     axis.set_ylabel("% of the passage's weight")
-    axis.set_title(f"{label}, {found[0].passages:,} passages", fontsize=11)
+    axis.set_title(f"{label}, {weightings[0].passages:,} passages", fontsize=11)
     legend_below(axis)
 
 
-def _legend(one: WeightingShares, label: str) -> str:
-    if one.shares[0] is None:
+def _legend(weighting: WeightingShares, label: str) -> str:
+    if weighting.shares[0] is None:
         return f"{label}: no passage has a term"
-    without = f", {one.passages_without_terms:,} passages without terms" if one.passages_without_terms else ""
-    return f"{label}: {100 * one.shares[0]:.1f} % on the heaviest{without}"
+    without = (
+        f", {weighting.passages_without_terms:,} passages without terms"
+        if weighting.passages_without_terms
+        else ""
+    )
+    return f"{label}: {100 * weighting.shares[0]:.1f} % on the heaviest{without}"
