@@ -177,7 +177,7 @@ class Collection:
                 write_token_store, documents, self._encoder, TEXT, at / "tokens", positions=True
             ),
             "counts of words": self._count_words,
-            **{name: partial(self._build, name) for name in OBJECTIVES},
+            **{name: partial(self._build, name) for name in OBJECTIVES if name != "ares"},
             "merging the groups of hp": lambda: merge_groups([at / "hp"], at / "merged"),
         }
 
