@@ -49,7 +49,7 @@ use rule rerank as rerank_snapshot with:
         "results/benchmarks/rerank/{dataset}-{candidates}-{model}@{step}-{seed}.tsv"
     params:
         options=plan.models.reranking,
-        directory=paths.PRETRAINED,
+        directory=plan.file(paths.PRETRAINED, "models"),
         text=None,
         snapshot=plan.models.snapshot,
         checkpoints=paths.CHECKPOINTS,
