@@ -184,9 +184,11 @@ class BatchMaker:
         return Documents(words, terms, offsets, np.diff(counted[offsets]))
 
 
-def _searched(terms: np.ndarray, offsets: np.ndarray, known: int) -> tuple[np.ndarray, np.ndarray]:
+def _searched(
+    terms: np.ndarray, offsets: np.ndarray, terms_of_collection: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Leave out stop words and terms that the collection lacks, which find nothing."""
-    kept = (terms != NO_TERM) & (terms < known)
+    kept = (terms != NO_TERM) & (terms < terms_of_collection)
     counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
     return terms[kept], counted[offsets]
 

@@ -67,9 +67,11 @@ def judged_queries(
     }
 
 
-def _places(documents: Sequence[str | Path], wanted: Mapping[str, list[str]]) -> list[tuple[int, int, str]]:
+def _places(
+    documents: Sequence[str | Path], queries_of: Mapping[str, list[str]]
+) -> list[tuple[int, int, str]]:
     """Return (part, position, document) of the wanted documents that the corpus has, in corpus order."""
-    names = pa.array(sorted(wanted), pa.string())
+    names = pa.array(sorted(queries_of), pa.string())
     places = []
     for path in documents:
         for batch in DOCUMENTS.stream(path, KEYS):
@@ -79,10 +81,10 @@ def _places(documents: Sequence[str | Path], wanted: Mapping[str, list[str]]) ->
 
 
 def _rows(
-    places: Sequence[tuple[int, int, str]], wanted: Mapping[str, list[str]], texts: Mapping[str, str]
+    places: Sequence[tuple[int, int, str]], queries_of: Mapping[str, list[str]], texts: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     for part, position, document in places:
-        for sample, query in enumerate(sorted(wanted[document])):
+        for sample, query in enumerate(sorted(queries_of[document])):
             yield {
                 "part": part,
                 "position": position,

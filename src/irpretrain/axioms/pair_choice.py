@@ -139,14 +139,14 @@ class _Made(NamedTuple):
 
 
 @compiled
-def _judge_strictly(found: np.ndarray, rule: Any) -> tuple[int, bool, bool]:
+def _judge_strictly(compared: np.ndarray, rule: Any) -> tuple[int, bool, bool]:
     """Return the fate of a pair, whether its first query is preferred, and whether all axioms have a preference."""
     for_first, for_second, silent = False, False, False
-    for axiom in range(found.shape[0]):
+    for axiom in range(compared.shape[0]):
         if rule.must_agree[axiom]:
-            for_first |= found[axiom] > 0
-            for_second |= found[axiom] < 0
-            silent |= found[axiom] == 0
+            for_first |= compared[axiom] > 0
+            for_second |= compared[axiom] < 0
+            silent |= compared[axiom] == 0
     if for_first and for_second:
         return CONFLICT, False, False
     if not for_first and not for_second:

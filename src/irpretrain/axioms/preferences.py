@@ -103,7 +103,7 @@ def vector_number(found: np.ndarray) -> int:
 
 @compiled
 def _compare_all(
-    values: np.ndarray, first: np.ndarray, second: np.ndarray, stm_2_threshold: float, found: np.ndarray
+    values: np.ndarray, first: np.ndarray, second: np.ndarray, stm_2_threshold: float, features: np.ndarray
 ) -> None:
     for pair in range(first.shape[0]):
-        compare(values, first[pair], second[pair], stm_2_threshold, found[pair])
+        compare(values, first[pair], second[pair], stm_2_threshold, features[pair])

@@ -58,13 +58,13 @@ def _first_position(queries: QueryTerms, places: Places, skip: bool) -> np.ndarr
 
 
 @compiled
-def _words_between(places: Places, one: int, other: int) -> float:
+def _words_between(places: Places, term: int, other: int) -> float:
     """Return δ: the mean over all pairs of occurrences of the number of words between them; 0 where a term is missing.
 
     Both lists are walked in order of position. Each occurrence adds its distance to those of the other term before it,
     which only their number and their sum are needed for; so the cost is linear, and the sum exact.
     """
-    left, left_end = places.offsets[one], places.offsets[one + 1]
+    left, left_end = places.offsets[term], places.offsets[term + 1]
     right, right_end = places.offsets[other], places.offsets[other + 1]
     pairs = (left_end - left) * (right_end - right)
     if pairs == 0:

@@ -45,22 +45,27 @@ def _diversity(queries: QueryTerms, places: Places, vectors: np.ndarray) -> np.n
 
 @compiled
 def _products(
-    queries: QueryTerms, vectors: np.ndarray, first: int, size: int, own: np.ndarray, products: np.ndarray
+    queries: QueryTerms,
+    vectors: np.ndarray,
+    first: int,
+    size: int,
+    term_vectors: np.ndarray,
+    products: np.ndarray,
 ) -> None:
     """Fill the scalar products of the vectors of a query's terms."""
     columns = vectors.shape[1]
-    own[:size] = 0.0
+    term_vectors[:size] = 0.0
     for term in range(size):
         for place in range(queries.word_offsets[first + term], queries.word_offsets[first + term + 1]):
             word = queries.words[place]
             if word >= 0:
                 for column in range(columns):
-                    own[term, column] += vectors[word, column]
+                    term_vectors[term, column] += vectors[word, column]
     for term in range(size):
         for other in range(term + 1):
             total = 0.0
             for column in range(columns):
-                total += own[term, column] * own[other, column]
+                total += term_vectors[term, column] * term_vectors[other, column]
             products[term, other] = products[other, term] = total
 
 

@@ -93,8 +93,8 @@ def _text(
     return None
 
 
-def _fill(ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]], wanted: int) -> bool:
-    while len(ahead) < wanted:
+def _fill(ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]], number: int) -> bool:
+    while len(ahead) < number:
         if (mark := next(marks, None)) is None:
             return False
         ahead.append(mark)

@@ -114,13 +114,13 @@ def _row(part: int, document: Document) -> dict[str, Any]:
     }
 
 
-def _redirect(part: int, found: Redirect) -> dict[str, Any]:
+def _redirect(part: int, redirect: Redirect) -> dict[str, Any]:
     return {
         "part": part,
-        "position": found.position,
-        "title": found.title,
-        "target": found.target,
-        "fragment": found.fragment,
+        "position": redirect.position,
+        "title": redirect.title,
+        "target": redirect.target,
+        "fragment": redirect.fragment,
     }
 
 

@@ -189,25 +189,25 @@ def _is_embedded(path: str, manifest: Manifest) -> bool:
     return kind == "embedded"
 
 
-def _check_documents(corpus: CorpusConfig, own: Sequence[str]) -> None:
+def _check_documents(corpus: CorpusConfig, paths: Sequence[str]) -> None:
     suffixes = format_module("documents", corpus.format).SUFFIXES
-    for path in own:
+    for path in paths:
         _check_usable(list_files(path, suffixes, corpus.files))
 
 
-def _check_files(own: Sequence[str], suffixes: Sequence[str] | None = None) -> None:
-    _check_usable(given_files(own, suffixes))
+def _check_files(paths: Sequence[str], suffixes: Sequence[str] | None = None) -> None:
+    _check_usable(given_files(paths, suffixes))
 
 
-def _check_model(check: Callable[..., None], arguments: Sequence[Any], own: Sequence[str]) -> None:
-    for path in own:
+def _check_model(check: Callable[..., None], arguments: Sequence[Any], paths: Sequence[str]) -> None:
+    for path in paths:
         folder = Path(path)
         _check_usable([folder, *(sorted(folder.rglob("*")) if folder.is_dir() else ())])
         check(path, *arguments)
 
 
-def _check_encoder(config: Config, own: Sequence[str]) -> None:
-    _check_model(check_encoder_files, (config.encoder, longest_sequences(config)), own)
+def _check_encoder(config: Config, paths: Sequence[str]) -> None:
+    _check_model(check_encoder_files, (config.encoder, longest_sequences(config)), paths)
 
 
 def _check_usable(paths: Iterable[str | Path]) -> None:
@@ -225,10 +225,10 @@ def _check_usable(paths: Iterable[str | Path]) -> None:
             )
 
 
-def _check_folds(dataset: DatasetConfig, own: Sequence[str]) -> None:
+def _check_folds(dataset: DatasetConfig, paths: Sequence[str]) -> None:
     from irpretrain.evaluation.folds import given_folds  # loads pyarrow, so only where folds are given
 
-    for path in own:
+    for path in paths:
         _check_usable([path])
         if not Path(path).exists():
             one_file(path)

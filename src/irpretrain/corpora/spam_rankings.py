@@ -63,7 +63,7 @@ def _read(path: str, changed: int) -> dict[str, Any]:
     return percentiles_by_file
 
 
-def _add(batch: pa.RecordBatch, found: dict[str, Any], path: str, row: int) -> None:
+def _add(batch: pa.RecordBatch, percentiles_by_file: dict[str, Any], path: str, row: int) -> None:
     percentiles, documents = batch.column(0), batch.column(1)
     sound = pc.and_(pc.match_substring_regex(documents, _PATTERN), pc.less(percentiles, 100))
     if not pc.all(pc.fill_null(sound, False)).as_py():
@@ -76,14 +76,14 @@ def _add(batch: pa.RecordBatch, found: dict[str, Any], path: str, row: int) -> N
     edges = np.flatnonzero(np.diff(indices)) + 1
     for first, last in zip((0, *edges), (*edges, len(indices)), strict=True):
         name = files.dictionary[int(indices[first])].as_py()
-        _put(found, name, numbers[first:last], values[first:last])
+        _put(percentiles_by_file, name, numbers[first:last], values[first:last])
 
 
-def _put(found: dict[str, Any], name: str, numbers: Any, values: Any) -> None:
-    size, table = int(numbers.max()) + 1, found.get(name)
+def _put(percentiles_by_file: dict[str, Any], name: str, numbers: Any, values: Any) -> None:
+    size, table = int(numbers.max()) + 1, percentiles_by_file.get(name)
     if table is None or len(table) < size:
         grown = np.full(size, UNKNOWN, np.uint8)
         if table is not None:
             grown[: len(table)] = table
-        table = found[name] = grown
+        table = percentiles_by_file[name] = grown
     table[numbers] = values

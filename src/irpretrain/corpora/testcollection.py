@@ -125,10 +125,10 @@ def prepare(
     }
 
 
-def _unjudged(found: list[Query], relevant: set[str]) -> Loss:
-    without = [query.query_id for query in found if query.query_id not in relevant]
+def _unjudged(queries: list[Query], relevant: set[str]) -> Loss:
+    without = [query.query_id for query in queries if query.query_id not in relevant]
     example = f"query {without[0]}" if without else ""
-    return Loss(len(without), len(found), "queries have no relevant document and are left out", example)
+    return Loss(len(without), len(queries), "queries have no relevant document and are left out", example)
 
 
 def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> Loss:
@@ -162,8 +162,8 @@ def _hopeless(kept: Judgements, unknown: set[str]) -> Loss:
     return Loss(len(names), len(kept), what, example)
 
 
-def _refuse_unjudged(found: list[Query], relevant: set[str], source: str | Path) -> None:
-    without = [query for query in found if query.query_id not in relevant]
+def _refuse_unjudged(queries: list[Query], relevant: set[str], source: str | Path) -> None:
+    without = [query for query in queries if query.query_id not in relevant]
     raise InputError(
         source,
         f"{len(without):,} queries have no relevant document, such as {without[0].query_id}",

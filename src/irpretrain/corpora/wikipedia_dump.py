@@ -297,12 +297,12 @@ def _classify(page: Page, site: SiteInfo, language: WikiLanguage, options: Optio
     return Unparsed(page, identifier)
 
 
-def _wikitext(found: Record | Unparsed) -> str | None:
-    return found.page.text if isinstance(found, Unparsed) else None
+def _wikitext(entry: Record | Unparsed) -> str | None:
+    return entry.page.text if isinstance(entry, Unparsed) else None
 
 
-def _record(found: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
-    page = found.page
+def _record(article: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
+    page = article.page
     if isinstance(parsed, Failure):
         return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
     if (count := len(parsed.article.sections)) > MOST_SECTIONS:
@@ -312,7 +312,7 @@ def _record(found: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
         return Skipped(page.position, "empty document", place=_name(page))
     return Document(
         position=page.position,
-        document_id=found.identifier,
+        document_id=article.identifier,
         title=clean_line(page.title),
         url=_address(page.title, site),
         body=parsed.article.text,

@@ -135,12 +135,14 @@ def _measured(row: Row) -> str:
     return f"not measured: {used.encoder}, {used.precision} on {used.device}"
 
 
-def _totals(found: Estimate) -> tuple[str, ...]:
-    sums = {device: [row.hours for row in found.rows if row.device == device] for device in ("cpu", "gpu")}
+def _totals(estimated: Estimate) -> tuple[str, ...]:
+    sums = {
+        device: [row.hours for row in estimated.rows if row.device == device] for device in ("cpu", "gpu")
+    }
     columns = (_number(sum(filter(None, hours))) if any(hours) else "" for hours in sums.values())
-    unmeasured = sum(row.rate is None or row.unknown > 0 for row in found.rows)
-    rest = f"{unmeasured} of {len(found.rows)} rows are not in it or not whole" if unmeasured else ""
-    return ("all that was measured", str(found.jobs), "", *columns, rest)
+    unmeasured = sum(row.rate is None or row.unknown > 0 for row in estimated.rows)
+    rest = f"{unmeasured} of {len(estimated.rows)} rows are not in it or not whole" if unmeasured else ""
+    return ("all that was measured", str(estimated.jobs), "", *columns, rest)
 
 
 def _number(value: float) -> str:

@@ -152,7 +152,7 @@ def finetune_downstream(
             folders.append(folder)
         point, best = max(
             ((p, record) for p, records in enumerate(tried) for record in records),
-            key=lambda found: (found[1]["chosen_by"], -found[0], -found[1]["epoch"]),
+            key=lambda trial: (trial[1]["chosen_by"], -trial[0], -trial[1]["epoch"]),
         )
         chosen = search.load(folders[point], best["epoch"])
         setting = Setting(device, options.compute, options.accumulation)

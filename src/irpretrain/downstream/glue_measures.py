@@ -66,8 +66,8 @@ def spearman(predicted: Sequence[str], given: Sequence[str]) -> float:
     return _correlation(rankdata(a), rankdata(b))
 
 
-def _numbers(predicted: Sequence[str], given: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([float(text) for text in predicted]), np.array([float(text) for text in given])
+def _numbers(predicted: Sequence[str], labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([float(text) for text in predicted]), np.array([float(text) for text in labels])
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> float:

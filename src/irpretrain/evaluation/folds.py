@@ -175,14 +175,14 @@ def _check_shots(folds: Folds, shots: tuple[int, int], label: str) -> None:
             )
 
 
-def _select(queries: Sequence[str], given: dict[str, int], path: str | Path) -> Folds:
-    missing = [query for query in queries if query not in given]
+def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | Path) -> Folds:
+    missing = [query for query in queries if query not in fold_by_query]
     if missing:
         some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise InputError(path, f"{len(missing)} of {len(queries)} queries have no fold: {some}")
-    chosen = {query: given[query] for query in queries}
+    chosen = {query: fold_by_query[query] for query in queries}
     # As `count_folds` says, which is asked before the queries are known.
-    number = max(given.values(), default=0)
+    number = max(fold_by_query.values(), default=0)
     empty = sorted(set(range(1, number + 1)) - set(chosen.values()))
     if empty or number < FEWEST:
         fault = (

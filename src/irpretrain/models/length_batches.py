@@ -74,7 +74,7 @@ def packed_batches(lengths: Iterable[tuple[Item, int]], budget: int) -> Iterator
         budget: word pieces of a batch; a longer sequence is a batch of its own.
     """
     longest, pieces, items = 0, 0, list[Item]()
-    for item, length in sorted(lengths, key=lambda one: -one[1]):
+    for item, length in sorted(lengths, key=lambda pair: -pair[1]):
         if items and pieces + length > budget:
             yield LengthBatch(longest, len(items), items, pieces)
             longest, pieces, items = 0, 0, []

@@ -137,7 +137,7 @@ def count_better(index: Index, query: Query, at: int, taken: int, candidates: Ca
 
 @compiled_uncounted
 def _look_up(
-    index: Index, query: Query, at: int, most: int, needed: float, found: int, candidates: Candidates
+    index: Index, query: Query, at: int, most: int, needed: float, taken: int, candidates: Candidates
 ) -> int:
     """Add what list `at` adds to the candidates, and keep those that can still come to θ; return their number.
 
@@ -151,18 +151,18 @@ def _look_up(
     first, shift = table[DIRECTORY, at], table[SHIFT, at]
     # Memory is slow, and a loop without branches that depend on it waits for many places at once.
     if first >= 0:
-        for number in range(found):
+        for number in range(taken):
             run = first + (candidates.documents[number] >> shift)
             candidates.lows[number], candidates.highs[number] = (
                 start + directory[run],
                 start + directory[run + 1],
             )
-        for number in range(found):
+        for number in range(taken):
             candidates.peeks[number] = documents[min(candidates.lows[number], end - 1)]
     else:
-        candidates.lows[:found], candidates.highs[:found] = start, end
+        candidates.lows[:taken], candidates.highs[:taken] = start, end
     kept = 0
-    for number in range(found):
+    for number in range(taken):
         document = candidates.documents[number]
         upper, lower = candidates.uppers[number], candidates.lowers[number]
         high = candidates.highs[number]

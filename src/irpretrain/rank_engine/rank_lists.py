@@ -111,7 +111,7 @@ def describe_lists(index: Index, query: Query) -> None:
 
 @compiled_uncounted
 def _find(
-    documents: np.ndarray, directory: np.ndarray, start: int, end: int, first: int, shift: int, wanted: int
+    documents: np.ndarray, directory: np.ndarray, start: int, end: int, first: int, shift: int, target: int
 ) -> int:
     """Return the place of a document's posting in a list, -1 where there is none.
 
@@ -121,10 +121,10 @@ def _find(
     """
     low, high = start, end
     if first >= 0:
-        run = first + (wanted >> shift)
+        run = first + (target >> shift)
         low, high = start + directory[run], start + directory[run + 1]
-    place = first_not_below(documents, low, high, wanted)
-    if place < high and documents[place] == wanted:
+    place = first_not_below(documents, low, high, target)
+    if place < high and documents[place] == target:
         return place
     return -1
 

@@ -127,7 +127,7 @@ def take_run(
 
 
 def _read(
-    config: RunConfig, files: list[Path], wanted: set[str], faults: Faults, counts: dict[str, int]
+    config: RunConfig, files: list[Path], query_ids: set[str], faults: Faults, counts: dict[str, int]
 ) -> dict[str, list[Placed]]:
     lists: defaultdict[str, list[Placed]] = defaultdict(list)
     unreadable, breaks_off = Faults(), False
@@ -139,7 +139,7 @@ def _read(
             breaks_off |= line.loses_more
             place = f"{path.name}:{line.line or line.position + 1}"
             unreadable.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({place})")
-        elif line.query_id not in wanted:
+        elif line.query_id not in query_ids:
             counts["lines_of_other_queries"] += 1
         else:
             document = names.setdefault(line.document_id, line.document_id)

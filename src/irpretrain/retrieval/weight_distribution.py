@@ -109,13 +109,14 @@ def _shares(name: str, paths: Sequence[str | Path], analyser: Analyser) -> Share
     return shares
 
 
-def _check_equal(found: Mapping[str, Shares], paths: Mapping[str, Sequence[str | Path]]) -> None:
-    first = next(iter(found))
-    for name, shares in found.items():
-        if shares.passages != found[first].passages:
+def _check_equal(shares_by_name: Mapping[str, Shares], paths: Mapping[str, Sequence[str | Path]]) -> None:
+    first = next(iter(shares_by_name))
+    for name, shares in shares_by_name.items():
+        if shares.passages != shares_by_name[first].passages:
             raise InputError(
                 paths[name][0],
-                f"{name} weighs {shares.passages:,} passages, {first} {found[first].passages:,} of the same collection",
+                f"{name} weighs {shares.passages:,} passages, {first} {shares_by_name[first].passages:,} of the same "
+                "collection",
                 remedy="Delete the term vectors of both and run the workflow again.",
             )
 

@@ -144,9 +144,9 @@ class _Tally:
         self._seen += len(texts)
         return len(words), int(np.count_nonzero(lengths == 0))
 
-    def _grow(self, known: int) -> None:
-        """Make room for the words numbered from `known`, and look up their stems."""
-        new = list(islice(reversed(self.numbers), len(self.numbers) - known))[::-1]
+    def _grow(self, words_before: int) -> None:
+        """Make room for the words numbered from `words_before`, and look up their stems."""
+        new = list(islice(reversed(self.numbers), len(self.numbers) - words_before))[::-1]
         stems = [self._stem_numbers.setdefault(stem, len(self._stem_numbers)) for stem in porter_stems(new)]
         size = len(self.numbers)
         if size > len(self._stem_of):
@@ -154,7 +154,7 @@ class _Tally:
             self._stem_of = _extend(self._stem_of, capacity, 0)
             self._sums = {name: _extend(sums, capacity, 0) for name, sums in self._sums.items()}
             self._last = {name: _extend(last, capacity, -1) for name, last in self._last.items()}
-        self._stem_of[known:size] = stems
+        self._stem_of[words_before:size] = stems
 
     def table(self) -> pa.Table:
         """Return the counts so far as a WORD_COUNTS table, sorted by word."""

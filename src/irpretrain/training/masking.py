@@ -106,13 +106,13 @@ class ShareMasking:
         return chosen if options.most is None else chosen & _under_cap(units, chosen, options.most)
 
 
-def _first(units: Units, parts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Choose the first `wanted` units of each part, in the order of their draws."""
+def _first(units: Units, parts: np.ndarray, quotas: np.ndarray) -> np.ndarray:
+    """Choose the first `quotas` units of each part, in the order of their draws."""
     order = np.lexsort((units.draws, parts))
-    sizes = np.bincount(parts, minlength=len(wanted))
+    sizes = np.bincount(parts, minlength=len(quotas))
     rank = np.arange(len(parts)) - (np.cumsum(sizes) - sizes)[parts[order]]
     chosen = np.zeros(len(parts), dtype=bool)
-    chosen[order] = rank < wanted[parts[order]]
+    chosen[order] = rank < quotas[parts[order]]
     return chosen
 
 

@@ -190,18 +190,18 @@ class Graph:
         return NODES.read(self._directory / "nodes.parquet", columns=[name]).column(0)
 
 
-def _holds(file: pq.ParquetFile, row_group: int, wanted: np.ndarray) -> bool:
+def _holds(file: pq.ParquetFile, row_group: int, nodes: np.ndarray) -> bool:
     """Whether a row group may hold rows of any of the sorted nodes, by its least and greatest source."""
     statistics = file.metadata.row_group(row_group).column(0).statistics
-    first, last = np.searchsorted(wanted, [statistics.min, statistics.max + 1])
+    first, last = np.searchsorted(nodes, [statistics.min, statistics.max + 1])
     return bool(first < last)
 
 
-def _by_source(rows: pa.Table, wanted: np.ndarray | None) -> Iterator[Links]:
+def _by_source(rows: pa.Table, nodes: np.ndarray | None) -> Iterator[Links]:
     columns = {name: rows.column(name).to_numpy() for name in rows.column_names}
     sources, firsts = np.unique(columns.pop("source"), return_index=True)
     lasts = [*firsts[1:].tolist(), len(rows)]
-    chosen = np.ones(len(sources), np.bool_) if wanted is None else np.isin(sources, wanted)
+    chosen = np.ones(len(sources), np.bool_) if nodes is None else np.isin(sources, nodes)
     for number in np.flatnonzero(chosen).tolist():
         part = {name: values[firsts[number] : lasts[number]] for name, values in columns.items()}
         yield Links(int(sources[number]), **part)

@@ -108,17 +108,17 @@ class _Rows:
         return pa.table(self._links, schema=LINKS.schema)
 
     def _add_links(
-        self, row: dict[str, Any], spans: Sequence[tuple[int, int]], found: Sequence[_Link]
+        self, row: dict[str, Any], spans: Sequence[tuple[int, int]], links: Sequence[_Link]
     ) -> None:
         beginnings = [start for start, _ in spans]
         see_also = within(read_sections(row["sections"], row["body"]), (SEE_ALSO,))
         columns = self._links
-        columns["part"] += [row["part"]] * len(found)
-        columns["position"] += [row["position"]] * len(found)
-        columns["segment"] += [max(0, bisect_right(beginnings, link.start) - 1) for link in found]
+        columns["part"] += [row["part"]] * len(links)
+        columns["position"] += [row["position"]] * len(links)
+        columns["segment"] += [max(0, bisect_right(beginnings, link.start) - 1) for link in links]
         for name in _Link._fields:
-            columns[name] += [getattr(link, name) for link in found]
-        inside = [see_also[link.section] and not link.mention for link in found]
+            columns[name] += [getattr(link, name) for link in links]
+        inside = [see_also[link.section] and not link.mention for link in links]
         columns["see_also"] += inside
         self._counts["see_also"] += sum(inside)
 
@@ -130,7 +130,7 @@ class _Rows:
             else:
                 self._counts["within_page"] += 1
 
-    def _mentions(self, row: dict[str, Any], own: str, links: Sequence[_Link]) -> Iterator[_Link]:
+    def _mentions(self, row: dict[str, Any], own_key: str, links: Sequence[_Link]) -> Iterator[_Link]:
         """Yield the mentions of titles outside the anchors of hyperlinks.
 
         A mention in a heading belongs to the section that it heads.
@@ -141,7 +141,7 @@ class _Rows:
         ends = [section.end for section in read_sections(row["sections"], row["body"])]
         for mention in self._finder.find(row["body"]):
             target = normal_title(self._finder.titles[mention.title].as_py(), self._options.title_case)
-            if target == own:
+            if target == own_key:
                 self._counts["mentions_of_own_title"] += 1
             elif _overlaps(anchors, mention.start, mention.end):
                 self._counts["mentions_within_anchors"] += 1

@@ -47,14 +47,14 @@ def _questions(entry: JsonLine, position: int) -> Iterator[SpanQuestion | Malfor
         yield _question(question if isinstance(question, dict) else {}, context, number, entry.line)
 
 
-def _question(given: dict[str, Any], context: str, position: int, line: int) -> SpanQuestion | Malformed:
-    name, text, answers = given.get("qid"), given.get("question"), given.get("answers")
+def _question(record: dict[str, Any], context: str, position: int, line: int) -> SpanQuestion | Malformed:
+    name, text, answers = record.get("qid"), record.get("question"), record.get("answers")
     if not isinstance(name, str) or not isinstance(text, str) or not _are_texts(answers):
         return Malformed(position, "no question", "qid, question or answers is missing", line)
     if fault := identifier_fault(name):
         return Malformed(position, "bad identifier", fault, line)
     spans = list[tuple[int, int]]()
-    detected = given.get("detected_answers")
+    detected = record.get("detected_answers")
     for answer in detected if isinstance(detected, list) else [None]:
         char_spans = answer.get("char_spans") if isinstance(answer, dict) else None
         for span in char_spans if isinstance(char_spans, list) else [None]:

@@ -99,18 +99,18 @@ def _fields(pattern: str) -> tuple[str, ...]:
     return tuple(_FIELD.split(pattern.replace("\\n", f"{BREAK}\n")))
 
 
-def _fill(pattern: str, given: Arguments) -> str:
+def _fill(pattern: str, parameters: Arguments) -> str:
     parts = _fields(pattern)
     if len(parts) == 1:
         return parts[0]
-    values = [_value(field, given) for field in parts[1::2]]
+    values = [_value(field, parameters) for field in parts[1::2]]
     if not any(value.strip(_NO_TEXT) for value in values) and "|}" not in pattern:
         return ""
     shown = parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
     return shown.strip(" ")
 
 
-def _value(field: str, given: Arguments) -> str:
+def _value(field: str, parameters: Arguments) -> str:
     if field.endswith("*"):
-        return " ".join(unnamed(given)[int(field[:-1]) - 1 :])
-    return next((given[name] for name in field.split("|") if given.get(name)), "")
+        return " ".join(unnamed(parameters)[int(field[:-1]) - 1 :])
+    return next((parameters[name] for name in field.split("|") if parameters.get(name)), "")
