@@ -108,7 +108,7 @@ def test_folds_that_do_not_fit(tmp_path):
     with pytest.raises(InputError, match=r"Fold3: test\.txt is missing"):
         read_folds(folder)
     (folder / "Fold4").rename(folder / "Fold7")
-    with pytest.raises(InputError, match="there are Fold1, Fold2, Fold3, Fold5, Fold7"):
+    with pytest.raises(InputError, match="it has Fold1, Fold2, Fold3, Fold5, Fold7"):
         read_folds(folder)
 
 
