@@ -79,7 +79,7 @@ def without_absent(config: Config) -> Config:
     notes = _notes("Not run", [*absent, *absent_tasks])
     notes += _notes("Not made", [f"{VIEWS[section][1]} {name}" for section, name in views])
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
-    kept = {name: one for name, one in config.experiments.items() if name not in absent}
+    kept = {name: entry for name, entry in config.experiments.items() if name not in absent}
     changed = {"experiments": kept, "absent": absent, "report": report}
     if absent_tasks:
         changed |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
@@ -88,7 +88,7 @@ def without_absent(config: Config) -> Config:
     }  # objectives name them, so that they stay
     for section in {section for section, _ in views} - {"predictors"}:
         entries = getattr(config, section)
-        changed[section] = {name: one for name, one in entries.items() if (section, name) not in views}
+        changed[section] = {name: entry for name, entry in entries.items() if (section, name) not in views}
     return config.model_copy(update=changed)
 
 
@@ -104,18 +104,18 @@ def _notes(what: str, names: list[str]) -> list[str]:
 
 def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
     """Yield (entry of `downstream`, task, reason) of the tasks that need a missing file, or whose models do."""
-    for name, one in active_downstream(config).items():
-        for task in one.tasks:
-            alone = one.model_copy(update={"papers": None, "tasks": [task]})
+    for name, entry in active_downstream(config).items():
+        for task in entry.tasks:
+            alone = entry.model_copy(update={"papers": None, "tasks": [task]})
             if missing := missing_files(_alone(config).model_copy(update={"downstream": {name: alone}})):
                 yield name, task, _reason(missing)
 
 
 def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tuple[str, DownstreamConfig]]:
     """Yield the entries of `downstream` with the tasks whose files are there, those without any left out."""
-    for name, one in config.downstream.items():
-        if tasks := [task for task in one.tasks if (name, task) not in absent]:
-            yield name, one.model_copy(update={"tasks": tasks})
+    for name, entry in config.downstream.items():
+        if tasks := [task for task in entry.tasks if (name, task) not in absent]:
+            yield name, entry.model_copy(update={"tasks": tasks})
 
 
 def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:

@@ -66,8 +66,8 @@ def complete(given: dict[str, Any], folder: str | Path | None = None) -> dict[st
         for section, name in missing:
             tried.add((section, name))
             if (offer := offers.get((section, name))) is not None:
-                own = _entries(result, section)
-                result[section] = {**own, name: deep_merge(offer, own.get(name, {}))}
+                entries = _entries(result, section)
+                result[section] = {**entries, name: deep_merge(offer, entries.get(name, {}))}
     return _without_other_runs(result, tried)
 
 
@@ -88,8 +88,8 @@ def _named(given: dict[str, Any]) -> Iterator[Name]:
 
 def _is_missing(given: dict[str, Any], name: Name, tried: set[Name]) -> bool:
     section, key = name
-    own = _entries(given, section).get(key, {})
-    return name not in tried and isinstance(own, dict) and DESCRIBED_BY[section] not in own
+    entry = _entries(given, section).get(key, {})
+    return name not in tried and isinstance(entry, dict) and DESCRIBED_BY[section] not in entry
 
 
 def _entries(given: dict[str, Any], section: str) -> dict[str, Any]:
@@ -99,13 +99,13 @@ def _entries(given: dict[str, Any], section: str) -> dict[str, Any]:
 
 def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]]:
     """Return what the catalogue can add to a configuration, with paths that lead into the data folder."""
-    found: dict[Name, dict[str, Any]] = {}
+    offers: dict[Name, dict[str, Any]] = {}
     for name, entry in catalogue.items():
-        known = known_paths(entry, catalogue)
+        paths = known_paths(entry, catalogue)
         for section, key, described in _sections(name, entry):
-            described = placed(described, known, data_folder)
-            found[section, key] = deep_merge(found.get((section, key), {}), described)
-    return found
+            described = placed(described, paths, data_folder)
+            offers[section, key] = deep_merge(offers.get((section, key), {}), described)
+    return offers
 
 
 def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -125,7 +125,7 @@ def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, An
     for name, stage in stages.items():
         runs = stage.get("runs") if isinstance(stage, dict) else None
         if ("first_stages", name) in tried and isinstance(runs, dict):
-            known = _entries(given, "datasets")
-            stage = {**stage, "runs": {key: run for key, run in runs.items() if key in known}}
+            datasets = _entries(given, "datasets")
+            stage = {**stage, "runs": {key: run for key, run in runs.items() if key in datasets}}
         kept[name] = stage
     return {**given, "first_stages": kept} if stages else given

@@ -38,21 +38,21 @@ def needed_files(config: Config) -> Iterator[Needed]:
 
 def missing_files(config: Config) -> list[Needed]:
     """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
-    missing = [found for found in needed_files(config) if not Path(found.path).exists()]
+    missing = [needed for needed in needed_files(config) if not Path(needed.path).exists()]
     if not missing:
         return []
-    known = catalogue_paths(config.data_folder)
-    return [found for found in dict.fromkeys(missing) if found.path in known]
+    catalogued = catalogue_paths(config.data_folder)
+    return [needed for needed in dict.fromkeys(missing) if needed.path in catalogued]
 
 
 def missing_by_entry(config: Config) -> dict[str, list[str]]:
     """Return the paths of what is missing, by the catalogue's entries."""
     missing = missing_files(config)
     entries = catalogue_paths(config.data_folder) if missing else {}
-    found: dict[str, list[str]] = {}
+    by_entry: dict[str, list[str]] = {}
     for needed in missing:
-        found.setdefault(entries[needed.path], []).append(needed.path)
-    return dict(sorted(found.items()))
+        by_entry.setdefault(entries[needed.path], []).append(needed.path)
+    return dict(sorted(by_entry.items()))
 
 
 def told(missing: dict[str, list[str]], heading: str) -> str:

@@ -82,8 +82,8 @@ def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Ite
         place = places.setdefault((title, text), name)
         if place == name:
             yield f"- {title}: {text}" if title else f"- {text}"
-        elif (known := title or "remarks").lower() not in above.setdefault(place, []):
-            above[place].append(known.lower())
+        elif (fact := title or "remarks").lower() not in above.setdefault(place, []):
+            above[place].append(fact.lower())
     yield from (f"- As for [{place}](#{place}): {', '.join(titles)}." for place, titles in above.items())
     counts = _counts(entry)
     whole = {path for reading in readings(entry) if reading.kind != "documents" for path in reading.paths}
@@ -128,15 +128,15 @@ def _link(address: str) -> str:
 
 def _counts(entry: Entry) -> dict[str, str]:
     """Return how many records each file must have, in words; of several that count together, with their number."""
-    found: dict[str, str] = {}
+    count_by_path: dict[str, str] = {}
     for reading in readings(entry):
         if reading.expected is None:
             continue
         together = f" in {len(reading.paths)} files" if len(reading.paths) > 1 else ""
         text = f"{reading.expected:,} {COUNTED.get(reading.kind, reading.kind)}{together}"
         for path in reading.paths:
-            found[path] = text
-    return found
+            count_by_path[path] = text
+    return count_by_path
 
 
 def _checks(file: SourceFile, counted: str) -> str:

@@ -30,16 +30,16 @@ def read_catalogue(folder: str | Path | None = None) -> Catalogue:
         ConfigError: one message that lists every fault of every file.
     """
     faults: list[str] = []
-    found: Catalogue = {}
+    catalogue: Catalogue = {}
     for path in sorted(Path(folder or catalogue_directory()).glob("*.yaml")):
         try:
-            found[path.stem] = _read_entry(path)
+            catalogue[path.stem] = _read_entry(path)
         except ConfigError as error:
             faults.append(str(error))
-    faults += _faults_between(found)
+    faults += _faults_between(catalogue)
     if faults:
         raise ConfigError("\n".join(["The catalogue of data sets has faults", *(f"  - {f}" for f in faults)]))
-    return found
+    return catalogue
 
 
 def known_paths(entry: Entry, catalogue: Catalogue) -> set[str]:
@@ -64,8 +64,8 @@ def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
     for name, dataset in entry.datasets.items():
         for part in ("queries", "qrels"):
             section = dataset.get(part)
-            given = section.get("path") if isinstance(section, dict) else None
-            for path in given if isinstance(given, list) else [given]:
+            value = section.get("path") if isinstance(section, dict) else None
+            for path in value if isinstance(value, list) else [value]:
                 yield f"datasets.{name}.{part}.path", path
         if isinstance(dataset.get("folds"), str):
             yield f"datasets.{name}.folds", dataset["folds"]
@@ -80,8 +80,7 @@ def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 def _read_entry(path: Path) -> Entry:
     try:
-        given: Any = parse_yaml(path.read_text(encoding="utf-8"))
-        return Entry.model_validate(given)
+        return Entry.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path.name}: this is not valid YAML: {' '.join(str(error).split())}") from None
     except ValidationError as error:
@@ -96,9 +95,9 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
         for other in entry.needs:
             if other not in catalogue:
                 yield f"{name}.yaml: needs {other}, which is not in the catalogue"
-        known = known_paths(entry, catalogue)
+        paths = known_paths(entry, catalogue)
         for key, path in named_paths(entry):
-            if path not in known:
+            if path not in paths:
                 yield f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
         for section in SECTIONS:
             if section == "first_stages":

@@ -37,9 +37,9 @@ def fingerprint(path: str | Path) -> str:
     its files.
     """
     path = Path(path)
-    found = [inner.stat() for inner in (path.rglob("*") if path.is_dir() else [path]) if inner.is_file()]
-    latest = max((state.st_mtime_ns for state in found), default=0)
-    return f"{len(found)} files, {sum(state.st_size for state in found)} bytes, {latest}"
+    states = [inner.stat() for inner in (path.rglob("*") if path.is_dir() else [path]) if inner.is_file()]
+    latest = max((state.st_mtime_ns for state in states), default=0)
+    return f"{len(states)} files, {sum(state.st_size for state in states)} bytes, {latest}"
 
 
 def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:

@@ -145,18 +145,18 @@ def summary(lines: list[Line]) -> str:
 
 def advice(line: Line, lines: list[Line]) -> list[str]:
     """Return what the user of a data set should know: what is wrong, what is missing and where it belongs."""
-    found = [
+    sentences = [
         f"broken: {line.data}/{path}: {state.detail}"
         for path, state in line.files.items()
         if state.status == "broken"
     ]
     absent = [path for path, state in line.files.items() if state.status == "missing"]
     required = [path for path in absent if path in line.entry.required()]
-    found += [f"get: {line.entry.get}"] if required else []
-    found += [f"put {_described(line.entry, path)} at {line.data}/{path}" for path in required]
+    sentences += [f"get: {line.entry.get}"] if required else []
+    sentences += [f"put {_described(line.entry, path)} at {line.data}/{path}" for path in required]
     if required:
-        found.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")
-    found += [
+        sentences.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")
+    sentences += [
         f"optional: {_described(line.entry, path)} at {line.data}/{path}"
         for path in absent
         if path not in required
@@ -168,8 +168,8 @@ def advice(line: Line, lines: list[Line]) -> list[str]:
         if states.get(name) not in ("verified", "present")
     ]
     if needed:
-        found.append(f"needs also: {', '.join(needed)}")
-    return found
+        sentences.append(f"needs also: {', '.join(needed)}")
+    return sentences
 
 
 def _described(entry: Entry, path: str) -> str:

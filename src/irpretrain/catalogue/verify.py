@@ -79,8 +79,8 @@ def _state(path: Path, file: SourceFile) -> FileState:
     if not path.exists():
         return FileState("missing")
     if path.is_dir() != file.folder:
-        wanted = "folder" if file.folder else "file"
-        return FileState("broken", f"this must be a {wanted}")
+        expected_kind = "folder" if file.folder else "file"
+        return FileState("broken", f"this must be a {expected_kind}")
     if file.folder:
         return FileState("present")
     size = path.stat().st_size
@@ -88,9 +88,9 @@ def _state(path: Path, file: SourceFile) -> FileState:
         return FileState("broken", f"{size:,} bytes, the published file has {file.bytes:,}")
     for kind, expected in (("sha256", file.sha256), ("md5", file.md5)):
         if expected is not None:
-            found = _checksum(path, kind)
-            if found != expected:
-                return FileState("broken", f"its {kind} is {found}, that of the published file {expected}")
+            checksum = _checksum(path, kind)
+            if checksum != expected:
+                return FileState("broken", f"its {kind} is {checksum}, that of the published file {expected}")
             return FileState("verified", kind)
     return FileState("present")
 
@@ -104,16 +104,16 @@ def _states_after(
     reading: Reading, data: Path, states: Mapping[str, FileState], entry: Entry
 ) -> dict[str, FileState]:
     """What reading adds to the states of its files: nothing, where a checksum vouches for all, or one is not there."""
-    wanted = [*reading.paths, *reading.aids]
-    known = [states[path].status for path in wanted if path in states]
-    if len(known) < len(wanted) or {"missing", "broken"} & set(known) or set(known) == {"verified"}:
+    paths = [*reading.paths, *reading.aids]
+    statuses = [states[path].status for path in paths if path in states]
+    if len(statuses) < len(paths) or {"missing", "broken"} & set(statuses) or set(statuses) == {"verified"}:
         return {}
     try:
-        found = _sampled(reading, data, entry) if reading.kind == "documents" else _counted(reading, data)
+        state = _sampled(reading, data, entry) if reading.kind == "documents" else _counted(reading, data)
     except InputError as error:
         line = "" if error.line is None else f":{error.line}"
-        found = FileState("broken", f"{error.path.name}{line}: {error.reason}")
-    return {path: found for path in reading.paths if states[path].status != "verified"}
+        state = FileState("broken", f"{error.path.name}{line}: {error.reason}")
+    return {path: state for path in reading.paths if states[path].status != "verified"}
 
 
 def _counted(reading: Reading, data: Path) -> FileState:

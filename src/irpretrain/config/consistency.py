@@ -82,9 +82,9 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name in used_predictors(config):
         yield from predictor_faults(config, name, config.predictors[name])
     for name, options in config.objectives.items():
-        if (wanted := getattr(options, "predictor", None)) is not None:
+        if (predictor := getattr(options, "predictor", None)) is not None:
             yield from unknown_names(
-                f"objectives.{name}.predictor", [wanted], config.predictors, "predictors"
+                f"objectives.{name}.predictor", [predictor], config.predictors, "predictors"
             )
     for name in wanted_models(config):
         yield from training_faults(config, name)

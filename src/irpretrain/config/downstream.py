@@ -110,8 +110,8 @@ class DownstreamTaskConfig(Section):
         """Its files by their part: train, development, and mismatched where there are any."""
         section = self.questions or self.sentences
         parts = ("train", "development", "mismatched")
-        found = {part: getattr(section, part, None) for part in parts}
-        return {part: files for part, files in found.items() if files is not None}
+        files_by_part = {part: getattr(section, part, None) for part in parts}
+        return {part: files for part, files in files_by_part.items() if files is not None}
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:

@@ -20,15 +20,17 @@ def downstream_faults(config: Config) -> Iterator[str]:
             config.downstream_training_of(name)
         except ValueError as error:
             yield str(error)
-    for name, one in active_downstream(config).items():
+    for name, section in active_downstream(config).items():
         where = f"downstream.{name}"
-        yield from unknown_names(f"{where}.tasks", one.tasks, config.downstream_tasks, "downstream_tasks")
-        yield from unknown_names(f"{where}.models", one.models, config.models, "models")
-        for key, names in (("tasks", one.tasks), ("models", one.models)):
+        yield from unknown_names(f"{where}.tasks", section.tasks, config.downstream_tasks, "downstream_tasks")
+        yield from unknown_names(f"{where}.models", section.models, config.models, "models")
+        for key, names in (("tasks", section.tasks), ("models", section.models)):
             if twice := [entry for entry in names if names.count(entry) > 1]:
                 yield f"{where}.{key}: {twice[0]} is listed twice; list each once"
-        for model in one.models:
-            found = config.models.get(model)
-            if found is not None and (found.cross_encoder is not None or found.neural is not None):
-                kind = "given by its path" if found.cross_encoder is not None else "a ranker over words"
+        for model in section.models:
+            described = config.models.get(model)
+            if described is not None and (
+                described.cross_encoder is not None or described.neural is not None
+            ):
+                kind = "given by its path" if described.cross_encoder is not None else "a ranker over words"
                 yield f"{where}.models: {model} is {kind}, and only models that are pre-trained here can be taken"

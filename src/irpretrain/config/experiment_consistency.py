@@ -34,8 +34,8 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     stages = [experiment.candidates, *experiment.first_stages]
     yield from unknown_names(f"{where}: first stages", stages, first_stage_names(config), "first_stages")
     deepest = (reranked_depth if experiment.models else depth_of)(config, experiment.candidates)
-    known = experiment.candidates in first_stage_names(config)
-    if known and max(experiment.depths, default=0) > deepest:
+    stage_exists = experiment.candidates in first_stage_names(config)
+    if stage_exists and max(experiment.depths, default=0) > deepest:
         yield (
             f"{where}.depths: {max(experiment.depths)} is more than the {deepest} candidates a query that there are; "
             f"lower it, or raise first_stages.{experiment.candidates}.depth or reranking.depth"
@@ -49,10 +49,10 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
                 f"{where}.regimes: {regime!r} is not a regime; {_meant_regime(regime)}allowed are zero-shot, full and "
                 "few-shot-<n>, such as few-shot-50"
             )
-    given = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
-    if given and set(experiment.regimes) != {"zero-shot"}:
+    untrained = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
+    if untrained and set(experiment.regimes) != {"zero-shot"}:
         yield (
-            f"{where}.regimes: {', '.join(given)} has cross_encoder and is not fine-tuned here; list it in an "
+            f"{where}.regimes: {', '.join(untrained)} has cross_encoder and is not fine-tuned here; list it in an "
             "experiment whose only regime is zero-shot"
         )
     if experiment.dataset not in config.datasets:

@@ -38,17 +38,17 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
 
 def _fault(model: type[BaseModel], fault: Any) -> str:
     where = ".".join(str(part) for part in fault["loc"])
-    kind, given = fault["type"], fault.get("input")
+    kind, value = fault["type"], fault.get("input")
     if kind == "extra_forbidden":
-        known = _keys_at(model, fault["loc"][:-1])
-        return f"{where}: unknown key; {instead_of(str(fault['loc'][-1]), known, 'known are')}"
+        keys = _keys_at(model, fault["loc"][:-1])
+        return f"{where}: unknown key; {instead_of(str(fault['loc'][-1]), keys, 'known are')}"
     if kind == "missing":
         return f"{where}: is missing"
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return f"{where}: {message}" if where else message
-    meant = did_you_mean(given, _allowed(fault)) if kind == "literal_error" and isinstance(given, str) else ""
-    return "; ".join(filter(None, [f"{where}: {message}", f"given was {SHOWN.repr(given)}", meant]))
+    meant = did_you_mean(value, _allowed(fault)) if kind == "literal_error" and isinstance(value, str) else ""
+    return "; ".join(filter(None, [f"{where}: {message}", f"given was {SHOWN.repr(value)}", meant]))
 
 
 def _allowed(fault: Any) -> list[str]:

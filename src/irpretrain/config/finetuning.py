@@ -16,7 +16,7 @@ Positive = Annotated[int, Field(ge=1)]
 
 def _known_recipe(name: str) -> str:
     if name != "none" and read_recipe(name) is None:
-        *names, last = (repr(known) for known in ("none", *recipe_names()))
+        *names, last = (repr(recipe) for recipe in ("none", *recipe_names()))
         raise PydanticKnownError("literal_error", {"expected": f"{', '.join(names)} or {last}"})
     return name
 

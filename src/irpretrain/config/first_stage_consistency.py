@@ -54,8 +54,8 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
     if stage.runs:
         yield from unknown_names(f"{where}.runs", stage.runs, config.datasets, "datasets")
         if (training := stage.training_candidates) is not None:
-            known = first_stage_names(config)
-            yield from unknown_names(f"{where}.training_candidates", [training], known, "first_stages")
+            stages = first_stage_names(config)
+            yield from unknown_names(f"{where}.training_candidates", [training], stages, "first_stages")
         searching = changed_keys(stage, ("label", "runs", "training_candidates"))
         if searching:
             yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(searching)}"
@@ -83,9 +83,11 @@ def named_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator
     where = f"first_stages.{name}"
     yield from unknown_names(f"{where}.index", [stage.index], index_names(config), "indexes")
     if stage.query_weights is not None:
-        known = [other for other, weighting in config.term_weights.items() if weighting.kind == "queries"]
+        weightings = [
+            other for other, weighting in config.term_weights.items() if weighting.kind == "queries"
+        ]
         yield from unknown_names(
-            f"{where}.query_weights", [stage.query_weights], known, "term_weights of kind queries"
+            f"{where}.query_weights", [stage.query_weights], weightings, "term_weights of kind queries"
         )
     if stage.tuned_on is not None:
         yield from unknown_names(f"{where}.tuned_on", [stage.tuned_on], config.datasets, "datasets")

@@ -179,9 +179,9 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
             result[section] = deep_merge(preset[section], given.get(section) or {})
     weightings = given.get("term_weights")
     if isinstance(weightings, dict):
-        own = preset["term_weights"]["<name>"]
+        defaults = preset["term_weights"]["<name>"]
         result["term_weights"] = {
-            key: deep_merge(own, value) if isinstance(value, dict) else value
+            key: deep_merge(defaults, value) if isinstance(value, dict) else value
             for key, value in weightings.items()
         }
     objectives = given.get("objectives")
@@ -202,9 +202,9 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
         return given  # the model refuses an unknown name with the allowed ones
     result = dict(given)
     for section, filled in recipe.items():
-        own = given.get(section, {})
-        if isinstance(own, dict):
-            kept = {key: value for key, value in own.items() if value is not None}
+        section_keys = given.get(section, {})
+        if isinstance(section_keys, dict):
+            kept = {key: value for key, value in section_keys.items() if value is not None}
             result[section] = deep_merge(filled, kept)
     return result
 

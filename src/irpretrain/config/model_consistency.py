@@ -37,8 +37,8 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
     if model.select_on is not None:
         chosen = model.select_on
         yield from unknown_names(f"{where}.select_on.dataset", [chosen.dataset], config.datasets, "datasets")
-        known = first_stage_names(config)
-        yield from unknown_names(f"{where}.select_on.candidates", [chosen.candidates], known, "first_stages")
+        stages = first_stage_names(config)
+        yield from unknown_names(f"{where}.select_on.candidates", [chosen.candidates], stages, "first_stages")
         yield from missing_runs(config, f"{where}.select_on.candidates", chosen.candidates, [chosen.dataset])
     tasks = [task.objective for task in model.tasks]
     yield from unknown_names(f"{where}.tasks", tasks, config.objectives, "objectives")
@@ -80,8 +80,8 @@ def training_faults(config: Config, name: str) -> Iterator[str]:
 
 def _tasks(where: str, tasks: list[TaskConfig], training: PretrainingConfig) -> Iterator[str]:
     if tasks and training.epochs_of is not None:
-        known = dict.fromkeys(task.objective for task in tasks)
-        yield from unknown_names(f"{where}: epochs_of", [training.epochs_of], known, f"{where}.tasks")
+        objectives = dict.fromkeys(task.objective for task in tasks)
+        yield from unknown_names(f"{where}: epochs_of", [training.epochs_of], objectives, f"{where}.tasks")
     for task in tasks:
         try:
             training.of_task(task)

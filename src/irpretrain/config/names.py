@@ -9,16 +9,16 @@ from irpretrain.catalogue.read import read_catalogue
 from irpretrain.near_names import instead_of
 
 
-def unknown_names(where: str, names: Iterable[str], known: Iterable[str], section: str) -> Iterator[str]:
+def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], section: str) -> Iterator[str]:
     """Yield a fault, with the nearest name that there is, for each of `names` that a section does not have.
 
     The catalogue's names count as near: an entry that the catalogue describes needs no other description.
     """
-    known = list(known)
+    existing = list(existing)
     for name in names:
-        if name not in known:
+        if name not in existing:
             others = dict.fromkeys(_in_the_catalogue(section), "the catalogue")
-            yield f"{where}: {name!r} is not in {section}; {instead_of(name, known, f'{section} has', others)}"
+            yield f"{where}: {name!r} is not in {section}; {instead_of(name, existing, f'{section} has', others)}"
 
 
 def listed_twice(where: str, names: Sequence[str]) -> Iterator[str]:

@@ -129,11 +129,11 @@ class PretrainingConfig(SequenceConfig):
                 f"epochs_of {self.epochs_of}: has no use with steps; give epochs, or set epochs_of to null"
             )
         if self.epochs is not None:
-            for name, given, nothing in (
+            for name, is_set, nothing in (
                 ("snapshots", bool(self.snapshots), "[]"),
                 ("optimiser.later_from", self.optimiser.later_from is not None, "null and decay to linear"),
             ):
-                if given:
+                if is_set:
                     raise ValueError(
                         f"{name}: counts steps, but with epochs {self.epochs:g} their number is known only "
                         f"when the groups exist; set it to {nothing}, or give steps instead of epochs"
@@ -191,7 +191,7 @@ class PretrainingConfig(SequenceConfig):
             ValueError: together they make no sense; the message says why.
         """
         names = ("max_length", "query_length", "loss", "masking")
-        own = {name: value for name in names if (value := getattr(task, name)) is not None}
-        if not own:
+        overrides = {name: value for name in names if (value := getattr(task, name)) is not None}
+        if not overrides:
             return self
-        return explain(type(self), deep_merge(self.model_dump(), own), f"task {task.objective}")
+        return explain(type(self), deep_merge(self.model_dump(), overrides), f"task {task.objective}")

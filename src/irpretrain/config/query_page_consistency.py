@@ -20,8 +20,8 @@ def query_page_faults(config: Config, where: str, page: QueryPageConfig) -> Iter
     yield from unknown_names(f"{where}.dataset", [page.dataset], config.datasets, "datasets")
     yield from unknown_names(f"{where}.candidates", [page.candidates], stages, "first_stages")
     for side, shown in (("left", page.left), ("right", page.right)):
-        known = [*stages, *config.models]
-        yield from unknown_names(f"{where}.{side}.model", [shown.model], known, "first_stages and models")
+        rankers = [*stages, *config.models]
+        yield from unknown_names(f"{where}.{side}.model", [shown.model], rankers, "first_stages and models")
         if shown.model in stages and shown.regime is not None:
             yield f"{where}.{side}.regime: {shown.model} is a first stage, which is not trained; leave regime out"
         if neural_models(config, [shown.model]) and shown.regime in (None, "zero-shot"):

@@ -111,7 +111,7 @@ class QueryPageConfig(Section):
     def _numbers_are_ids(cls, given: Any) -> Any:
         if not isinstance(given, list):
             return given
-        return [str(one) if isinstance(one, int) else one for one in given]
+        return [str(query) if isinstance(query, int) else query for query in given]
 
     @field_validator("measure")
     @classmethod

@@ -52,13 +52,15 @@ def _neural(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
         return
     where = f"models.{name}"
     others = ((key, field) for key, field in type(model).model_fields.items() if key not in NEURAL_KEYS)
-    given = [k for k, field in others if getattr(model, k) != field.get_default(call_default_factory=True)]
-    if given:
-        yield f"{where}: a ranker without pre-training has no use for {', '.join(given)}; remove them"
+    changed_keys = [
+        k for k, field in others if getattr(model, k) != field.get_default(call_default_factory=True)
+    ]
+    if changed_keys:
+        yield f"{where}: a ranker without pre-training has no use for {', '.join(changed_keys)}; remove them"
     if model.neural.collection not in config.collections:
-        known = ", ".join(config.collections) or "no entries"
+        names = ", ".join(config.collections) or "no entries"
         yield (
-            f"{where}.neural.collection: {model.neural.collection!r} is not in collections; collections has {known}"
+            f"{where}.neural.collection: {model.neural.collection!r} is not in collections; collections has {names}"
         )
     for other, starting in config.models.items():
         if starting.start == name:
@@ -70,10 +72,10 @@ def _neural(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
 
 def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
     where = f"experiments.{name}"
-    found = neural_models(config, experiment.models)
-    if found and "zero-shot" in experiment.regimes:
+    models = neural_models(config, experiment.models)
+    if models and "zero-shot" in experiment.regimes:
         yield (
-            f"{where}.regimes: {', '.join(found)} has no pre-training, so zero-shot it ranks at random; list it in an "
+            f"{where}.regimes: {', '.join(models)} has no pre-training, so zero-shot it ranks at random; list it in an "
             "experiment whose regimes are full or few-shot-<n>"
         )
     dataset = config.datasets.get(experiment.dataset)
@@ -81,7 +83,7 @@ def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iter
         return
     trained = config.datasets.get(dataset.train_on) if dataset.train_on is not None else None
     searched = dict.fromkeys([dataset.corpus, *([trained.corpus] if trained is not None else [])])
-    for model in found:
+    for model in models:
         neural = config.models[model].neural
         corpora = config.collections.get(neural.collection) if neural is not None else None
         if neural is not None and corpora is not None:

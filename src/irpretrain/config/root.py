@@ -187,22 +187,22 @@ class Config(Section):
         A model's own length, in steps or epochs (of one objective or of all), replaces that of `pretraining`, whichever
         it is in.
         """
-        own = self.models[model].training
+        overrides = self.models[model].training
         inherited = self.pretraining.model_dump()
-        if any(own.get(name) is not None for name in ("steps", "epochs")):
+        if any(overrides.get(name) is not None for name in ("steps", "epochs")):
             inherited |= {"steps": None, "epochs": None, "epochs_of": None}
-        merged = deep_merge(inherited, own)
+        merged = deep_merge(inherited, overrides)
         return explain(PretrainingConfig, merged, f"models.{model}.training")
 
     def finetuning_of(self, model: str) -> FinetuningConfig:
         """Return the fine-tuning options of one model: `finetuning` with the model's own keys merged in."""
-        own = self.models[model].finetuning
-        if "recipe" in own:
+        overrides = self.models[model].finetuning
+        if "recipe" in overrides:
             raise ValueError(
                 f"models.{model}.finetuning: recipe: one recipe serves all models that are compared; set "
                 "finetuning.recipe, and leave it out here"
             )
-        merged = deep_merge(self.finetuning.model_dump(), own)
+        merged = deep_merge(self.finetuning.model_dump(), overrides)
         return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
 
     def downstream_training_of(self, task: str) -> QuestionAnsweringConfig | SentenceTasksConfig:
@@ -216,10 +216,10 @@ class Config(Section):
     def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
         """Return how a model's candidates are scored: `reranking` with the model's own passages, and after fine-tuning
         with the lengths that it was fine-tuned with."""
-        own: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
         if (passages := self.models[model].passages) is not None:
-            own["passages"] = passages
+            changes["passages"] = passages
         if regime != "zero-shot":
             tuning = self.finetuning_of(model)
-            own |= {"max_length": tuning.max_length, "query_length": tuning.query_length}
-        return self.reranking.model_copy(update=own) if own else self.reranking
+            changes |= {"max_length": tuning.max_length, "query_length": tuning.query_length}
+        return self.reranking.model_copy(update=changes) if changes else self.reranking

@@ -50,9 +50,9 @@ class OptimiserConfig(Section):
     @model_validator(mode="after")
     def _check_later(self) -> Self:
         for name in ("later_rate", "later_from"):
-            given = getattr(self, name) is not None
-            if given != (self.decay == "step"):
-                fault = f"has no use with decay {self.decay}" if given else "is missing; decay step needs it"
+            is_set = getattr(self, name) is not None
+            if is_set != (self.decay == "step"):
+                fault = f"has no use with decay {self.decay}" if is_set else "is missing; decay step needs it"
                 raise ValueError(f"{name}: {fault}; set both {name} and decay step, or neither")
         return self
 

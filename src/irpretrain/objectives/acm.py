@@ -51,8 +51,8 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     Counts negatives_repeated and documents_without_words.
     """
     drafts = list(counts.tally(draft_groups(shard, options, counts)))
-    wanted = ((draft.about, draft.stream) for draft in drafts)
-    words = draw_page_words(shard, wanted, WordDraws(shard, options), options.type)
+    pages = ((draft.about, draft.stream) for draft in drafts)
+    words = draw_page_words(shard, pages, WordDraws(shard, options), options.type)
     counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))
     for number, draft in enumerate(drafts):
         query = " ".join([*words.get(number, []), draft.anchor])
@@ -90,7 +90,7 @@ def draft_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Dra
 
 def pairs(anchors: Sequence[Anchor]) -> list[tuple[Anchor, Anchor]]:
     """Return all pairs of anchors to different documents in one sentence, in the order of the text."""
-    found = []
+    pairs_in_text = []
     for _, run in groupby(anchors, key=lambda anchor: anchor.sentence):
-        found += [(a, b) for a, b in combinations(run, 2) if a.target != b.target]
-    return found
+        pairs_in_text += [(a, b) for a, b in combinations(run, 2) if a.target != b.target]
+    return pairs_in_text

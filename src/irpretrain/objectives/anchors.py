@@ -86,15 +86,15 @@ def find_anchors(article: Article, links: Links, usable: np.ndarray) -> list[Anc
         links: its hyperlinks.
         usable: bool [nodes], documents that links may lead to.
     """
-    found = sentences(article.body)
-    starts = [start for start, _ in found]
+    spans = sentences(article.body)
+    starts = [start for start, _ in spans]
     anchors = []
     for target, start, end in zip(
         links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
     ):
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
         if usable[target] and first >= 0:
-            anchors.append(Anchor(target, start, end, (found[first][0], max(found[last][1], end))))
+            anchors.append(Anchor(target, start, end, (spans[first][0], max(spans[last][1], end))))
     return sorted(anchors, key=lambda anchor: (anchor.start, anchor.target))
 
 
@@ -167,5 +167,5 @@ class WordDraws:
                 low = middle + 1
             else:
                 high = middle
-        known = low < len(self._words) and self._words[low].as_py() == word
-        return float(np.log(self._documents / (self._frequencies[low] if known else 1)))
+        in_table = low < len(self._words) and self._words[low].as_py() == word
+        return float(np.log(self._documents / (self._frequencies[low] if in_table else 1)))

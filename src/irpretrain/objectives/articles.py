@@ -74,8 +74,8 @@ class Article:
 
     def span(self, start: int, end: int) -> Span | None:
         """Return `pieces` as a span of this document."""
-        found = self.pieces(start, end)
-        return None if found is None else Span(self.document_id, *found)
+        pieces = self.pieces(start, end)
+        return None if pieces is None else Span(self.document_id, *pieces)
 
 
 def stream_articles(

@@ -57,13 +57,13 @@ class RandomDocuments:
         if len(self) < 2 * (count + len(barred)):
             others = [int(number) for number in self._numbers if int(number) not in barred]
             return as_many(rng, others, count) if others else ([], 0)
-        found: list[int] = []
-        while len(found) < count:
+        drawn: list[int] = []
+        while len(drawn) < count:
             number = int(self._numbers[rng.integers(len(self))])
             if number not in barred:
                 barred.add(number)
-                found.append(number)
-        return found, 0
+                drawn.append(number)
+        return drawn, 0
 
 
 def by_document(wanted: Iterable[tuple[str, str]]) -> tuple[dict[str, list[int]], list[str]]:

@@ -162,7 +162,7 @@ def choose(
     preferred, others = STAGES[options.type]
     if options.fifth_group == "negative" and options.type == "hp":
         others = (*others, "D5")
-    found = []
+    candidates = []
     for segment in sorted(set(links.segment.tolist())):
         members = {
             name: nodes[usable[nodes]].tolist()
@@ -180,10 +180,10 @@ def choose(
         elif not readable[segment]:
             counts["segments_beyond_token_store"] += 1
         else:
-            found.append((segment, positives, negatives))
+            candidates.append((segment, positives, negatives))
     return [
         Choice(segment, positive, *as_many(rng, negatives, options.negatives))
-        for segment, positives, negatives in some(rng, found, options.segments_per_document)
+        for segment, positives, negatives in some(rng, candidates, options.segments_per_document)
         for positive in some(rng, positives, options.positives_per_segment)
     ]
 

@@ -86,7 +86,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     unused = Counter(dict.fromkeys(UNUSED, 0))
     counts.update(negatives_repeated=0, edges_used=used, edges_not_used=unused)
     for article in shard.articles(counts):
-        own = source.node(article)
+        article_node = source.node(article)
         adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
         query = query_span(article, options.query_ends_at_see_also)
         if article.length < options.minimum_words or query is None:
@@ -97,7 +97,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
         articles = [node for node in adjacent if not source.graph.disambiguation[node]]
         linked = [node for node in articles if source.words[node] >= options.minimum_words]
         rng = shard.stream(options.type, article.document_id)
-        choices = choose(own, linked, others, options, rng)
+        choices = choose(article_node, linked, others, options, rng)
         unused["to_disambiguation_pages"] += len(adjacent) - len(articles)
         unused["to_short_documents"] += len(articles) - len(linked)
         if choices:
@@ -125,8 +125,8 @@ def query_span(article: Article, ends_at_see_also: bool) -> Span | None:
         return Span(article.document_id)
     # The heading itself stands before its section's text, after that of the section before.
     last = article.sections[inside.index(True) - 1].end
-    found = article.pieces(0, last)
-    return None if found is None else Span(article.document_id, 0, found[1])
+    pieces = article.pieces(0, last)
+    return None if pieces is None else Span(article.document_id, 0, pieces[1])
 
 
 def choose(

@@ -35,11 +35,11 @@ def draw_page_words(
     """
     places, streams = by_document(wanted)
     names = pa.array(sorted(places), pa.string())
-    found = {}
+    words_by_place = {}
     for documents in shard.collection:
         for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS):
             for row in batch.filter(pc.is_in(batch.column("document_id"), value_set=names)).to_pylist():
                 for place in places[row["document_id"]]:
                     rng = shard.stream(f"{objective} page", streams[place])
-                    found[place] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
-    return found
+                    words_by_place[place] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
+    return words_by_place

@@ -31,20 +31,20 @@ def passages(body: str, sections: Iterable[Characters], most_words: int) -> list
 
     Sentences are packed greedily; a longer sentence is a passage of its own. Sections without text give none.
     """
-    found = []
+    cut = []
     for number, (start, end) in enumerate(sections):
         run: list[Characters] = []
         words = 0
         for sentence in sentences(body, start, end):
             length = count_words(body, sentence)
             if run and words + length > most_words:
-                found.append(Passage(number, tuple(run)))
+                cut.append(Passage(number, tuple(run)))
                 run, words = [], 0
             run.append(sentence)
             words += length
         if run:
-            found.append(Passage(number, tuple(run)))
-    return found
+            cut.append(Passage(number, tuple(run)))
+    return cut
 
 
 def count_words(body: str, characters: Characters) -> int:

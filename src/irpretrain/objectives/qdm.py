@@ -85,38 +85,38 @@ def choose(
         options: see `Options`.
         rng: the document's random stream.
     """
-    found = []
+    candidates = []
     for anchor, nodes in zip(anchors, leads_to, strict=True):
         if others := [node for node in nodes if node != anchor.target]:
-            found.append((anchor, others))
+            candidates.append((anchor, others))
     return [
         Choice(anchor, *as_many(rng, others, options.negatives))
-        for anchor, others in some(rng, found, options.groups_per_document)
+        for anchor, others in some(rng, candidates, options.groups_per_document)
     ]
 
 
 def own_anchors(shard: Shard) -> set[str]:
     """Return the anchor texts of a shard, in normal form."""
     source = LinkSource.open(shard)
-    found: set[str] = set()
+    texts: set[str] = set()
     for article in stream_articles(shard.documents, shard.tokens, shard.text):
         links = None if article is None else source.links(article)
         if article is not None and links is not None:
             places = zip(links.start.tolist(), links.end.tolist(), strict=True)
-            found.update(normal_anchor(article.body[start:end]) for start, end in places)
-    return found
+            texts.update(normal_anchor(article.body[start:end]) for start, end in places)
+    return texts
 
 
 def read_targets(table: str | Path, wanted: set[str], usable: np.ndarray) -> dict[str, list[int]]:
     """Return the documents, of those that are `usable` (bool [nodes]), that each of some anchor texts leads to."""
 
     names = pa.array(sorted(wanted), pa.string())
-    found: dict[str, list[int]] = defaultdict(list)
+    targets: dict[str, list[int]] = defaultdict(list)
     for batch in ANCHOR_TEXTS.stream(table, ["anchor", "target"]):
         rows = batch.filter(pc.is_in(batch.column("anchor"), value_set=names))
         for anchor, target in zip(
             rows.column("anchor").to_pylist(), rows.column("target").to_pylist(), strict=True
         ):
             if usable[target]:
-                found[anchor].append(target)
-    return found
+                targets[anchor].append(target)
+    return targets

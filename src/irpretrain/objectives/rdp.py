@@ -58,9 +58,9 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
 
 def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[Pair]:
     """Return all pairs of anchors to different documents in one sentence, the weightier first; ties are left out."""
-    found = []
+    ordered_pairs = []
     for _, run in groupby(zip(anchors, weights, strict=True), key=lambda pair: pair[0].sentence):
         for (a, weight_a), (b, weight_b) in combinations(run, 2):
             if a.target != b.target and weight_a != weight_b:
-                found.append(Pair(a, b) if weight_a > weight_b else Pair(b, a))
-    return found
+                ordered_pairs.append(Pair(a, b) if weight_a > weight_b else Pair(b, a))
+    return ordered_pairs

@@ -66,7 +66,7 @@ def load_objective(options: Any) -> Any:
 
 def needs(options: Any) -> frozenset[str]:
     """Return which of `NEEDS` the objective that `options` belongs to asks for."""
-    found: frozenset[str] = load_objective(options).NEEDS
-    if unknown := found - set(NEEDS):
+    names: frozenset[str] = load_objective(options).NEEDS
+    if unknown := names - set(NEEDS):
         raise ValueError(f"{OBJECTIVES[options.type]}.NEEDS: {', '.join(sorted(unknown))} is none of {NEEDS}")
-    return found
+    return names

@@ -111,13 +111,13 @@ def _negatives(
     """
     path = tree.path(node)
     met = {tuple(sorted(path))}
-    found: list[tuple[str, ...]] = []
+    negatives: list[tuple[str, ...]] = []
     for _ in range(TRIES * count):
-        if len(found) == count:
+        if len(negatives) == count:
             break
         drawn = rng.choice(len(tree.nodes) - 1, size=len(path) - 1, replace=False) + 1
         titles = (path[0], *(tree.nodes[number].title for number in drawn))
         if (content := tuple(sorted(titles))) not in met:
             met.add(content)
-            found.append(titles)
-    return found
+            negatives.append(titles)
+    return negatives

@@ -113,16 +113,16 @@ def choose(
     if len(tree.nodes) - 1 < options.minimum_sections:
         return []
     deepest = max((levels[node.section] for node in tree.nodes), default=0)
-    found = []
+    candidates = []
     for rivals in _rivals(tree, options.candidates):
         eligible = [number for number in rivals if competes[number]]
         favoured = eligible
         if options.positive == "deepest-first":
             favoured = [n for n in eligible if levels[tree.nodes[n].section] >= deepest - 1][:1]
         if len(eligible) >= options.minimum_candidates and favoured:
-            found.append((favoured, eligible))
+            candidates.append((favoured, eligible))
     choices = []
-    for favoured, eligible in some(rng, found, options.groups_per_document):
+    for favoured, eligible in some(rng, candidates, options.groups_per_document):
         positive = favoured[int(rng.integers(len(favoured)))]
         others = [number for number in eligible if number != positive]
         choices.append(Choice(positive, some(rng, others, options.most_negatives)))

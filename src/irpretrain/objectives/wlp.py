@@ -53,7 +53,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     others = RandomDocuments(source.drawable)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        own, linked = source.node(article), source.targets(article)
+        article_node, linked = source.node(article), source.targets(article)
         targets = [node for node in linked if source.drawable[node] > 0]
         lead = article.sections[0]
         queries = [
@@ -68,7 +68,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
         rng = shard.stream(options.type, article.document_id)
         for sample, target in enumerate(some(rng, targets, options.groups_per_document)):
             query = queries[int(rng.integers(len(queries)))]
-            negatives, repeated = others.draw(rng, options.negatives, {own, *linked})
+            negatives, repeated = others.draw(rng, options.negatives, {article_node, *linked})
             if not negatives:
                 counts.skip("no_other_documents")
                 break

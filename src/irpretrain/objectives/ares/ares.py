@@ -188,7 +188,7 @@ class _Report:
         sums = self._sums
         fates = [int(count) for count in self._arrays.get("fates", [0] * len(FATES))]
         histogram = [int(count) for count in self._arrays.get("histogram", [0] * BINS)]
-        found: dict[str, Any] = {
+        summary: dict[str, Any] = {
             "documents": documents,
             "documents_without_pairs": {
                 "no_pseudo_queries": documents - sums["with_queries"],
@@ -202,21 +202,21 @@ class _Report:
             "axioms": self._axioms(),
         }
         if options.agreement == "strict":
-            return found | {"pairs_considered_on_which_all_prefer_the_same": sums["unanimous"]}
+            return summary | {"pairs_considered_on_which_all_prefer_the_same": sums["unanimous"]}
         lows = [f"{0.5 + number / (2 * BINS):.2f}" for number in range(BINS)]
-        return found | {"probabilities_from": dict(zip(lows, histogram, strict=True))}
+        return summary | {"probabilities_from": dict(zip(lows, histogram, strict=True))}
 
     def _axioms(self) -> dict[str, dict[str, Any]]:
         """Of the pairs used, with how many each axiom agrees; and its share of those on which it has a preference."""
         agrees = self._arrays.get("agrees", [0] * len(AXIOMS))
         disagrees = self._arrays.get("disagrees", [0] * len(AXIOMS))
-        found: dict[str, dict[str, Any]] = {}
-        for axiom, one, other in zip(AXIOMS, map(int, agrees), map(int, disagrees), strict=True):
-            share = round(one / (one + other), 4) if one + other else None
-            found[axiom] = {
-                "agrees": one,
-                "disagrees": other,
-                "indifferent": self._sums["pairs"] - one - other,
+        by_axiom: dict[str, dict[str, Any]] = {}
+        for axiom, agreeing, disagreeing in zip(AXIOMS, map(int, agrees), map(int, disagrees), strict=True):
+            share = round(agreeing / (agreeing + disagreeing), 4) if agreeing + disagreeing else None
+            by_axiom[axiom] = {
+                "agrees": agreeing,
+                "disagrees": disagreeing,
+                "indifferent": self._sums["pairs"] - agreeing - disagreeing,
                 "agreement": share,
             }
-        return found
+        return by_axiom

@@ -209,8 +209,8 @@ def _draw_left(
     """Return a word that the query does not hold, with the weights of all such words spelt out."""
     urn.left[:] = urn.free
     for place in range(drawn):
-        own = _place_in(urn.own, urn.size, query[place])
-        urn.left[own if own >= 0 else urn.size + tables.classes.class_of[query[place]]] -= 1
+        unit = _place_in(urn.own, urn.size, query[place])
+        urn.left[unit if unit >= 0 else urn.size + tables.classes.class_of[query[place]]] -= 1
     _add_up(urn.gammas, urn.left, rules.temperature, urn.rest)
     return _draw_any(urn, query, drawn, tables, rules, state)
 
@@ -218,8 +218,8 @@ def _draw_left(
 @compiled
 def _weight(word: int, urn: Urn, tables: Tables, rules: Rules) -> float:
     """Return the part of the running sums that a drawn word has."""
-    own = _place_in(urn.own, urn.size, word)
-    unit = own if own >= 0 else urn.size + tables.classes.class_of[word]
+    word_place = _place_in(urn.own, urn.size, word)
+    unit = word_place if word_place >= 0 else urn.size + tables.classes.class_of[word]
     return np.exp((urn.gammas[unit] - urn.top) / rules.temperature)
 
 
@@ -241,10 +241,10 @@ def _draw_query(urn: Urn, query: np.ndarray, tables: Tables, rules: Rules, state
 
 @compiled
 def _scratch(words: int, classes: int) -> Urn:
-    own, counts = np.empty(words, np.int64), np.empty(words, np.int64)
+    numbers, counts = np.empty(words, np.int64), np.empty(words, np.int64)
     units = words + classes
     gammas, free, sums = np.empty(units), np.empty(units, np.int64), np.empty(units)
-    return Urn(own, counts, 0, gammas, free, sums, np.empty(units, np.int64), np.empty(units), 0.0, 0.0)
+    return Urn(numbers, counts, 0, gammas, free, sums, np.empty(units, np.int64), np.empty(units), 0.0, 0.0)
 
 
 @compiled
@@ -276,17 +276,17 @@ def draw_queries(
     document, sizes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     drawn = np.empty(capacity * longest, np.int32)
     room = 1
-    for one in range(batch):
-        room = max(room, offsets[one + 1] - offsets[one])
+    for row in range(batch):
+        room = max(room, offsets[row + 1] - offsets[row])
     numbers, scratch = np.empty(room, np.int64), _scratch(room, len(tables.classes.tops))
     state = np.empty(STATE_WORDS, np.uint64)
     queries = end = cut = outside = 0
-    for one in range(batch):
-        found = _numbers(words[offsets[one] : offsets[one + 1]], tables.number_of, numbers)
-        if found == 0:
+    for row in range(batch):
+        distinct = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of, numbers)
+        if distinct == 0:
             continue
-        start_stream(state, keys[one, 0], keys[one, 1])
-        urn = _fill(numbers[:found], scratch, tables, rules)
+        start_stream(state, keys[row, 0], keys[row, 1])
+        urn = _fill(numbers[:distinct], scratch, tables, rules)
         most = longest if rules.repeats else urn.free.sum()
         length = 0
         for query in range(rules.per_document):
@@ -295,7 +295,7 @@ def draw_queries(
             size = min(length, most)
             chosen = drawn[end : end + size]
             _draw_query(urn, chosen, tables, rules, state)
-            document[queries], sizes[queries] = one, size
+            document[queries], sizes[queries] = row, size
             cut += size < length
             for word in chosen:
                 outside += count_of(word, urn.own, urn.counts, urn.size) == 0

@@ -174,12 +174,12 @@ def _rows(documents: pa.Table, queries: DrawnQueries, sampler: PseudoQuerySample
     texts = pc.binary_join(
         pa.ListArray.from_arrays(offsets, sampler.names.take(pa.array(queries.words))), " "
     )
-    own = documents.take(pa.array(queries.document))
+    query_documents = documents.take(pa.array(queries.document))
     columns = {
-        "part": own.column("part"),
-        "position": own.column("position"),
+        "part": query_documents.column("part"),
+        "position": query_documents.column("position"),
         "sample": pa.array(np.tile(np.arange(per_document, dtype=np.int32), size // per_document)),
-        "document_id": own.column("document_id"),
+        "document_id": query_documents.column("document_id"),
         "query_id": pa.repeat("", size),
         "query": texts,
     }

@@ -127,10 +127,10 @@ class PairSampler:
             map(number, chain.from_iterable(words), repeat(RARE)), np.int64, int(sizes.sum())
         )
         ends = np.concatenate(([0], np.cumsum(sizes)))
-        known = np.concatenate(([0], np.cumsum(numbers >= 0)))
+        numbered = np.concatenate(([0], np.cumsum(numbers >= 0)))
         counted = RARE if self.collection.rare_words_count else 0
         lengths = np.diff(np.concatenate(([0], np.cumsum(numbers >= counted)))[ends])
-        return numbers[numbers >= 0], known[ends], lengths
+        return numbers[numbers >= 0], numbered[ends], lengths
 
 
 def _support(options: Options) -> int:

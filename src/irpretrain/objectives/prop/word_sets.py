@@ -268,7 +268,7 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
         longest = max(longest, documents.offsets[document + 1] - documents.offsets[document])
     room = 2 * longest + max(rules.support_size, OTHERS_OF_LONG_DOCUMENT) + 1
     seen = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
-    own = _Terms(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room), seen)
+    scratch = _Terms(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room), seen)
     state = np.empty(STATE_WORDS, np.uint64)
     terms, forms, score = np.empty((2, most), np.int64), np.empty((2, most), np.int64), np.empty(2)
     pairs = words = 0
@@ -279,20 +279,20 @@ def draw_pairs(documents: Documents, tables: Tables, rules: Rules) -> Pairs:
         made.fate[document] = EMPTY if len(words_of) == 0 else (SHORT if skipped else PAIRED)
         if made.fate[document] != PAIRED:
             continue
-        size = support = count_terms(words_of, own.distinct, own.counts)
+        size = support = count_terms(words_of, scratch.distinct, scratch.counts)
         norm = documents.lengths[document] + rules.mu
         if rules.support == DOCUMENT_AND_SAMPLE:
-            support, total = _sample_support(own, size, document, tables, rules, state)
+            support, total = _sample_support(scratch, size, document, tables, rules, state)
             norm = total if rules.normalise_support else norm
         else:
-            _document_sums(own, size, tables)
+            _document_sums(scratch, size, tables)
         drawable = _Support(size, support, norm)
         for generated in range(rules.generated):
             length = first_above(tables.sizes, most, next_uniform(state)) + 1
             outside = repeated = 0
             for side in range(2):
                 chosen = terms[side, :length]
-                score[side], others = _draw_set(own, drawable, tables, rules, state, chosen)
+                score[side], others = _draw_set(scratch, drawable, tables, rules, state, chosen)
                 outside += others
                 repeated += _has_repeat(chosen, length)
                 for place in range(length):
