@@ -65,7 +65,9 @@ def test_every_format_keeps_the_interface(kind, name):
 
 
 def test_loading_the_configuration_imports_nothing_heavy():
-    heavy = "torch transformers numba matplotlib pandas mwparserfromhell"  # pyarrow takes an eighth of a second
+    heavy = (
+        "torch transformers numba matplotlib pandas mwparserfromhell"  # pyarrow takes an eighth of a second
+    )
     code = (
         "import sys; from irpretrain.config import load_config; load_config('config.yaml');"
         f"sys.exit(' '.join(m for m in '{heavy}'.split() if m in sys.modules) or 0)"
