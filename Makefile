@@ -36,10 +36,10 @@ slurm: $(VENV)/slurm/.installed
 # Snakemake would end in a traceback where a configuration file is missing, or a target was taken for one.
 CHECK = $(if $(findstring --configfile,$(ARGS)),python -m irpretrain.config.arguments $(ARGS))
 
-# The default's first report is that of PROP.
+# The first scores are those of PROP without fine-tuning.
 run: $(INSTALLED)
 	@$(CHECK)
-	@snakemake $(HOW) $(USUAL) $(if $(ARGS),,--prioritize prop) $(ARGS)
+	@snakemake $(HOW) $(USUAL) $(if $(ARGS),,--prioritize results/scores/zero-shot.csv) $(ARGS)
 
 plan: $(VENV)/.installed
 	@python -m irpretrain.costs.plan $(ARGS)
