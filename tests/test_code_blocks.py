@@ -22,7 +22,7 @@ FOLLOWED = {
     "README.md": "workflow/test_readme.py",
     "docs/tutorials/new-objective.md": "workflow/test_tutorial.py",
     "docs/tutorials/new-dataset.md": "workflow/test_new_dataset.py",
-    "docs/tutorials/combining-objectives.md": "overlays/test_combining_objectives.py",
+    "docs/tutorials/combining-objectives.md": "workflow/test_combining_objectives.py",
     **{
         f"docs/journeys/{name}.md": "workflow/test_journeys.py"
         for name in ("msmarco", "my-collection", "my-deepct-index", "my-wikipedia", "robust04")

@@ -64,7 +64,7 @@ def test_nothing_is_asked_where_nothing_ran_on_slurm(tmp_path: Path, monkeypatch
     monkeypatch.setenv("PATH", str(tmp_path))
     assert cancel_jobs(tmp_path) == 0
     log(tmp_path, "1", "irpretrain_a")
-    with pytest.raises(SetupError, match="squeue is not there"):
+    with pytest.raises(SetupError, match="squeue was not found"):
         cancel_jobs(tmp_path)
 
 

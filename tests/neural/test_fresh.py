@@ -41,7 +41,7 @@ def test_a_saved_ranker_is_loaded_with_the_same_scores(name: str, tmp_path: Path
 
 def test_what_is_no_ranker_is_refused(tmp_path: Path) -> None:
     assert not is_neural_ranker(tmp_path)
-    with pytest.raises(InputError, match="no ranker over words"):
+    with pytest.raises(InputError, match="not a ranker over words"):
         load_neural_ranker(tmp_path)
     ranker("knrm").save(tmp_path / "saved")
     for name in ("vocabulary.parquet", "model.safetensors"):

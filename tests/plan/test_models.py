@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
+from irpretrain.plan.requests import FIRST_PAPER
+
 GIVEN = "models: {mono: {label: M, cross_encoder: 'embedded:minilm'}}"
 SELECTED = """
 models: {prop: {select_on: {dataset: held, candidates: bm25}}}
@@ -88,8 +90,8 @@ def test_models_of_the_first_paper_come_first_and_what_others_start_from_before_
         "{report: {papers: [prop, php]}, models: {later: {label: L}}, experiments: {main: {papers: [prop]}, "
         "second: {dataset: news, models: [later], regimes: [zero-shot], papers: [php]}}}"
     )
-    assert plan.models.ranking_priority(W(model="prop")) == 20
+    assert plan.models.ranking_priority(W(model="prop")) == FIRST_PAPER
     assert plan.models.ranking_priority(W(model="later")) == 10
-    assert plan.models.training_priority(W(model="prop")) == 21
+    assert plan.models.training_priority(W(model="prop")) == FIRST_PAPER + 1
     chained = plan_of(FURTHER + "\nexperiments: {main: {models: [further]}}\nreport: {papers: [php]}")
-    assert chained.models.training_priority(W(model="prop")) == 11
+    assert chained.models.training_priority(W(model="prop")) == FIRST_PAPER + 1

@@ -16,7 +16,7 @@ if sys.argv[1] == "given back":
 held = lambda: int(open("/proc/self/statm").read().split()[1])
 torch.ones(8 << 18)  # glibc raises its own limit with every large block that is freed
 before, tensors = held(), [torch.ones(8 << 18) for _ in range(20)]
-last = torch.ones(1 << 10)  # keeps the heap from shrinking
+last = torch.ones(1 << 18)  # too large for a hole below them: keeps the heap from shrinking
 del tensors
 print(held() - before)
 """

@@ -91,7 +91,10 @@ class ScoreLayer(nn.Linear):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return x wᵀ + b in single precision."""
-        with torch.autocast(input.device.type, enabled=False):
+        device = input.device.type
+        if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):
+            return super().forward(input)
+        with torch.autocast(device, enabled=False):
             return functional.linear(input.to(self.weight.dtype), self.weight, self.bias)
 
 

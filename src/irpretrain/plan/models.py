@@ -10,7 +10,7 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import used_models
 from irpretrain.plan import paths
-from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.requests import FIRST_PAPER, Wildcards
 from irpretrain.plan.room import Input, Room, plain
 
 PIECE_MB = 0.65
@@ -182,7 +182,8 @@ class Models(Room):
         return max(self.ranking_priority(wildcards) + 1, 10 * places - 5 if is_start else 0)
 
     def ranking_priority(self, wildcards: Wildcards) -> int:
-        return 10 * (len(self.config.report.papers) - self._place(wildcards.model))
+        place = self._place(wildcards.model)
+        return 10 * (len(self.config.report.papers) - place) if place else FIRST_PAPER
 
     @cache
     def _place(self, model: str) -> int:

@@ -9,8 +9,10 @@ CHEAP_CHECKS = 1000
 """Priority of the jobs that refuse wrong data in seconds, so that nothing costly is started before them."""
 RESULTS = 900
 """Priority of tables and reports: what can be shown is shown before anything else is computed."""
+FIRST_PAPER = 850
+"""Priority of the models of the first paper that is reported: its report comes before others are prepared."""
 PREPARATION = 800
-"""Priority of what models wait for; models themselves have priorities by paper, `Models.training_priority`."""
+"""Priority of what models wait for; models of later papers have priorities by paper, `Models.training_priority`."""
 
 
 class Wildcards(Protocol):

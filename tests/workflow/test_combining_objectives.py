@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from overlay_layers import ROOT
 
 from irpretrain.config import load_config
 
-sys.path.append(str(ROOT / "tests/workflow"))
-from tiny import make_project, overlay_config, run_command
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import ROOT, copy_run, overlay_config, run_command
 
 PAGE = (ROOT / "docs/tutorials/combining-objectives.md").read_text()
 BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
@@ -34,10 +33,9 @@ def test_it_is_valid_where_its_command_lays_it(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(finished: tuple[Path, object], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny project after the page's command, for a few steps."""
-    folder = tmp_path_factory.mktemp("combined")
-    make_project(folder)
+    folder = copy_run(finished[0], tmp_path_factory.mktemp("combined"))
     (folder / "combined.yaml").write_text(BLOCKS["yaml"].replace("dataset: squad", "dataset: tiny"))
     small = overlay_config()
     models = list(yaml.safe_load(BLOCKS["yaml"])["models"])
