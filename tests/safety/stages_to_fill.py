@@ -181,20 +181,21 @@ def report(inputs: Path, out: Path) -> dict[str, Any]:
     from irpretrain.config import load_config
     from irpretrain.report.figures import make_figures
     from irpretrain.report.html import write_report
+    from irpretrain.report.result_files import ResultFiles
 
     small = inputs / "small"
     config = load_config(ROOT / "config.yaml")
     if not small.exists():
         small.mkdir()
         files = write_results(small, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-        make_figures([PROP_YAML], config, *files, [], [], small / "figures")
+        make_figures([PROP_YAML], config, ResultFiles(*files), [], [], small / "figures")
         (small / "dag.svg").write_text("<svg/>")
     beside = out / "per_query.parquet"  # the report links to it
     beside.symlink_to(small / "per_query.parquet")
-    given = [small / "scores.csv"], [beside], []
+    given = ResultFiles([small / "scores.csv"], [beside])
     manifest = ROOT / "resources/embedded.yaml"
     try:
-        return write_report(config, [PROP_YAML], *given, small, small / "dag.svg", manifest, out / "a")
+        return write_report(config, [PROP_YAML], given, small, small / "dag.svg", manifest, out / "a")
     finally:
         beside.unlink()
 
