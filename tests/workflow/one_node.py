@@ -28,6 +28,8 @@ PROGRAMS = (
 """Of Debian's packages munge, slurmctld, slurmd, slurmdbd, slurm-client and mariadb-server."""
 PLUGIN = Path(sys.prefix) / "slurm" / ".installed"
 """There once the executor for Slurm is installed beside the environment."""
+HAS_PLUGIN = ("--assume-old", str(PLUGIN))
+"""Words for make: that one is installed."""
 SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 CPUS, MEMORY_MB = 6, 64000
 """What the node says it has. Jobs are granted it, not held to it: the tiny project uses far less than rules ask for."""

@@ -18,8 +18,19 @@ import yaml
 from patience import PATIENCE
 
 sys.path.insert(0, str(Path(__file__).parent))
-from one_node import ON_SLURM, PLUGIN
-from tiny import DOCUMENTS, QUERIES, ROOT, copy_project, document, environment, make_encoder, query, words
+from one_node import HAS_PLUGIN, ON_SLURM
+from tiny import (
+    DOCUMENTS,
+    IS_INSTALLED,
+    QUERIES,
+    ROOT,
+    copy_project,
+    document,
+    environment,
+    make_encoder,
+    query,
+    words,
+)
 from tiny_wiki import dump
 
 pytestmark = pytest.mark.workflow
@@ -85,6 +96,16 @@ def write_documents(folder: Path) -> None:
     folder.mkdir(parents=True)
     rows = [json.dumps(document(number)) for number in range(DOCUMENTS)]
     (folder / "part.jsonl").write_text("\n".join(rows) + "\n")
+
+
+def describe_tiny_copy(project: Path, data_set: str, smaller: dict[str, str]) -> None:
+    """Let a copied project's catalogue describe a tiny copy of a data set: no checksums, no numbers, fewer parts."""
+    entry = project / f"resources/datasets/{data_set}.yaml"
+    text = re.sub(r"^ +(md5|bytes|files|expected): \w+\n", "", entry.read_text(), flags=re.MULTILINE)
+    text = re.sub(r", (expected|about): \d+", "", text)
+    for before, after in smaller.items():
+        text = text.replace(before, after)
+    entry.write_text(text)
 
 
 def topics(numbers: dict[int, int]) -> str:
@@ -157,11 +178,8 @@ def write_robust04(data: Path) -> None:
 
 @pytest.mark.deep
 def test_robust04(tmp_path):
-    """In a copy of the project whose catalogue describes the tiny copy: checksums and numbers are left out."""
     project, folder = copy_project(tmp_path / "project"), tmp_path / "robust04"
-    entry = project / "resources/datasets/robust04.yaml"
-    text = re.sub(r"^ +(md5|bytes|files|expected): [\w]+\n", "", entry.read_text(), flags=re.MULTILINE)
-    entry.write_text(re.sub(r", (expected|about): \d+", "", text).replace("shards: 8", "shards: 2"))
+    describe_tiny_copy(project, "robust04", {"shards: 8": "shards: 2"})
     folder.mkdir()
     small = small_overlay(folder, collections={"pretraining": ["robust04"]})
     states, run = blocks("robust04", "sh")
@@ -214,8 +232,6 @@ def write_msmarco(data: Path) -> None:
 
 
 class TestMsMarcoOnSlurm:
-    """In a copy of the project whose catalogue describes the tiny copy: checksums and numbers are left out."""
-
     pytestmark = ON_SLURM
 
     def test_it_is_walked(self, tmp_path, cluster):
@@ -223,10 +239,7 @@ class TestMsMarcoOnSlurm:
         shutil.copytree(ROOT / "profiles", project / "profiles")
         for name in ("Makefile", "configs"):
             (project / name).symlink_to(ROOT / name)
-        entry = project / "resources/datasets/msmarco-documents.yaml"
-        text = re.sub(r"^ +(md5|bytes|expected): \w+\n", "", entry.read_text(), flags=re.MULTILINE)
-        text = re.sub(r", (expected|about): \d+", "", text).replace("shards: 32", "shards: 2")
-        entry.write_text(text.replace("folds: 70", "folds: 4"))
+        describe_tiny_copy(project, "msmarco-documents", {"shards: 32": "shards: 2", "folds: 70": "folds: 4"})
         write_msmarco(project / "data/msmarco")
         computed = {"compute": {"device": "cpu", "threads": 1}}  # the cluster's GPU is only a name
         sections = {name: {**SMALL[name], **computed} for name in ("pretraining", "reranking", "finetuning")}
@@ -237,15 +250,8 @@ class TestMsMarcoOnSlurm:
         _, run = blocks("msmarco", "sh")
         overlays = f"configs/msmarco.yaml {small}"
         words = run.replace("configs/msmarco.yaml", overlays).replace("runs/msmarco", str(folder))
-        installed = [
-            f"VENV={sys.prefix}",
-            "--assume-old",
-            f"{sys.prefix}/.installed",
-            "--assume-old",
-            str(PLUGIN),
-        ]
         done = subprocess.run(
-            ["make", *installed, *shlex.split(words)[1:]],
+            ["make", *IS_INSTALLED, *HAS_PLUGIN, *shlex.split(words)[1:]],
             cwd=project,
             env={**cluster.environment, "PYTHONPATH": str(project / "src")},
             stdin=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from one_node import ON_SLURM, PLUGIN, OneNode
+from one_node import HAS_PLUGIN, ON_SLURM, OneNode
 from tiny import ROOT, make_project, readme_command, run_workflow
 
 pytestmark = [pytest.mark.workflow, *ON_SLURM]
@@ -84,7 +84,7 @@ def requests(folder: Path) -> dict[str, Request]:
 def command(words: str, folder: Path) -> list[str]:
     """A make command through the profile."""
     made = readme_command(words, folder)
-    installed = ["PROFILE=profiles/slurm", "--assume-old", str(PLUGIN)]
+    installed = ["PROFILE=profiles/slurm", *HAS_PLUGIN]
     return [*made[:-1], *installed, f"{made[-1]} {' '.join(TARGETS)} {QUICK} {OVERTIME}"]
 
 

@@ -36,6 +36,9 @@ TOPICS = (
 FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known", "long", "high")
 DOCUMENTS, QUERIES = 72, 24
 PHP = ("php-hp-only", "php-shp", "php")
+ENVIRONMENT = Path(sys.executable).parent.parent
+IS_INSTALLED = (f"VENV={ENVIRONMENT}", "--assume-old", f"{ENVIRONMENT}/.installed")
+"""Words for make: this environment is the one that it would set up."""
 TUNED = ("tf-bm25", "deepct-bm25")
 ZERO_SHOT = ["untrained", "prop", "prop-rop", "prop-further"]
 
@@ -285,10 +288,7 @@ def readme_command(command: str, folder: Path, cores: int = 2, targets: Iterable
     words = shlex.split(command)
     tiny = " ".join([f"--configfile {folder / 'tiny.yaml'} --directory {folder}", *targets])
     if words[0] == "make":
-        # this environment is the one that make would set up
-        bin_folder = Path(sys.executable).parent
-        made = [f"VENV={bin_folder.parent}", "--assume-old", f"{bin_folder.parent}/.installed"]
-        return ["make", *made, f"CORES={cores}", *words[1:], f"ARGS={tiny}"]
+        return ["make", *IS_INSTALLED, f"CORES={cores}", *words[1:], f"ARGS={tiny}"]
     return [words[0], "--snakefile", str(ROOT / "Snakefile"), *words[1:], *shlex.split(tiny)]
 
 

@@ -10,6 +10,7 @@ from irpretrain.config.usage import wanted_models
 from irpretrain.corpora.sources import corpus_aids, corpus_files
 from irpretrain.objectives.registry import needs
 from irpretrain.plan import paths
+from irpretrain.plan.axioms import NO_VALUES
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.room import Files, Input, Room, as_mapping, described, is_embedded, strings
 
@@ -90,7 +91,7 @@ class Corpora(Room):
     def axiom_settings(self, wildcards: Wildcards) -> Any:
         """How axioms are compared, for objectives that do."""
         compares = "axiom_values" in self.needed(wildcards.objective)
-        return self.settings("axioms", exclude={"threads", "memory_mb"}) if compares else {}
+        return self.settings("axioms", exclude=NO_VALUES) if compares else {}
 
     def predictor(self, wildcards: Wildcards) -> Input:
         """The probabilities of the preference predictor that an objective names."""
