@@ -6,6 +6,7 @@ Targets:
     datasets              which data sets are there, and what the others need
     downstream            question answering and GLUE, where an overlay names models and tasks
     exported_models       trained models with their cards
+    exported_groups       ranking groups as Hugging Face data sets
     attributions          which words scores come from
     weight_distributions, term_weight_pages   how weights of words look
     query_pages           rankings of single queries side by side
@@ -123,6 +124,11 @@ rule datasets:
 rule exported_models:
     input:
         plan.exports.models,
+
+
+rule exported_groups:
+    input:
+        plan.exports.groups,
 
 
 rule downstream:

@@ -1,4 +1,5 @@
-"""Trained models for others to take; for the target exported_models, or a model's directory as a target."""
+"""Trained models and ranking groups for others to take; for the targets exported_models and exported_groups, or one
+directory as a target."""
 
 
 rule export_model:
@@ -42,3 +43,27 @@ rule score_exported_model:
         label=settings("models.label"),
     script:
         "../scripts/score_exported_model.py"
+
+
+rule export_groups:
+    """An objective's groups as a Hugging Face data set of texts."""
+    input:
+        groups=paths.GROUPS,
+        tokens=plan.of_collection(paths.TOKENS),
+        encoder=plan.model_files_at("encoder.path"),
+    output:
+        groups=directory(paths.EXPORTED_GROUPS),
+        meta=sidecar(paths.EXPORTED_GROUPS),
+    log:
+        "results/logs/export_groups/{collection}-{objective}.log",
+    benchmark:
+        "results/benchmarks/export_groups/{collection}-{objective}.tsv"
+    priority: RESULTS
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(240),
+    params:
+        facts=plan.exports.group_card,
+        encoder_directory=plan.source_at("encoder.path"),
+    script:
+        "../scripts/export_groups.py"

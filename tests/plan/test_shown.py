@@ -75,6 +75,13 @@ def test_a_target_with_an_unknown_name_gets_the_names_that_are_near():
     assert "prop" in fault
 
 
+def test_the_groups_of_every_tested_model_are_exported():
+    plan = plan_of()
+    assert plan.exports.groups(W()) == ["results/exported_groups/both/rop"]
+    card = plan.exports.group_card(W(collection="both", objective="rop"))
+    assert (card["options"]["type"], [corpus for corpus, *_ in card["corpora"]]) == ("rop", ["wiki", "web"])
+
+
 def test_an_exported_model_has_a_card_with_the_licences_of_what_it_read():
     plan = plan_of()
     assert plan.exports.models(W()) == [
@@ -82,6 +89,6 @@ def test_an_exported_model_has_a_card_with_the_licences_of_what_it_read():
         "results/exported/prop/seed-3.scores.md",
     ]
     card = plan.exports.card(W(model="prop", seed="3"))
-    assert [corpus for corpus, _ in card["corpora"]] == ["wiki", "web"]
-    assert card["encoder"] == ["E", "not known here: the user's own files"]
+    assert [corpus for corpus, *_ in card["corpora"]] == ["wiki", "web"]
+    assert card["encoder"] == ["E", "not known here: the user's own files", ""]
     assert len(card["papers"]) == 1

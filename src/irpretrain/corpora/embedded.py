@@ -33,6 +33,7 @@ class Asset(Section):
     )
     files: dict[str, str] = Field(min_length=1, description="SHA-256, in hexadecimal, of each file.")
     licence: str = Field(min_length=1, description="Licence of the data.")
+    hub: str | None = Field(None, description="Its name on the Hugging Face Hub.")
     remark: str = Field(description="What it is.")
     caveat: str | None = Field(None, description="What a reader of any number made with it must know.")
 

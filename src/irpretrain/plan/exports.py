@@ -1,4 +1,4 @@
-"""Models for others to take, with their cards."""
+"""Models and ranking groups for others to take, with their cards."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.room import Room, each, is_embedded, plain
 from irpretrain.plan.shown import Shown
 
+NOTHING = "no experiment of the configuration tests a model that is trained here"
+
 
 @dataclass(frozen=True, eq=False)
 class Exports(Room):
-    """Jobs of an exported model (wildcards `model` and `seed`)."""
+    """Jobs of an exported model (wildcards `model` and `seed`), or of exported groups."""
 
     catalogue: Catalogue
     shown: Shown
@@ -26,12 +28,33 @@ class Exports(Room):
         """Every trained model that some experiment tests, and its scores; ConfigError where none is."""
         pairs = self.shown.trained_models
         if not pairs:
-            raise ConfigError("no experiment of the configuration tests a model that is trained here")
+            raise ConfigError(f"{NOTHING}; name a file: {paths.EXPORTED}")
         return [
             template.format(model=model, seed=seed)
             for template in (paths.EXPORTED, paths.EXPORTED_SCORES)
             for model, seed in pairs
         ]
+
+    def groups(self, wildcards: Wildcards) -> list[str]:
+        """The ranking groups of every trained model that some experiment tests; ConfigError where none is."""
+        pairs = self.shown.taught_groups
+        if not pairs:
+            raise ConfigError(f"{NOTHING}; name a file: {paths.EXPORTED_GROUPS}")
+        return [
+            paths.EXPORTED_GROUPS.format(collection=collection, objective=objective)
+            for collection, objective in pairs
+        ]
+
+    def group_card(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Fields of report.group_export.GroupFacts."""
+        corpora = self.config.collections[wildcards.collection]
+        return {
+            "objective": wildcards.objective,
+            "collection": wildcards.collection,
+            "options": plain(self.config.objectives[wildcards.objective]),
+            "encoder": self._source(self.config.encoder.label, self.config.encoder),
+            "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
+        }
 
     def scores(self, wildcards: Wildcards) -> list[str]:
         """Scores of every experiment that tests a model."""
@@ -49,8 +72,8 @@ class Exports(Room):
             "key": wildcards.model,
             "label": model.label,
             "seed": int(wildcards.seed),
-            "encoder": [encoder.label, self._licence(encoder)],
-            "corpora": [[corpus, self._licence(self.config.corpora[corpus])] for corpus in corpora],
+            "encoder": self._source(encoder.label, encoder),
+            "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
             "papers": [
                 numbers.citation
                 for paper, numbers in zip(self.shown.papers, self.shown.numbers, strict=True)
@@ -64,13 +87,15 @@ class Exports(Room):
             "encoder_caveat": self._caveat(encoder.path),
         }
 
-    def _licence(self, section: Any) -> str:
-        """The licence of a corpus or an encoder, as far as it is known."""
+    def _source(self, name: str, section: Any) -> list[str]:
+        """Fields of report.cards.Source for a corpus or an encoder, as far as they are known."""
         if is_embedded(section.path):
-            return self.manifest.asset(str(resolve(section.path)[1])).licence
+            asset = self.manifest.asset(str(resolve(section.path)[1]))
+            return [name, asset.licence, asset.hub or ""]
         if getattr(section, "entry", None):
-            return self.catalogue.entries[section.entry].licence.terms
-        return "not known here: the user's own files"
+            entry = self.catalogue.entries[section.entry]
+            return [name, entry.licence.terms, entry.hub or ""]
+        return [name, "not known here: the user's own files", ""]
 
     def _caveat(self, path: str) -> str:
         """What a reader of any number made with the encoder must know."""

@@ -82,6 +82,7 @@ SELECTED = "results/models/selected/{model}/seed-{seed}"
 SELECTION_SCORES = "results/metrics/selected/{model}/seed-{seed}.json"
 NEURAL = "results/models/neural/{model}/seed-{seed}"
 EXPORTED = "results/exported/{model}/seed-{seed}"
+EXPORTED_GROUPS = "results/exported_groups/{collection}/{objective}"
 EXPORTED_SCORES = "results/exported/{model}/seed-{seed}.scores.md"
 
 # DeepCT: weights of words

@@ -112,16 +112,21 @@ class Shown:
         ]
 
     @property
+    def taught_groups(self) -> list[tuple[str, str]]:
+        """(collection, objective) of the ranking groups behind every trained model."""
+        models = [self.config.models[model] for model, _ in self.trained_models]
+        pairs = ((str(model.collection), task.objective) for model in models for task in model.tasks)
+        return list(dict.fromkeys(pairs))
+
+    @property
     def groups(self) -> list[str]:
         """Sidecars of the shards of ranking groups behind every trained model."""
-        models = [self.config.models[model] for model, _ in self.trained_models]
-        pairs = dict.fromkeys((model.collection, task.objective) for model in models for task in model.tasks)
         return [
             paths.sidecar(shard)
-            for collection, objective in pairs
+            for collection, objective in self.taught_groups
             for shard in self.corpora.each_shard(
                 paths.GROUPS_SHARD,
-                self.config.collections[str(collection)],
+                self.config.collections[collection],
                 collection=collection,
                 objective=objective,
             )

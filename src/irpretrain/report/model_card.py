@@ -18,6 +18,7 @@ import yaml
 from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
+from irpretrain.report.cards import Source, cell, source_table, yaml_block
 from irpretrain.training.selection import NOT_CONTENT
 
 CARD = "README.md"
@@ -35,13 +36,6 @@ model = AutoModelForSequenceClassification.from_pretrained(".")
 pairs = tokenizer(["a query"], ["a document"], truncation="only_second", max_length={length}, return_tensors="pt")
 score = model(**pairs).logits[0, 0]  # larger is more relevant
 ```"""
-
-
-class Source(NamedTuple):
-    """Data or weights that a model was made from: what they are, and their licence as far as it is known."""
-
-    name: str
-    licence: str
 
 
 class CardFacts(NamedTuple):
@@ -152,11 +146,13 @@ def write_card(facts: CardFacts, record: Mapping[str, Any]) -> str:
     }
     sections = {
         "Use": USE.format(length=facts.training["max_length"]),
-        "Objective": _block({"tasks": [dict(task) for task in facts.tasks]}),
-        "Data": _sources("corpus", facts.corpora),
-        "Encoder": "\n\n".join(filter(None, [_sources("encoder", [facts.encoder]), facts.encoder_caveat])),
+        "Objective": yaml_block({"tasks": [dict(task) for task in facts.tasks]}),
+        "Data": source_table("corpus", facts.corpora),
+        "Encoder": "\n\n".join(
+            filter(None, [source_table("encoder", [facts.encoder]), facts.encoder_caveat])
+        ),
         "Licence": LICENCE,
-        "Training": _block({"training": dict(facts.training)}),
+        "Training": yaml_block({"training": dict(facts.training)}),
         "Provenance": _provenance(record),
     }
     if facts.papers:
@@ -167,22 +163,11 @@ def write_card(facts: CardFacts, record: Mapping[str, Any]) -> str:
     return f"---\n{front}---\n\n# {facts.label}\n\n{what}\n\n{body}\n"
 
 
-def _block(content: Mapping[str, Any]) -> str:
-    return (
-        f"```yaml\n{yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False, allow_unicode=True)}```"
-    )
-
-
-def _sources(kind: str, sources: Sequence[Source]) -> str:
-    rows = [f"| {_cell(source.name)} | {_cell(source.licence)} |" for source in sources]
-    return "\n".join([f"| {kind} | licence |", "|---|---|", *rows])
-
-
 def _scores(means: Sequence[Mapping[str, str]]) -> str:
     if not means:
         return "No experiment of the configuration tests it."
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
-    rows = [[_cell(row[name]) for name in names] for row in means]
+    rows = [[cell(row[name]) for name in names] for row in means]
     lines = [f"| {' | '.join(row)} |" for row in [list(names), ["---"] * len(names), *rows]]
     return "\n".join([*lines, "", FINE_TUNED])
 
@@ -201,7 +186,3 @@ def _provenance(record: Mapping[str, Any]) -> str:
     lines = [f"- {name}: {value}" for name, value in facts.items() if value]
     inputs = [f"- `{path}`: sha256 {digest}" for path, digest in sorted(record.get("inputs", {}).items())]
     return "\n".join([*lines, "", "Made from:", "", *inputs])
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

@@ -96,6 +96,12 @@ class WordPieceTokenizer:
         """Return the vocabulary entry with this id."""
         return str(self._backend.id_to_token(number))
 
+    def text(self, pieces: Sequence[int] | np.ndarray) -> str:
+        """Return word pieces joined to words; `encode` gives the same pieces of it, but for a first one that continues
+        a word."""
+        joined = " ".join(self.token(int(piece)) for piece in pieces)
+        return joined.replace(f" {CONTINUATION}", "").removeprefix(CONTINUATION)
+
 
 def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) -> WordPieceTokenizer:
     """Load the tokenizer of a Hugging Face directory and check that it is the encoder's own.

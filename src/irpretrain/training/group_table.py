@@ -73,6 +73,10 @@ class GroupTable:
     def __len__(self) -> int:
         return len(self._documents)
 
+    def largest(self) -> tuple[int, int]:
+        """Return the most queries and the most documents of a group."""
+        return int(self._queries.counts().max()), int(self._documents.counts().max())
+
     def order(self, step: int) -> np.ndarray:
         """Return the indices of the groups of `step`: the next of an endless series of permutations."""
         places = np.arange(step * self._batch_groups, (step + 1) * self._batch_groups)
