@@ -26,6 +26,9 @@ for name, examples in (("few", 15), ("many", 150)):
     )
 settings.load_profile("few")
 
+# Java compiles thoroughly what runs for long; in tests, which start it many times, that costs more than it saves.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 MAKES_THE_RUN = "test_workflow.py"
 """The file with which a process begins that makes the run `finished` (tests/workflow/conftest.py)."""
 

@@ -218,8 +218,14 @@ def test_depth_and_ties_and_queries_without_terms(folder: Path, tmp_path: Path) 
     assert counts["queries_without_candidates"] == 3
 
 
-@pytest.mark.parametrize("stemmer", ["porter", "krovetz", "none"])
-@pytest.mark.parametrize("stop_list", ["lucene", "inquery", "none"])
+@pytest.mark.parametrize(
+    ("stemmer", "stop_list"),
+    [
+        pytest.param(stemmer, stop_list, marks=() if i == j else pytest.mark.deep)
+        for i, stemmer in enumerate(("porter", "krovetz", "none"))
+        for j, stop_list in enumerate(("lucene", "inquery", "none"))
+    ],
+)
 def test_lucene_s_own_indri_similarity_agrees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stemmer: str, stop_list: str
 ) -> None:

@@ -24,20 +24,26 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("model", ["bm25", "ql-jm"])
-def test_what_is_relevant_and_lost_counts_as_not_found(tmp_path: Path, model: str) -> None:
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lost")
     rows = [
         {"part": 0, "position": place, "document_id": name}
         | {"terms": [{"term": term, "weight": given[term]} for term in sorted(given)]}
         for place, (name, given) in enumerate(WEIGHTS.items())
     ]
-    TERM_WEIGHTS.write(tmp_path / "weights", rows)
-    counts = write_vectors(tmp_path / "weights", 100, False, tmp_path / "vectors")
+    TERM_WEIGHTS.write(folder / "weights", rows)
+    counts = write_vectors(folder / "weights", 100, False, folder / "vectors")
     assert (counts["texts"], counts["texts_without_terms"], counts["overflow"]) == (4, 1, 1)
-    indexed = index_weights([tmp_path / "vectors"], "alphanumeric", OPTIONS, tmp_path / "index")
+    indexed = index_weights([folder / "vectors"], "alphanumeric", OPTIONS, folder / "index")
     assert (indexed["documents"], indexed["documents_without_terms"]) == (4, 2)
+    return folder / "index"
+
+
+@pytest.mark.parametrize("model", ["bm25", "ql-jm"])
+def test_what_is_relevant_and_lost_counts_as_not_found(index: Path, tmp_path: Path, model: str) -> None:
     queries = write_queries(tmp_path / "queries", {"q1": "dogs", "q2": "zebra", "q3": "the", "q4": "cats"})
-    lucene.search(tmp_path / "index", queries, model, OPTIONS, tmp_path / "run.gz")
+    lucene.search(index, queries, model, OPTIONS, tmp_path / "run.gz")
     found = {
         query: [document for document, _ in ranking]
         for query, ranking in read_run(tmp_path / "run.gz").items()

@@ -106,22 +106,34 @@ def query_likelihood(query: str, mu: float) -> dict[str, float]:
     return scores
 
 
-@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (1.2, 0.75), (0.0, 0.0), (3.8, 1.0)])
-def test_bm25_is_the_formula(index: Path, tmp_path: Path, k1: float, b: float) -> None:
-    options = OPTIONS.model_copy(update={"bm25": Bm25Config(k1=k1, b=b)})
-    texts = {"q1": "quick dog", "q2": "cat runs", "q3": "quick quick fox"}
-    run, _ = retrieve(index, tmp_path, texts, options=options)
-    for name, text in texts.items():
-        assert dict(run[name]) == pytest.approx(bm25(text, k1, b), abs=2e-4)
+GRIDS = {
+    "bm25": (bm25, {"k1": [0.9, 1.2, 0.0, 3.8], "b": [0.4, 0.75, 0.0, 1.0]}),
+    "ql": (query_likelihood, {"mu": [1.0, 10.0, 1000.0]}),
+}
 
 
-@pytest.mark.parametrize("mu", [1.0, 10.0, 1000.0])
-def test_query_likelihood_is_the_formula(index: Path, tmp_path: Path, mu: float) -> None:
-    options = OPTIONS.model_copy(update={"query_likelihood": QueryLikelihoodConfig(mu=mu)})
+@pytest.mark.parametrize("method", GRIDS)
+def test_every_parameter_counts_as_in_the_formula(index: Path, tmp_path: Path, method: str) -> None:
+    formula, grid = GRIDS[method]
     texts = {"q1": "quick dog", "q2": "cat runs", "q3": "quick quick fox"}
-    run, _ = retrieve(index, tmp_path, texts, "ql", options)
-    for name, text in texts.items():
-        assert dict(run[name]) == pytest.approx(query_likelihood(text, mu), abs=2e-4)
+    queries = write_queries(tmp_path / "queries.parquet", texts)
+    (tmp_path / "between").mkdir()
+    points = list(lucene.search_grid(index, queries, method, grid, OPTIONS, 10, tmp_path / "between"))
+    assert len(points) == math.prod(map(len, grid.values()))
+    for parameters, run in points:
+        for name, text in texts.items():
+            assert dict(run[name]) == pytest.approx(formula(text, **parameters), abs=2e-4), parameters
+
+
+@pytest.mark.parametrize(("method", "formula"), [("bm25", bm25), ("ql", query_likelihood)])
+def test_a_search_has_the_parameters_of_the_configuration(
+    index: Path, tmp_path: Path, method, formula
+) -> None:
+    changes = {"bm25": Bm25Config(k1=2.5, b=0.8), "query_likelihood": QueryLikelihoodConfig(mu=5.0)}
+    options = OPTIONS.model_copy(update=changes)
+    run, _ = retrieve(index, tmp_path, {"q": "quick quick fox"}, method, options)
+    expected = formula("quick quick fox", **options.parameters_of(method))
+    assert dict(run["q"]) == pytest.approx(expected, abs=2e-4)
 
 
 def test_document_lengths_are_exact_up_to_forty_terms(tmp_path: Path) -> None:
@@ -171,7 +183,8 @@ def test_no_queries_give_an_empty_run(index: Path, tmp_path: Path) -> None:
     assert counts == {"queries": 0, "queries_without_candidates": 0, "candidates": 0}
 
 
-def test_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", ["bm25", pytest.param("ql", marks=pytest.mark.deep)])
+def test_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     monkeypatch.setattr(lucene, "DOCUMENTS_IN_FILE", 20)
     words = [f"w{i}" for i in range(17)]
     bodies = {f"n{i}": " ".join(words[(i * j) % 17] for j in range(1, 9)) for i in range(100)}
@@ -180,14 +193,9 @@ def test_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for threads in (1, 2):
         options = OPTIONS.model_copy(update={"threads": threads})
         lucene.index([documents], options, TEXT, tmp_path / f"index-{threads}")
-        for method in ("bm25", "ql"):
-            lucene.search(
-                tmp_path / f"index-{threads}", queries, method, options, tmp_path / f"{method}-{threads}.gz"
-            )
-    for method in ("bm25", "ql"):
-        one, two = ((tmp_path / f"{method}-{threads}.gz").read_bytes() for threads in (1, 2))
-        assert one == two
-        assert len(read_run(tmp_path / f"{method}-1.gz")["q5"]) == 10
+        lucene.search(tmp_path / f"index-{threads}", queries, method, options, tmp_path / f"{threads}.gz")
+    assert (tmp_path / "1.gz").read_bytes() == (tmp_path / "2.gz").read_bytes()
+    assert len(read_run(tmp_path / "1.gz")["q5"]) == 10
 
 
 @pytest.mark.parametrize("stemmer", ["none", "krovetz"])
@@ -243,13 +251,12 @@ def test_a_lost_document_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_searching_and_indexing_say_how_far_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "SHORTEST_SILENCE", -1)
     monkeypatch.setattr(progress, "LONGEST_SILENCE", -1)
     documents = write_documents(tmp_path / "documents.parquet", {"a": "cat", "b": "dog"})
-    lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
-    retrieve(tmp_path / "index", tmp_path, {f"q{n}": "cat" for n in range(230)})
+    retrieve(index, tmp_path, {f"q{n}": "cat" for n in range(230)})
     searched = re.findall(r"^\[search\] (\S+ queries)", capsys.readouterr().err, re.MULTILINE)
     assert searched == ["100/230 queries", "200/230 queries"]
 

@@ -18,7 +18,7 @@ from small_lucene import (
     write_vectors,
 )
 
-from irpretrain.config.retrieval import Bm25Config, JelinekMercerConfig, QueryLikelihoodConfig
+from irpretrain.config.retrieval import RankingModel
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
@@ -71,13 +71,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "index"
 
 
-def retrieve(index: Path, folder: Path, method: str, **parameters):
-    queries = write_queries(folder / "queries.parquet", QUERIES)
-    options = OPTIONS.model_copy(update=parameters)
-    lucene.search(index, queries, method, options, folder / "run.gz")
-    return read_run(folder / "run.gz")
-
-
 LENGTHS = {name: sum(terms.values()) for name, terms in TERMS.items()}
 COLLECTION = sum((Counter(terms) for terms in TERMS.values()), Counter())
 TOTAL = sum(LENGTHS.values())
@@ -127,22 +120,22 @@ def test_lengths_as_lucene_stores_them() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (10.0, 0.9), (0.0, 0.0), (18.0, 1.0)])
-def test_bm25_over_weights_is_the_formula(index: Path, tmp_path: Path, k1: float, b: float) -> None:
-    run = retrieve(index, tmp_path, "bm25", bm25=Bm25Config(k1=k1, b=b))
-    assert_scores(run, expected(bm25, k1, b))
+GRIDS = {
+    "bm25": (bm25, {"k1": [0.9, 10.0, 0.0, 18.0], "b": [0.4, 0.9, 0.0, 1.0]}),
+    "ql": (dirichlet, {"mu": [2.0, 100.0]}),
+    "ql-jm": (jelinek_mercer, {"smoothing": [0.1, 0.6]}),
+}
 
 
-@pytest.mark.parametrize("mu", [2.0, 100.0])
-def test_dirichlet_over_weights_is_the_formula(index: Path, tmp_path: Path, mu: float) -> None:
-    run = retrieve(index, tmp_path, "ql", query_likelihood=QueryLikelihoodConfig(mu=mu))
-    assert_scores(run, expected(dirichlet, mu))
-
-
-@pytest.mark.parametrize("smoothing", [0.1, 0.6])
-def test_jelinek_mercer_over_weights_is_the_formula(index: Path, tmp_path: Path, smoothing: float) -> None:
-    run = retrieve(index, tmp_path, "ql-jm", jelinek_mercer=JelinekMercerConfig(smoothing=smoothing))
-    assert_scores(run, expected(jelinek_mercer, smoothing))
+@pytest.mark.parametrize("method", GRIDS)
+def test_scores_over_weights_are_the_formula(index: Path, tmp_path: Path, method: str) -> None:
+    formula, grid = GRIDS[method]
+    queries = write_queries(tmp_path / "queries.parquet", QUERIES)
+    (tmp_path / "between").mkdir()
+    points = list(lucene.search_grid(index, queries, method, grid, OPTIONS, 10, tmp_path / "between"))
+    assert len(points) == math.prod(map(len, grid.values()))
+    for parameters, run in points:
+        assert_scores(run, expected(formula, *parameters.values()))
 
 
 SENTENCES = [
@@ -164,9 +157,17 @@ def random_bodies() -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("stemmer", "stops"), [("porter", "lucene"), pytest.param("krovetz", "none", marks=pytest.mark.deep)]
+    ("stemmer", "stops", "methods"),
+    [
+        ("porter", "lucene", ("bm25",)),
+        pytest.param("porter", "lucene", ("bm25", "ql", "ql-jm"), marks=pytest.mark.deep),
+        pytest.param("krovetz", "none", ("bm25", "ql", "ql-jm"), marks=pytest.mark.deep),
+    ],
+    ids=["porter-bm25", "porter", "krovetz"],
 )
-def test_frequencies_as_weights_reproduce_the_tf_index(tmp_path: Path, stemmer: str, stops: str) -> None:
+def test_frequencies_as_weights_reproduce_the_tf_index(
+    tmp_path: Path, stemmer: str, stops: str, methods: tuple[RankingModel, ...]
+) -> None:
     options = OPTIONS.model_copy(update={"stemmer": stemmer, "stop_list": stops, "depth": 100})
     bodies = random_bodies()
     documents = write_documents(tmp_path / "documents.parquet", bodies)
@@ -178,7 +179,7 @@ def test_frequencies_as_weights_reproduce_the_tf_index(tmp_path: Path, stemmer: 
     queries = write_queries(
         tmp_path / "queries.parquet", {f"q{i}": text for i, text in enumerate(bodies.values())}
     )
-    for method in ("bm25", "ql", "ql-jm"):
+    for method in methods:
         for name in ("tf", "weights"):
             lucene.search(tmp_path / name, queries, method, options, tmp_path / f"{name}.run.gz")
         assert (tmp_path / "tf.run.gz").read_bytes() == (tmp_path / "weights.run.gz").read_bytes()
@@ -189,14 +190,18 @@ def test_queries_are_cut_as_the_texts_were(tmp_path: Path) -> None:
     """Where documents were cut into letters and digits, "don't" is two words, in a query too."""
     shard = write_vectors(tmp_path / "vectors.parquet", {"a": {"don": 3, "t": 2}, "b": {"dog": 1}})
     queries = write_queries(tmp_path / "queries.parquet", {"q": "Don't!", "none": "?!"})
+    index_weights([shard], "alphanumeric", OPTIONS, tmp_path / "index")
+    path = tmp_path / "index" / lucene.RECORD
+    record = json.loads(path.read_text())
     found = {}
-    for words in ("lucene", "alphanumeric", "letters"):
-        index_weights([shard], words, OPTIONS, tmp_path / "index")
+    for words in (record["query_words"], "lucene"):
+        path.write_text(json.dumps({**record, "query_words": words}))
         lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
         found[words] = {
             query: [name for name, _ in run] for query, run in read_run(tmp_path / "run.gz").items()
         }
-    assert found == {"lucene": {}, "alphanumeric": {"q": ["a"]}, "letters": {"q": ["a"]}}
+    assert found == {"alphanumeric": {"q": ["a"]}, "lucene": {}}
+    assert lucene.query_texts(["Don't 2!"], {"query_words": "letters"}) == ["don t"]
 
 
 def test_the_index_says_how_it_was_made(index: Path) -> None:
