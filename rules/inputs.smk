@@ -1,4 +1,4 @@
-"""Embedded assets: found inside installed packages, checked against their SHA-256, copied into results/inputs."""
+"""What ir_datasets holds, and embedded assets: found inside installed packages, checked against their SHA-256, copied into results/inputs."""
 
 
 rule materialise_file:
@@ -27,3 +27,22 @@ use rule materialise_file as materialise_directory with:
         meta=sidecar(paths.INPUT),
     wildcard_constraints:
         asset=one_of(plan.embedded(directories=True)),
+
+
+rule describe_ir_dataset:
+    """A small file stands for what lies in ir_datasets' own folder; nothing is downloaded."""
+    output:
+        description=paths.IR_DATASET,
+        meta=sidecar(paths.IR_DATASET),
+    log:
+        "results/logs/ir_datasets/{part}/{identifier}.log",
+    benchmark:
+        "results/benchmarks/ir_datasets/{part}/{identifier}.tsv"
+    priority: PREPARATION
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(240),
+    params:
+        several_shards=plan.several_shards,
+    script:
+        "../scripts/describe_ir_dataset.py"

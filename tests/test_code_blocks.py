@@ -6,6 +6,7 @@ block of Python runs.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import textwrap
@@ -69,7 +70,14 @@ def test_the_test_of_a_page_reads_it(page: str) -> None:
 
 
 @pytest.mark.parametrize(("page", "language", "name", "text"), BLOCKS)
-def test_a_block_works(page: str, language: str, name: str, text: str, tmp_path: Path) -> None:
+def test_a_block_works(
+    page: str, language: str, name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if language == "yaml" and "ir_datasets:" in text:
+        if "IR_DATASETS" not in os.environ:
+            pytest.skip("IR_DATASETS names no folder with ir_datasets")
+        monkeypatch.syspath_prepend(os.environ["IR_DATASETS"])
+        monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
     if language == "yaml":
         load(page, yaml.safe_load(text), tmp_path)
     elif language == "sh":

@@ -33,6 +33,7 @@ PACKAGES = (
     "mwparserfromhell",
     "pyserini",
     "ir_measures",
+    "ir_datasets",
     "snakemake",
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from irpretrain.catalogue.read import read_catalogue
 from irpretrain.config.root import Config
-from irpretrain.corpora.embedded import PREFIX
+from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import Kind, used_files
 
 
@@ -29,10 +29,10 @@ class Needed:
 
 
 def needed_files(config: Config) -> Iterator[Needed]:
-    """Yield what the experiments and tasks of a configuration read, embedded assets left out."""
+    """Yield what the experiments and tasks of a configuration read, embedded assets and ir_datasets' data left out."""
     for used in used_files(config):
         for path in used.paths:
-            if not path.startswith(PREFIX):
+            if resolve(path)[0] == "file":
                 yield Needed(path, used.kind, used.inside)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from irpretrain.config.base import Section
 from irpretrain.config.malformed import MalformedConfig
+from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
-from irpretrain.errors import ConfigError
+from irpretrain.errors import ConfigError, IRPretrainError
 from irpretrain.evaluation.measures import parse_measure
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
@@ -23,11 +24,36 @@ class SourceConfig(Section):
 
     kind: ClassVar[Kind]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _take_format_from_path(cls, given: Any) -> Any:
+        paths = given.get("path") if isinstance(given, dict) else None
+        first = paths[0] if isinstance(paths, list) and paths else paths
+        named = isinstance(first, str) and first.startswith(PREFIX)
+        return {"format": FORMAT, **given} if named else given
+
     @field_validator("format", check_fields=False)
     @classmethod
     def _check_format(cls, name: str) -> str:
         format_module(cls.kind, name)
         return name
+
+    @field_validator("path", check_fields=False)
+    @classmethod
+    def _check_ir_datasets(cls, given: Any, info: ValidationInfo) -> Any:
+        """Refuse a data set that ir_datasets has not, and a format that cannot read what the path names."""
+        of_ir_datasets = info.data.get("format") == FORMAT
+        for path in [given] if isinstance(given, str) else given:
+            if "format" in info.data and path.startswith(PREFIX) != of_ir_datasets:
+                raise ValueError(
+                    f"{path!r} is not of format {info.data['format']}; {FORMAT} reads {PREFIX}<id>"
+                )
+            if of_ir_datasets:
+                try:
+                    dataset_with(path.removeprefix(PREFIX), PARTS[cls.kind])
+                except IRPretrainError as error:
+                    raise ValueError(str(error)) from None
+        return given
 
     @field_validator("options", check_fields=False)
     @classmethod
@@ -49,7 +75,7 @@ class CorpusConfig(SourceConfig):
     path: str = Field(
         min_length=1,
         description="File or folder, relative to the working directory; embedded:<asset> is an asset of "
-        "resources/embedded.yaml.",
+        "resources/embedded.yaml, ir_datasets:<id> a data set of ir_datasets (docs/corpora.md).",
     )
     files: list[str] | None = Field(
         None,
@@ -96,7 +122,8 @@ class FileConfig(SourceConfig):
         "docs/corpora.md.",
     )
     path: Path | Annotated[list[Path], Field(min_length=1)] = Field(
-        description="The file, or several that are read in this order, or embedded:<asset>."
+        description="The file, or several that are read in this order; or embedded:<asset>, or "
+        "ir_datasets:<id>."
     )
     malformed: MalformedConfig = Field(
         default_factory=MalformedConfig,

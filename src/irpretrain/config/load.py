@@ -10,6 +10,7 @@ from irpretrain.catalogue.completion import complete
 from irpretrain.config.base import deep_merge
 from irpretrain.config.consistency import NAMED
 from irpretrain.config.explain import SHOWN, explain
+from irpretrain.config.ir_datasets_names import with_ir_datasets
 from irpretrain.config.presets import PRESETS
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
@@ -138,7 +139,7 @@ def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[t
 
 def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
     """Return the checked `Config` of a mapping, with the preset and what the catalogue of data sets knows."""
-    completed = _with_labels(complete(_drop_removed(given)))
+    completed = _with_labels(complete(with_ir_datasets(_drop_removed(given))))
     return explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
 
 

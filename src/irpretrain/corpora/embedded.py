@@ -20,7 +20,7 @@ from irpretrain.near_names import instead_of
 from irpretrain.provenance import sha256
 from irpretrain.resources import parse_yaml
 
-PREFIX = "embedded:"
+PREFIX, IR_DATASETS = "embedded:", "ir_datasets:"
 
 
 class Asset(Section):
@@ -81,10 +81,13 @@ def read_manifest(path: str | Path) -> Manifest:
         raise ConfigError("\n".join([f"{path}: the manifest of embedded data has faults", *faults])) from None
 
 
-def resolve(path: str) -> tuple[Literal["embedded"], str] | tuple[Literal["file"], Path]:
-    """Split a path of the configuration: `embedded:<asset>` names an asset, anything else a file or a folder."""
+def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets"], str] | tuple[Literal["file"], Path]:
+    """Split a path of the configuration: `embedded:<asset>` names an asset, `ir_datasets:<id>` a data set of
+    ir_datasets, anything else a file or a folder."""
     if path.startswith(PREFIX):
         return "embedded", path.removeprefix(PREFIX)
+    if path.startswith(IR_DATASETS):
+        return "ir_datasets", path.removeprefix(IR_DATASETS)
     return "file", Path(path)
 
 

@@ -32,6 +32,7 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "car-paragraphs": "irpretrain.corpora.car_paragraphs",
         "cord19": "irpretrain.corpora.cord19",
         "lecard": "irpretrain.corpora.lecard",
+        "ir_datasets": "irpretrain.corpora.ir_datasets",
     },
     "topics": {
         "trec": "irpretrain.corpora.topics.trec",
@@ -42,6 +43,7 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "smart": "irpretrain.corpora.topics.smart",
         "car-outlines": "irpretrain.corpora.topics.car_outlines",
         "entity-questions": "irpretrain.corpora.topics.entity_questions",
+        "ir_datasets": "irpretrain.corpora.topics.ir_datasets",
     },
     "judgements": {
         "trec": "irpretrain.corpora.qrels.trec",
@@ -50,12 +52,14 @@ FORMATS: dict[Kind, dict[str, str]] = {
         "letor": "irpretrain.corpora.qrels.letor",
         "json": "irpretrain.corpora.qrels.json_object",
         "entity-questions": "irpretrain.corpora.qrels.entity_questions",
+        "ir_datasets": "irpretrain.corpora.qrels.ir_datasets",
     },
     "runs": {
         "trec": "irpretrain.corpora.runs.trec",
         "tsv": "irpretrain.corpora.runs.tsv",
         "letor": "irpretrain.corpora.runs.letor",
         "lecard": "irpretrain.corpora.runs.lecard",
+        "ir_datasets": "irpretrain.corpora.runs.ir_datasets",
     },
     "questions": {
         "mrqa": "irpretrain.corpora.questions.mrqa",

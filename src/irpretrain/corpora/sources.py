@@ -27,6 +27,7 @@ from irpretrain.config.usage import (
 )
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
+from irpretrain.corpora.ir_datasets_library import check_downloaded
 from irpretrain.corpora.registry import format_module, option_files
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
@@ -49,10 +50,10 @@ class UsedFiles:
 
     Attributes:
         key: the key, such as models.mono.cross_encoder.
-        paths: as the configuration gives them; `embedded:<asset>` among them.
+        paths: as the configuration gives them; `embedded:<asset>` and `ir_datasets:<id>` among them.
         kind: what is in them.
         inside: which files of a folder count: patterns, or else endings of names.
-        check: raises InputError or ConfigError where some paths, of those that are not embedded, cannot be used.
+        check: raises InputError or ConfigError where some paths, of those that are files or folders, cannot be used.
     """
 
     key: str
@@ -117,9 +118,9 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     faults: list[str] = []
     for used in used_files(config):
         with _collected(faults, used.key):
-            used.check([path for path in used.paths if not _is_embedded(path, manifest)])
+            used.check([path for path in used.paths if _is_file(path, manifest)])
     with _collected(faults, "encoder.path"):
-        if uses_encoder(config) and _is_embedded(config.encoder.path, manifest):
+        if uses_encoder(config) and not _is_file(config.encoder.path, manifest):
             installed = installed_path(manifest.asset(str(resolve(config.encoder.path)[1])))
             if (
                 installed is not None
@@ -128,6 +129,29 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     if faults:
         listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
         raise ConfigError(f"Some sources cannot be used; paths are relative to {Path.cwd()}\n{listed}")
+
+
+def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
+    """Return identifier and part of what is read of ir_datasets, with the first key that names it."""
+    keys: dict[tuple[str, str], str] = {}
+    for used in used_files(config):
+        section, *_, key, _ = used.key.split(".") if used.key.count(".") > 1 else ("", "", "")
+        part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(section, key)  # else queries or qrels
+        for kind, name in map(resolve, used.paths):
+            if kind == "ir_datasets":
+                keys.setdefault((str(name), part), used.key)
+    return keys
+
+
+def check_downloads(config: Config) -> None:
+    """Raise one ConfigError that lists all that is read of ir_datasets and is not on the disk."""
+    faults: list[str] = []
+    for (identifier, part), key in used_ir_datasets(config).items():
+        with _collected(faults, key):
+            check_downloaded(identifier, part)
+    if faults:
+        listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
+        raise ConfigError(f"Some data of ir_datasets cannot be used\n{listed}")
 
 
 def used_assets(config: Config) -> list[str]:
@@ -181,12 +205,12 @@ def _collected(faults: list[str], key: str) -> Iterator[None]:
         faults.append(str(error))
 
 
-def _is_embedded(path: str, manifest: Manifest) -> bool:
-    """Whether a path is an embedded asset; ConfigError where there is no such asset."""
+def _is_file(path: str, manifest: Manifest) -> bool:
+    """Whether a path is one of a file or folder; ConfigError where it names an embedded asset that does not exist."""
     kind, where = resolve(path)
     if kind == "embedded":
         manifest.asset(str(where))
-    return kind == "embedded"
+    return kind == "file"
 
 
 def _check_documents(corpus: CorpusConfig, paths: Sequence[str]) -> None:

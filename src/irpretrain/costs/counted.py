@@ -15,6 +15,7 @@ from irpretrain.config.root import Config
 from irpretrain.config.usage import used_corpora, used_datasets
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import DAMAGE, compression_of, given_files, list_files
+from irpretrain.corpora.ir_datasets_library import count_of
 from irpretrain.corpora.records import Judgement, Query
 from irpretrain.corpora.registry import format_module
 from irpretrain.errors import IRPretrainError
@@ -69,6 +70,8 @@ def _quietly(count: Callable[[Section, Manifest], int], section: Section, manife
 def _records(corpus: CorpusConfig, manifest: Manifest) -> int:
     """About how many records a corpus has; 0 where its format does not tell."""
     kind, place = resolve(corpus.path)
+    if kind == "ir_datasets":
+        return count_of(str(place), corpus.kind)
     if kind == "embedded":
         files = _installed([corpus.path], manifest)
     else:
@@ -130,7 +133,10 @@ def _read(file: FileConfig, manifest: Manifest) -> int:
     """How many queries, or judgements of relevance, small files hold; 0 where they are large. Each of SQuAD's questions
     is judged once."""
     module = format_module(file.kind, file.format)
-    embedded = any(resolve(path)[0] == "embedded" for path in file.paths)
+    kinds = {resolve(path)[0] for path in file.paths}
+    if "ir_datasets" in kinds:
+        return sum(count_of(str(resolve(path)[1]), file.kind) for path in file.paths)
+    embedded = "embedded" in kinds
     suffixes = getattr(module, "SUFFIXES", None)
     files = _installed(file.paths, manifest) if embedded else given_files(file.paths, suffixes)
     if file.format == "squad":

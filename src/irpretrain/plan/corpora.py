@@ -12,7 +12,7 @@ from irpretrain.objectives.registry import needs
 from irpretrain.plan import paths
 from irpretrain.plan.axioms import NO_VALUES
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Files, Input, Room, as_mapping, described, is_embedded, strings
+from irpretrain.plan.room import Files, Input, Room, as_mapping, described, is_made, strings
 
 LINK_SETTINGS = {"segment_words", "title_case", "mentions", "mention_characters", "mention_lower"}
 """What decides the links of a shard; the rest of `graph` matters to the whole graph only."""
@@ -27,9 +27,7 @@ class Corpora(Room):
     def files(self, wildcards: Wildcards) -> Input:
         """The corpus's files, so that a changed one reruns what is made of it."""
         path = self.config.corpora[wildcards.corpus].path
-        return (
-            self.source(path) if is_embedded(path) else strings(corpus_files(self.config, wildcards.corpus))
-        )
+        return self.source(path) if is_made(path) else strings(corpus_files(self.config, wildcards.corpus))
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name. As inputs, 15 GB of spam rankings would be hashed for each

@@ -15,6 +15,8 @@ CONSTRAINTS = {
     **dict.fromkeys(("distribution", "page", "paper"), NAME),
     **dict.fromkeys(("shard", "seed", "fold", "step"), r"\d+"),
     "terms": "all|held",
+    "part": "docs|queries|qrels|scoreddocs",
+    "identifier": r"[\w./-]+",
 }
 """Wildcard → what it may be, as a regular expression. A rule constrains `used` and `regime`, which it alone has."""
 
@@ -24,6 +26,8 @@ FINETUNED_MODELS = "results/models/finetuned"
 DOWNSTREAM_MODELS = "results/models/downstream"
 INPUT = "results/inputs/{asset}"
 """The verified copy of an embedded file or folder."""
+IR_DATASET = "results/inputs/ir_datasets/{part}/{identifier}.json"
+"""What stands for a part of a data set of ir_datasets."""
 
 # Catalogue of data sets
 CATALOGUE_REPORT = "results/catalogue/{entry}.json"

@@ -12,7 +12,7 @@ from irpretrain.catalogue.folders import with_data_of_the_project
 from irpretrain.catalogue.needed import missing_by_entry
 from irpretrain.config import Config, parse_config
 from irpretrain.corpora.embedded import Manifest, read_manifest
-from irpretrain.corpora.sources import check_sources, with_caveats
+from irpretrain.corpora.sources import check_downloads, check_sources, with_caveats
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ def prepare(
         given: the configuration, overlays laid over the default.
         source: names of its files, for messages.
         manifest_file: resources/embedded.yaml.
-        needs_data: whether missing files of the catalogue are refused, where `skip_absent` does not leave them out.
+        needs_data: whether missing data of ir_datasets are refused, and missing files of the catalogue, where
+            `skip_absent` does not leave them out.
         stand_ins: makes a folder for stand-ins, for a dry run; None for a run.
     """
     config = with_data_of_the_project(parse_config(given, source))
@@ -60,4 +61,6 @@ def prepare(
     config = without_absent(config)
     manifest = read_manifest(manifest_file)
     check_sources(config, manifest)
+    if needs_data:
+        check_downloads(config)
     return Prepared(with_caveats(config, manifest), manifest, missing, as_if_there)

@@ -15,7 +15,8 @@ from irpretrain.config import Config
 from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.embedded import Manifest, resolve
 from irpretrain.corpora.files import given_files, list_files
-from irpretrain.corpora.registry import format_module
+from irpretrain.corpora.ir_datasets_library import PARTS
+from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
 
@@ -104,9 +105,15 @@ class Room:
         value = self.settings(key)
         return lambda wildcards: function(value(wildcards) if callable(value) else value)
 
-    def source(self, path: str) -> str:
-        """Return where a path of the configuration lies: the verified copy of an embedded asset, or the path itself."""
-        return paths.INPUT.format(asset=resolve(path)[1]) if is_embedded(path) else path
+    def source(self, path: str, kind: Kind = "documents") -> str:
+        """Return where a path of the configuration lies: the verified copy of an embedded asset, what stands for a data
+        set of ir_datasets, or the path itself."""
+        match resolve(path):
+            case "embedded", name:
+                return paths.INPUT.format(asset=name)
+            case "ir_datasets", name:
+                return paths.IR_DATASET.format(part=PARTS[kind], identifier=name)
+        return path
 
     @cache
     def model_files(self, path: str) -> Input:
@@ -115,8 +122,8 @@ class Room:
 
     def files_of(self, section: FileConfig) -> list[str]:
         """Return the files of topics, judgements or a run; embedded ones as their verified copies."""
-        copies = [self.source(path) for path in section.paths if is_embedded(path)]
-        others = [path for path in section.paths if not is_embedded(path)]
+        copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
+        others = [path for path in section.paths if not is_made(path)]
         suffixes = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
         return [*copies, *strings(given_files(others, suffixes))]
 
@@ -208,6 +215,11 @@ def without(values: Any, keys: set[str]) -> Any:
 def is_embedded(path: str) -> bool:
     """Whether a path of the configuration names an embedded asset."""
     return resolve(path)[0] == "embedded"
+
+
+def is_made(path: str) -> bool:
+    """Whether a job makes what stands for a path of the configuration: an embedded asset, a data set of ir_datasets."""
+    return resolve(path)[0] != "file"
 
 
 def wildcard_number(name: str) -> Callable[[Wildcards], int]:

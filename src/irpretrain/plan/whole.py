@@ -8,7 +8,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
-from irpretrain.corpora.embedded import Manifest
+from irpretrain.corpora.embedded import IR_DATASETS, Manifest
 from irpretrain.errors import ConfigError
 from irpretrain.papers.files import known_papers, read_paper
 from irpretrain.plan import paths
@@ -54,6 +54,12 @@ class Plan(Room):
     def embedded(self, directories: bool) -> list[str]:
         """Return the embedded assets that are folders, or those that are files."""
         return [name for name, asset in self.manifest.assets.items() if bool(asset.directory) == directories]
+
+    def several_shards(self, wildcards: Wildcards) -> bool:
+        """Whether several jobs share the documents of a data set of ir_datasets."""
+        path = f"{IR_DATASETS}{wildcards.identifier}"
+        corpora = self.config.corpora.values() if wildcards.part == "docs" else ()
+        return any(corpus.path == path and corpus.shards > 1 for corpus in corpora)
 
     def expected_asset(self, wildcards: Wildcards) -> Any:
         """What the manifest demands of the files, so that they are verified and copied again when that changes."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from irpretrain.catalogue.needed import told
+from irpretrain.corpora.ir_datasets_library import downloads_text
+from irpretrain.corpora.sources import used_ir_datasets
 from irpretrain.plan import Plan
 
 
@@ -23,7 +25,8 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
 
     if "datasets" in targets:
         reports = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
-        return "\n" + datasets_text(plan.catalogue.entries, reports, plan.catalogue.folders)
+        catalogue = datasets_text(plan.catalogue.entries, reports, plan.catalogue.folders)
+        return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
     left_out = told(dict(missing), "Left out was what needs these files, which are not there:")
     made = headlines("results", since, as_user_stands("results"))
     return "".join(f"\n{text}" for text in (made, left_out) if text)

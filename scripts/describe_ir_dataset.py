@@ -1,0 +1,14 @@
+"""Look whether a part of a data set of ir_datasets is on the disk, and write the small file that stands for it."""
+
+from irpretrain.corpora.ir_datasets_library import describe_part
+from irpretrain.stage import stage
+
+with stage(snakemake) as done:
+    done(
+        describe_part(
+            snakemake.wildcards.identifier,
+            snakemake.wildcards.part,
+            snakemake.params.several_shards,
+            snakemake.output.description,
+        )
+    )

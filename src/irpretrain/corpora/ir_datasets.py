@@ -1,0 +1,48 @@
+"""Format `ir_datasets` of documents: those of a data set of the package ir_datasets, without their markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.base import Section
+from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
+from irpretrain.corpora.ir_datasets_library import described_part, read_records
+from irpretrain.corpora.records import Document, Malformed, Share, Skipped, Wanted, everything
+
+SUFFIXES = (".json",)
+
+
+class Options(Section):
+    """The format has no options."""
+
+
+def read(
+    path: Path, options: Options, wanted: Wanted = everything
+) -> Iterator[Document | Skipped | Malformed]:
+    """Yield the documents in ir_datasets' order, of which a share is a slice; a position is a document's number."""
+    identifier, part, slices = described_part(path)
+    first, end, sliced = 0, None, False
+    if slices is not None and isinstance(wanted, Share):
+        first, sliced = slices * wanted.number // wanted.of, True
+        end = slices * (wanted.number + 1) // wanted.of if wanted.number + 1 < wanted.of else None
+    for position, document in enumerate(read_records(identifier, part, first, end), first):
+        if sliced or wanted(position):
+            yield _document(document, position)
+
+
+def _document(record: Any, position: int) -> Document | Skipped | Malformed:
+    if fault := identifier_fault(record.doc_id):
+        return Malformed(position, "bad identifier", fault)
+    title, url = _text(record, "title"), _text(record, "url")
+    # A document's default text begins with its title, where it has one.
+    body = clean_text(record.default_text().removeprefix(title).strip())
+    if not title.strip() and not body.strip():
+        return Skipped(position, "empty document", place=f"document {record.doc_id}")
+    return Document(position, record.doc_id, clean_line(title), clean_line(url), body)
+
+
+def _text(record: Any, field: str) -> str:
+    value = getattr(record, field, None)
+    return value if isinstance(value, str) else ""

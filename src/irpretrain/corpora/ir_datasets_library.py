@@ -1,0 +1,182 @@
+"""ir_datasets (MacAvaney et al., SIGIR 2021), an optional package: data sets by identifier, read without network.
+
+ir_datasets keeps its files, with their checksums, in the folder IR_DATASETS_HOME, by default ~/.ir_datasets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from irpretrain.atomic import write_text
+from irpretrain.corpora.embedded import IR_DATASETS as PREFIX
+from irpretrain.corpora.registry import Kind
+from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError, one_line
+from irpretrain.near_names import instead_of
+
+FORMAT = "ir_datasets"
+VERSION = "0.6.3"
+PARTS: dict[Kind, str] = {
+    "documents": "docs",
+    "topics": "queries",
+    "judgements": "qrels",
+    "runs": "scoreddocs",
+}
+"""Kind of a format → what ir_datasets calls that part of a data set."""
+
+
+def load_dataset(identifier: str) -> Any:
+    """Return a data set; SetupError without the package, ConfigError where the package has no such identifier."""
+    library = _library()
+    try:
+        return library.load(identifier)
+    except KeyError:
+        near = instead_of(identifier, library.registry)
+        raise ConfigError(f"{PREFIX}{identifier}: ir_datasets has no such data set; {near}") from None
+
+
+def dataset_with(identifier: str, part: str) -> Any:
+    """Return a data set that has a part, such as docs; ConfigError, with its subsets that have it, where it has not."""
+    dataset = load_dataset(identifier)
+    if dataset.has(part):
+        return dataset
+    subsets = [name for name in _library().registry if name.startswith(f"{identifier}/")]
+    having = [f"{PREFIX}{name}" for name in subsets if load_dataset(name).has(part)]
+    hint = f"; {', '.join(having[:8])} {'have' if len(having) > 1 else 'has'} some" if having else ""
+    raise ConfigError(f"{PREFIX}{identifier}: this data set has no {part}{hint}")
+
+
+def corpus_identifier(identifier: str) -> str:
+    """Return the shortest identifier of a data set with the same documents."""
+    dataset_with(identifier, "docs")
+    return str(_library().docs_parent_id(identifier))
+
+
+def home() -> Path:
+    """Return the folder that holds ir_datasets' files."""
+    return Path(_library().util.home_path())
+
+
+def count_of(identifier: str, kind: Kind) -> int:
+    """Return how many records ir_datasets says that a part of a data set has; 0 where it does not say."""
+    return getattr(load_dataset(identifier), f"{PARTS[kind]}_count")() or 0
+
+
+def download_command(identifier: str, part: str) -> str:
+    """Return the command that downloads a part of a data set, and checks it."""
+    return f"ir_datasets export {identifier} {part} > /dev/null"
+
+
+def read_records(identifier: str, part: str, first: int = 0, end: int | None = None) -> Iterator[Any]:
+    """Yield the records of a part of a data set from number `first` on, up to before `end`.
+
+    Raises:
+        InputError: they are not downloaded, which says how to download them, or cannot be read.
+    """
+    dataset = dataset_with(identifier, part)
+    with _without_network(identifier, part):
+        records = getattr(dataset, f"{part}_iter")()
+        if first or end is not None:
+            sliced = hasattr(records, "__getitem__")
+            records = records[first:end] if sliced else islice(records, first, end)
+        yield from records
+
+
+def is_downloaded(identifier: str, part: str) -> bool:
+    """Whether the first record of a part can be read."""
+    try:
+        check_downloaded(identifier, part)
+    except InputError:
+        return False
+    return True
+
+
+def check_downloaded(identifier: str, part: str) -> None:
+    """Raise InputError where the first record of a part cannot be read."""
+    if next(read_records(identifier, part), None) is None:
+        raise InputError(f"{PREFIX}{identifier}", f"there are no {part}")
+
+
+def downloads_text(parts: Iterable[tuple[str, str]]) -> str:
+    """Return which parts of data sets are on the disk, and how to get the others; nothing where there is none."""
+    lines = [
+        f"  {identifier} {part}: "
+        + ("present" if is_downloaded(identifier, part) else f"missing; {download_command(identifier, part)}")
+        for identifier, part in parts
+    ]
+    return "\n".join([f"ir_datasets, in {home()}", *lines]) if lines else ""
+
+
+def describe_part(identifier: str, part: str, several_shards: bool, output: str | Path) -> dict[str, Any]:
+    """Write a small file that stands for a part of a data set: the readers of format ir_datasets take it.
+
+    Where shards read documents, ir_datasets' own store of documents is made first: of it each shard reads its slice.
+
+    Returns:
+        Identifier, part and version of ir_datasets; `slices` is the number of documents where shards read slices.
+    """
+    dataset = dataset_with(identifier, part)
+    check_downloaded(identifier, part)
+    slices = None
+    if several_shards:
+        with _without_network(identifier, part):
+            build = getattr(dataset.docs_store(), "build", None)
+            if build is not None:
+                build()
+            slices = dataset.docs_count()
+    description = {
+        "identifier": identifier,
+        "part": part,
+        "version": _library().__version__,
+        "slices": slices,
+    }
+    write_text(output, json.dumps(description) + "\n")
+    return description
+
+
+def described_part(path: Path) -> tuple[str, str, int | None]:
+    """Return identifier, part and slices of a file of `describe_part`."""
+    description = json.loads(path.read_text(encoding="utf-8"))
+    return description["identifier"], description["part"], description["slices"]
+
+
+@contextmanager
+def _without_network(identifier: str, part: str) -> Iterator[None]:
+    """Let ir_datasets read only what is on the disk."""
+    libraries = _library().lazy_libs
+    requests = libraries.requests
+    refused: list[str] = []
+
+    def refuse() -> None:
+        refused.append(identifier)
+        raise FileNotFoundError("nothing is downloaded while a job runs")
+
+    libraries.requests = refuse
+    try:
+        yield
+    except IRPretrainError:
+        raise
+    except Exception as error:  # damaged files make it raise nearly anything
+        if refused or isinstance(error, FileNotFoundError):
+            reason, remedy = f"its {part} are not in {home()}", download_command(identifier, part)
+            remedy = f"`{remedy}` downloads them, or says where you get them."
+        else:
+            reason, remedy = f"ir_datasets cannot read its {part}: {one_line(error)}", ""
+        raise InputError(f"{PREFIX}{identifier}", reason, remedy=remedy) from error
+    finally:
+        libraries.requests = requests
+
+
+def _library() -> Any:
+    try:
+        import ir_datasets
+    except ImportError as error:
+        raise SetupError(
+            f"{PREFIX}… needs the package ir_datasets, which cannot be imported ({one_line(error)}).\n"
+            f"  python -m pip install ir_datasets=={VERSION}"
+        ) from None
+    return ir_datasets

@@ -1,0 +1,225 @@
+"""`ir_datasets:<id>`: documents, queries, judgements and candidates of the package ir_datasets.
+
+To run what needs it: pip install --no-deps --target FOLDER ir_datasets==0.6.3 lxml lz4, and IR_DATASETS=FOLDER in the
+environment. Nothing is downloaded: a tiny Vaswani lies where ir_datasets keeps what it has unpacked.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from irpretrain.config import Config, parse_config
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.corpora import ir_datasets_library
+from irpretrain.corpora.ir_datasets_library import check_downloaded, describe_part, downloads_text
+from irpretrain.corpora.registry import Kind, format_module
+from irpretrain.corpora.shards import write_shard
+from irpretrain.corpora.sources import check_downloads, used_ir_datasets
+from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError
+
+ROOT = Path(__file__).parents[2]
+FOLDER = os.environ.get("IR_DATASETS")
+TITLED = "titled"
+needs_package = pytest.mark.skipif(FOLDER is None, reason="IR_DATASETS names no folder with ir_datasets")
+
+
+class TitledDocument(NamedTuple):
+    """A document of the registered data set."""
+
+    doc_id: str
+    title: str
+    text: str
+
+    def default_text(self) -> str:
+        return f"{self.title} {self.text}"
+
+
+def write_vaswani(home: Path, documents: int = 5) -> None:
+    """Write a tiny Vaswani as ir_datasets unpacks it: document and query i are about word i."""
+    folder = home / "vaswani"
+    folder.mkdir(parents=True, exist_ok=True)
+    docs = [f"{number}\nradio wave number{number} of a circuit\n   /\n" for number in range(1, documents + 1)]
+    queries = [f"{number}\nnumber{number}\n/\n" for number in range(1, documents + 1)]
+    qrels = [f"{number}\n {number}\n   /\n" for number in range(1, documents + 1)]
+    for name, parts in (("docs", docs), ("queries", queries), ("qrels", qrels)):
+        (folder / f"{name}.txt").write_text("".join(parts))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    """ir_datasets with a home of its own, in which lies Vaswani, and with a data set that has titles and candidates."""
+    home = tmp_path_factory.mktemp("home")
+    write_vaswani(home)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IR_DATASETS_HOME", str(home))
+        patch.syspath_prepend(FOLDER)
+        forget_package(patch)  # it reads where its home is when it is imported
+        import ir_datasets
+
+        register(ir_datasets, home / "own")
+        yield ir_datasets
+        forget_package(patch)
+
+
+def forget_package(patch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "ir_datasets"]:
+        patch.delitem(sys.modules, name)
+
+
+def register(library: ModuleType, folder: Path) -> None:
+    folder.mkdir()
+    rows = [f"d{number}\tTitle {number}\tText of document {number}." for number in range(2500)]
+    (folder / "docs.tsv").write_text("\n".join(rows) + "\n")
+    (folder / "topics.txt").write_text(
+        "<top>\n<num> Number: q1\n<title> short\n<desc> Description:\nlonger\n<narr> Narrative:\nall\n</top>\n"
+    )
+    (folder / "qrels.txt").write_text("q1 0 d3 2\nq1 0 d4 0\n")
+    (folder / "run.txt").write_text("q1 Q0 d3 1 2.5 x\nq1 Q0 d4 2 1.5 x\n")
+    at = lambda name: library.util.LocalDownload(folder / name)  # noqa: E731
+    parts = (
+        library.formats.TsvDocs(at("docs.tsv"), doc_cls=TitledDocument),
+        library.formats.TrecQueries(at("topics.txt")),
+        library.formats.TrecQrels(at("qrels.txt"), {}),
+        library.formats.TrecScoredDocs(at("run.txt")),
+    )
+    library.registry.register(TITLED, library.Dataset(*parts))
+
+
+def configuration(**sections: dict[str, Any]) -> Config:
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    for section, entries in sections.items():
+        given[section] = {**given.get(section, {}), **entries}
+    return parse_config(given)
+
+
+def records(folder: Path, kind: Kind, part: str, identifier: str = TITLED, **options: Any) -> list[Any]:
+    module = format_module(kind, "ir_datasets")
+    describe_part(identifier, part, False, folder / "part.json")
+    return list(module.read(folder / "part.json", module.Options(**options)))
+
+
+def shard_rows(folder: Path, shards: int) -> list[dict[str, Any]]:
+    config = CorpusConfig(path=f"ir_datasets:{TITLED}", shards=shards)
+    describe_part(TITLED, "docs", shards > 1, folder / "docs.json")
+    rows: list[dict[str, Any]] = []
+    for shard in range(shards):
+        out = folder / f"{shards}-{shard}"
+        write_shard(config, folder / "docs.json", shard, f"{out}.parquet", f"{out}-redirects.parquet")
+        rows += pq.read_table(f"{out}.parquet").to_pylist()
+    return rows
+
+
+@needs_package
+def test_a_document_has_its_title_apart_from_its_text(library, tmp_path):
+    first = records(tmp_path, "documents", "docs")[0]
+    assert (first.document_id, first.title, first.body) == ("d0", "Title 0", "Text of document 0.")
+    untitled = records(tmp_path, "documents", "docs", "vaswani")[1]
+    assert (untitled.document_id, untitled.title) == ("2", "")
+    assert untitled.body == "radio wave number2 of a circuit"
+
+
+@needs_package
+def test_shards_have_slices_that_together_are_the_corpus(library, tmp_path):
+    whole = shard_rows(tmp_path, 1)
+    assert [row["document_id"] for row in whole] == [f"d{number}" for number in range(2500)]
+    assert shard_rows(tmp_path, 3) == whole
+
+
+@needs_package
+def test_queries_judgements_and_candidates(library, tmp_path):
+    assert [(q.query_id, q.text) for q in records(tmp_path, "topics", "queries")] == [("q1", "short")]
+    [both] = records(tmp_path, "topics", "queries", fields=["title", "description"])
+    assert both.text == "short longer"
+    with pytest.raises(InputError, match="queries have no descripton; did you mean description"):
+        records(tmp_path, "topics", "queries", fields=["descripton"])
+    judged = records(tmp_path, "judgements", "qrels")
+    assert [(j.query_id, j.document_id, j.relevance) for j in judged] == [("q1", "d3", 2), ("q1", "d4", 0)]
+    run = records(tmp_path, "runs", "scoreddocs")
+    assert [(r.document_id, r.score, r.rank) for r in run] == [("d3", 2.5, None), ("d4", 1.5, None)]
+
+
+@needs_package
+@pytest.mark.parametrize("identifier", ["cranfield", "msmarco-passage", "disks45/nocr/trec-robust-2004"])
+def test_what_is_not_downloaded_is_refused_with_the_command_that_downloads_it(library, identifier):
+    with pytest.raises(InputError) as caught:
+        check_downloaded(identifier, "docs")
+    assert f"ir_datasets:{identifier}: its docs are not in {ir_datasets_library.home()}" in str(caught.value)
+    assert f"`ir_datasets export {identifier} docs > /dev/null` downloads them" in str(caught.value)
+
+
+@needs_package
+def test_all_that_is_not_downloaded_comes_at_once(library):
+    experiment = {"dataset": "ir_datasets:cranfield", "models": ["untrained"], "regimes": ["zero-shot"]}
+    with pytest.raises(ConfigError) as caught:
+        check_downloads(configuration(experiments={"one": experiment}))
+    assert str(caught.value).count("ir_datasets export cranfield") == 3
+    there = configuration(experiments={"one": {**experiment, "dataset": "ir_datasets:vaswani"}})
+    check_downloads(there)
+    assert downloads_text(used_ir_datasets(there)).splitlines() == [
+        f"ir_datasets, in {ir_datasets_library.home()}",
+        *(f"  vaswani {part}: present" for part in ("docs", "queries", "qrels")),
+    ]
+    missing = "  cranfield docs: missing; ir_datasets export cranfield docs > /dev/null"
+    assert missing in downloads_text([("cranfield", "docs")])
+
+
+@needs_package
+@pytest.mark.parametrize(
+    ("identifier", "message"),
+    [
+        ("vaswanni", "did you mean vaswani?"),
+        ("msmarco-passage", "has no queries; ir_datasets:msmarco-passage/dev, "),
+    ],
+)
+def test_an_identifier_that_leads_nowhere_is_refused_with_what_is_near(library, identifier, message):
+    with pytest.raises(IRPretrainError) as caught:
+        configuration(experiments={"one": {"dataset": f"ir_datasets:{identifier}", "models": []}})
+    assert message in str(caught.value)
+
+
+@needs_package
+def test_a_name_stands_for_corpus_data_set_and_candidates(library):
+    config = configuration(
+        collections={"pretraining": [f"ir_datasets:{TITLED}"]},
+        corpora={"ir-datasets-titled": {"shards": 3}},
+        experiments={
+            "one": {"dataset": f"ir_datasets:{TITLED}", "candidates": f"ir_datasets:{TITLED}", "models": []}
+        },
+    )
+    assert config.collections["pretraining"] == ["ir-datasets-titled"]
+    assert (config.corpora["ir-datasets-titled"].format, config.corpora["ir-datasets-titled"].shards) == (
+        "ir_datasets",
+        3,
+    )
+    assert config.experiments["one"].candidates == "ir-datasets-titled"
+    assert config.datasets["ir-datasets-titled"].label == TITLED
+    assert config.first_stages["ir-datasets-titled"].runs["ir-datasets-titled"].paths == [
+        "ir_datasets:titled"
+    ]
+
+
+def test_without_the_package_one_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(SetupError, match="python -m pip install ir_datasets=="):
+        configuration(experiments={"one": {"dataset": "ir_datasets:vaswani", "models": []}})
+    with pytest.raises(ConfigError, match=r"corpora\.c\.path: ir_datasets:… needs the package"):
+        configuration(corpora={"c": {"path": "ir_datasets:vaswani"}})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"format": "jsonl", "path": "ir_datasets:vaswani"}, {"format": "ir_datasets", "path": "docs.jsonl"}],
+    ids=["another format", "another path"],
+)
+def test_path_and_format_must_fit(entry):
+    with pytest.raises(ConfigError, match=r"is not of format .*; ir_datasets reads ir_datasets:<id>"):
+        configuration(corpora={"c": entry})
