@@ -29,6 +29,7 @@ from irpretrain.plan.preparation import prepare
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()
+internals.spare_planning()
 MANIFEST_FILE = os.path.join(workflow.basedir, "resources", "embedded.yaml")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

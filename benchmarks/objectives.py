@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from irpretrain.config.graph import GraphConfig
-from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
@@ -33,6 +32,7 @@ from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import OBJECTIVES, needs, read_options
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
+from irpretrain.papers.files import read_preset
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.store_tokens import write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
@@ -42,7 +42,7 @@ from irpretrain.wikipedia.links import extract_links
 
 MANIFEST = Path(__file__).resolve().parents[1] / "resources/embedded.yaml"
 ENGLISH_ARTICLES = 7_000_000
-TEXT = TextConfig(**PRESETS["paper"]["text"])
+TEXT = TextConfig(**read_preset("paper")["text"])
 LEVELS = (0, 2, 3, 3, 2, 3, 2, 2)
 """Of the sections; the last is See Also."""
 WORDS, LINKS, SEE_ALSO, MENTIONS = 1_000, 30, 3, 5
@@ -188,7 +188,7 @@ class Collection:
     def _build(self, name: str) -> int:
         """Build the groups of an objective; return their number."""
         at = self._folder
-        chosen = read_options(name, {"type": name, **PRESETS["paper"]["objectives"].get(name, {})})
+        chosen = read_options(name, {"type": name, **read_preset("paper")["objectives"].get(name, {})})
         offers: dict[str, Any] = {
             "statistics": at / "counts",
             "graph": at / "graph",

@@ -24,11 +24,11 @@ from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends
 from irpretrain.axioms.rank_sample import RankSample
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
 from irpretrain.objectives.ares.pseudo_queries import PseudoQuerySampler
+from irpretrain.papers.files import read_preset
 from irpretrain.papers.published import load_published
 from irpretrain.rank_engine.build_postings import write_postings
 from irpretrain.text.statistics import count_words, merge_counts
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    default = PseudoQueriesConfig.model_validate(PRESETS["paper"]["pseudo_queries"])
+    default = PseudoQueriesConfig.model_validate(read_preset("paper")["pseudo_queries"])
     parser.add_argument("--collections", nargs="+", choices=list(COLLECTIONS), default=list(COLLECTIONS))
     parser.add_argument("--temperatures", nargs="+", type=float, default=[0.03])
     parser.add_argument("--supports", nargs="+", default=[default.support])

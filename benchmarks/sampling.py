@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.objectives.prop.pair_sampler import PairSampler
 from irpretrain.objectives.prop.rop import Options
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
+from irpretrain.papers.files import read_preset
 from irpretrain.text.statistics import count_words, merge_counts, read_totals
 
 MSMARCO_DOCUMENTS, PAIRS = 3_200_000, 5
@@ -87,18 +87,18 @@ def prepare(folder: Path, documents: Iterator[tuple[str, str]]) -> int:
         for i, (title, body) in enumerate(documents)
     ]
     DOCUMENTS.write(folder / "documents.parquet", rows)
-    for preset in PRESETS:
+    for preset in ("paper", "released"):
         count_words(folder / "documents.parquet", text_of(preset), folder / f"{preset}-shard.parquet")
         merge_counts([folder / f"{preset}-shard.parquet"], folder / f"{preset}.parquet")
     return len(rows)
 
 
 def text_of(preset: str) -> TextConfig:
-    return TextConfig(**PRESETS[preset]["text"])
+    return TextConfig(**read_preset(preset)["text"])
 
 
 def options_of(preset: str) -> Options:
-    return Options(**{"type": "rop", **PRESETS[preset]["objectives"]["rop"], "short_document_pieces": 0})
+    return Options(**{"type": "rop", **read_preset(preset)["objectives"]["rop"], "short_document_pieces": 0})
 
 
 def build(folder: Path, preset: str) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The plan of this configuration, and the few names that every rule uses. What decides anything is in irpretrain.plan."""
 
+from functools import partial
+
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.plan import Plan, paths
 from irpretrain.plan.axioms import NO_VALUES, RANKING_SETTINGS, TERM_SETTINGS
@@ -13,6 +15,7 @@ from irpretrain.plan.shown import table_files
 CFG = prepared.config
 plan = Plan(CFG, prepared.manifest)
 settings = plan.settings
+travelling = partial(internals.group_on_cluster, workflow)
 
 
 wildcard_constraints:

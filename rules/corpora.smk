@@ -64,6 +64,8 @@ rule prepare_dataset:
     wildcard_constraints:
         dataset=one_of(plan.datasets.answered(False)),
     priority: CHEAP_CHECKS
+    group:
+        travelling("dataset")
     resources:
         mem_mb=memory(4000),
         runtime=minutes(60),
@@ -92,6 +94,8 @@ rule prepare_questions:
     wildcard_constraints:
         dataset=one_of(plan.datasets.answered()),
     priority: CHEAP_CHECKS
+    group:
+        travelling("dataset")
     resources:
         mem_mb=memory(4000),
         runtime=minutes(60),
@@ -140,6 +144,8 @@ rule make_folds:
     benchmark:
         "results/benchmarks/make_folds/{dataset}.tsv"
     priority: CHEAP_CHECKS
+    group:
+        travelling("dataset")
     resources:
         mem_mb=memory(1000),
         runtime=minutes(10),

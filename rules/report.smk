@@ -26,6 +26,8 @@ for paper in CFG.report.papers:
         benchmark:
             f"results/benchmarks/make_tables/{paper}.tsv"
         priority: RESULTS
+        group:
+            travelling("paper")
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30),
@@ -61,6 +63,8 @@ for paper in CFG.report.papers:
         benchmark:
             f"results/benchmarks/make_figures/{paper}.tsv"
         priority: RESULTS
+        group:
+            travelling("paper")
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30),
@@ -117,6 +121,8 @@ rule write_paper_report:
     benchmark:
         "results/benchmarks/write_paper_report/{paper}.tsv"
     priority: RESULTS
+    group:
+        travelling("paper")
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
@@ -144,6 +150,8 @@ rule write_overview:
         "results/logs/write_overview.log",
     benchmark:
         "results/benchmarks/write_overview.tsv"
+    group:
+        travelling("overview")
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
@@ -182,6 +190,8 @@ rule write_report:
         "results/logs/write_report.log",
     benchmark:
         "results/benchmarks/write_report.tsv"
+    group:
+        travelling("overview")
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),

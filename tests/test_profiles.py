@@ -7,7 +7,6 @@ import re
 import pytest
 import yaml
 
-from irpretrain.papers.files import known_papers, read_paper
 from irpretrain.resources import resources_directory
 
 ROOT = resources_directory().parent
@@ -40,21 +39,24 @@ def test_retries_stand_in_the_profile_for_slurm_alone():
     assert not re.search(r"^ *retries:", RULES, re.MULTILINE)
 
 
-def test_grouped_rules_exist_and_ask_for_no_gpu():
-    papers = "|".join(known_papers())
-    for name in profile("slurm")["groups"]:
-        made = re.fullmatch(rf"(make_tables|make_figures)_({papers})", name)
-        assert made is None or made[1] == "make_tables" or read_paper(made[2]).drawings()
-        head = rf'name:\n +f"{made[1]}_' if made else rf"rule {name}:\n"
-        [body] = [part for part in re.split(r"(?=\n *rule ?\w*:\n)", RULES) if re.search(head, part)]
-        assert "gpu=" not in body
-
-
-def test_every_paper_s_tables_and_figures_travel_together():
-    groups = profile("slurm")["groups"]
-    for paper in known_papers():
-        assert groups[f"make_tables_{paper}"] == "paper"
-        assert (groups.get(f"make_figures_{paper}") == "paper") == bool(read_paper(paper).drawings())
+def test_small_jobs_travel_together_and_none_that_asks_for_a_gpu():
+    """A test collection and its folds; a paper's tables, figures and page; the whole run's overview and page."""
+    bodies = {}
+    for body in re.split(r"(?=^ *rule ?\w*:$)", RULES, flags=re.MULTILINE):
+        if group := re.search(r"^ +group:\n +travelling\(\"(\w+)\"\)", body, re.MULTILINE):
+            name = re.match(r" *rule (\w+):| *rule:\n +name:\n +f\"(\w+)_\{paper\}\"", body)
+            bodies[name[1] or name[2]] = (group[1], body)
+    assert {name: group for name, (group, _) in bodies.items()} == {
+        "prepare_dataset": "dataset",
+        "prepare_questions": "dataset",
+        "make_folds": "dataset",
+        "make_tables": "paper",
+        "make_figures": "paper",
+        "write_paper_report": "paper",
+        "write_overview": "overview",
+        "write_report": "overview",
+    }
+    assert not any("gpu=" in body for _, body in bodies.values())
 
 
 def test_the_partition_file_has_a_partition_with_gpus_and_one_without():

@@ -6,14 +6,17 @@ tests/screen/test_snakemake_internals.py fails where Snakemake changes any of it
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import chdir
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from snakemake import common, rules
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.types import ExecMode, Quietness
@@ -60,6 +63,23 @@ def lift_usual_limit(workflow: Any) -> None:
     limit = workflow.scheduler.job_rate_limiter
     if workflow.local_exec and limit is not None and (limit.max_jobs, limit.timespan) == USUAL_LIMIT:
         workflow.scheduler.job_rate_limiter = None
+
+
+def group_on_cluster(workflow: Any, group: str) -> str | None:
+    """Return the group whose jobs, if they follow one another, a cluster takes as one; none on one machine."""
+    return None if workflow.local_exec else group
+
+
+def spare_planning() -> None:
+    """Leave out what makes a plan of thousands of jobs a quarter slower.
+
+    Snakemake inspects the signatures of a rule's functions anew at each job, and the garbage collector walks through
+    the growing plan, in which there is no garbage.
+    """
+    gc.set_threshold(100_000, 50, 100)
+    remembered = cache(common.get_function_params)
+    for module in (common, rules):
+        module.get_function_params = remembered
 
 
 Jobs = list[tuple[str, Mapping[str, str]]]

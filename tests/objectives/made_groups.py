@@ -10,13 +10,13 @@ from typing import Any
 from synthetic_wiki import Wiki, make_graph
 
 from irpretrain.config.base import deep_merge
-from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import GROUPS
 from irpretrain.objectives.merge import merge_groups
 from irpretrain.objectives.registry import needs, read_options
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
+from irpretrain.papers.files import read_preset
 from irpretrain.text.compose import body_start
 from irpretrain.text.sentences import sentences
 from irpretrain.text.statistics import count_words, merge_counts
@@ -59,7 +59,7 @@ class Made:
 
     def build(self, type: str, preset: str = "paper", **given: Any) -> Path:
         """Build the groups of an objective, shard by shard, and merge them; counts of the shards are in `counts`."""
-        chosen = deep_merge(PRESETS[preset]["objectives"].get(type, {}), {"type": type, **given})
+        chosen = deep_merge(read_preset(preset)["objectives"].get(type, {}), {"type": type, **given})
         options = read_options(type, chosen)
         offers: dict[str, Any] = {
             "statistics": self.statistics,

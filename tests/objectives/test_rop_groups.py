@@ -21,7 +21,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from irpretrain.config.presets import PRESETS
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.errors import ConfigError, InputError, SetupError
@@ -32,6 +31,7 @@ from irpretrain.objectives.prop.pair_sampler import PairSampler
 from irpretrain.objectives.prop.rop import Options
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
+from irpretrain.papers.files import read_preset
 from irpretrain.text.statistics import count_words, merge_counts
 
 TEXT = TextConfig(words="alphanumeric")
@@ -42,7 +42,7 @@ OTHER = "banana banana cherry elder elder fig fig fig grape grape grape grape"
 def options(preset: str = "paper", **given: Any) -> Options:
     """A preset's options, with counts and thresholds that suit a few words."""
     small = {"minimum_count": 1, "stop_list": "none", "short_document_pieces": 0}
-    return Options(**{"type": "rop", **PRESETS[preset]["objectives"]["rop"], **small, **given})
+    return Options(**{"type": "rop", **read_preset(preset)["objectives"]["rop"], **small, **given})
 
 
 def write(path: Path, texts: Sequence[str], name: str = "d") -> Path:
@@ -250,8 +250,12 @@ def test_both_presets_run_with_their_own_thresholds(tmp_path: Path) -> None:
     words = [f"word{i}" for i in range(300)]
     weights = 1 / np.arange(1, 301)
     texts = [" ".join(random.choice(words, 80, p=weights / weights.sum())) for _ in range(200)]
-    for preset in PRESETS:
-        given_options = {"type": "rop", **PRESETS[preset]["objectives"]["rop"], "short_document_pieces": 0}
+    for preset in ("paper", "released"):
+        given_options = {
+            "type": "rop",
+            **read_preset(preset)["objectives"]["rop"],
+            "short_document_pieces": 0,
+        }
         made = Made(tmp_path, texts, Options(**given_options))
         assert made.counts["pairs"] == 1000
         assert made.counts["mu"] > 0
@@ -261,7 +265,11 @@ def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path
     """The released code fails on a drawn word with 10 to 99 occurrences; here such a word is always kept."""
     counts = {"rare": 10, "scarce": 55, "seldom": 99, "common": 100, "everywhere": 5000}
     texts = [" ".join(word for word, count in counts.items() if i < count) for i in range(5000)]
-    given_options = {"type": "rop", **PRESETS["released"]["objectives"]["rop"], "short_document_pieces": 0}
+    given_options = {
+        "type": "rop",
+        **read_preset("released")["objectives"]["rop"],
+        "short_document_pieces": 0,
+    }
     chosen = Options(**{**given_options, "stop_list": "none"})
     made = Made(tmp_path, texts, chosen)
     assert made.counts["pairs"] == 5 * 5000

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.config.presets import PRESETS
 from irpretrain.objectives import ltm, rwi, srr
 from irpretrain.objectives.draws import RandomDocuments
+from irpretrain.papers.files import read_preset
 from irpretrain.wikipedia.tree import SectionRow, WikiStructureTree, build_tree
 
 
 def srr_options(preset: str = "paper", **given: Any) -> srr.Options:
-    return srr.Options(**{"type": "srr", **PRESETS[preset]["objectives"]["srr"], **given})
+    return srr.Options(**{"type": "srr", **read_preset(preset)["objectives"]["srr"], **given})
 
 
 def tree_of(levels: Sequence[int], titles: Sequence[str] = ()) -> tuple[WikiStructureTree, list[int]]:

@@ -7,10 +7,11 @@ from typing import get_args
 
 import pytest
 
+from irpretrain.config.base import leaves
 from irpretrain.config.experiments import Paper
 from irpretrain.errors import InputError
 from irpretrain.papers import files
-from irpretrain.papers.files import known_papers, read_paper, read_recipe, recipe_names
+from irpretrain.papers.files import known_papers, read_paper, read_preset, read_recipe, recipe_names
 
 
 def test_a_paper_is_a_file() -> None:
@@ -22,6 +23,23 @@ def test_a_paper_is_a_file() -> None:
 def test_a_recipe_belongs_to_the_paper_that_it_is_called_after() -> None:
     assert recipe_names() == ["ares", "php", "prop", "wikiformer", "wikiformer-legal"]
     assert [read_recipe(name) for name in ("none", "deepct", "php-legal", "lead")] == [None] * 4
+
+
+def test_a_preset_has_the_keys_of_all_papers() -> None:
+    paper, released = read_preset("paper"), read_preset("released")
+    assert dict(leaves(paper)).keys() == dict(leaves(released)).keys()
+    assert list(paper["objectives"]) == ["ares", "rop", "srr"]
+    assert paper["term_weights"]["<name>"]["training"]["reduction"] == "sum"
+    assert (paper["pretraining"]["loss"], released["pretraining"]["loss"]) == ("hinge", "pair-softmax")
+    assert read_preset("realeased") == {}
+
+
+def test_two_papers_that_give_the_same_key_of_a_preset_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    lead = read_paper("php").model_copy(update={"presets": {"paper": {"text": {"words": "letters"}}}})
+    monkeypatch.setattr(files, "known_papers", lambda: ("lead", "prop"))
+    monkeypatch.setattr(files, "read_paper", {"lead": lead, "prop": read_paper("prop")}.__getitem__)
+    with pytest.raises(InputError, match=r"prop\.yaml: presets\.paper: another paper gives text\.words too"):
+        read_preset.__wrapped__("paper")
 
 
 def test_a_file_that_is_called_otherwise_than_its_paper_is_refused(

@@ -143,3 +143,30 @@ def test_snakemake_has_what_targets_are_looked_up_with():
     for name in ("products", "has_wildcards", "output"):
         assert hasattr(Rule, name), name
     assert "dag_settings" in inspect.getsource(snakemake.api.DAGApi)
+
+
+def test_the_signature_of_a_rule_s_function_is_inspected_once(monkeypatch):
+    for module in (snakemake.common, snakemake.rules):  # what stands there is put back after the test
+        monkeypatch.setattr(module, "get_function_params", snakemake.common.get_function_params)
+    monkeypatch.setattr(internals, "gc", SimpleNamespace(set_threshold=lambda *generations: None))
+    internals.spare_planning()
+    inspected = []
+    signature = inspect.signature
+    monkeypatch.setattr(
+        inspect, "signature", lambda function: inspected.append(function) or signature(function)
+    )
+
+    def of_job(wildcards, threads):
+        """Takes what Snakemake offers by this name."""
+
+    for _job in range(3):
+        offered = {"input": [], "threads": 2}
+        assert snakemake.common.get_input_function_aux_params(of_job, offered) == {"threads": 2}
+    assert inspected == [of_job]
+    assert "in get_function_params(func)" in inspect.getsource(snakemake.rules.Rule.apply_input_function)
+
+
+def test_only_a_cluster_takes_several_jobs_as_one():
+    assert internals.group_on_cluster(main_process(local_exec=False), "paper") == "paper"
+    assert internals.group_on_cluster(main_process(local_exec=True), "paper") is None
+    assert "local_exec" in vars(Workflow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import NoneType
 from typing import Any, get_args
 
@@ -29,6 +30,15 @@ def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:
     """Return the keys of a section, but for `others`, that have another value than their default."""
     fields = ((key, field) for key, field in type(section).model_fields.items() if key not in others)
     return [k for k, field in fields if getattr(section, k) != field.get_default(call_default_factory=True)]
+
+
+def leaves(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what is no mapping, with its path: `masking.unit`."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -11,12 +11,11 @@ from irpretrain.config.base import deep_merge
 from irpretrain.config.consistency import NAMED
 from irpretrain.config.explain import SHOWN, explain
 from irpretrain.config.ir_datasets_names import with_ir_datasets
-from irpretrain.config.presets import PRESETS
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
 from irpretrain.near_names import instead_of
-from irpretrain.papers.files import read_recipe
+from irpretrain.papers.files import read_preset, read_recipe
 
 LAYERS = "layers"
 """The key under which an overlay names those that lie under it."""
@@ -171,8 +170,8 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     Objectives take theirs by type, or name their own preset; models take theirs by the type of their objectives.
     """
     name = given.get("preset", "paper")
-    preset = PRESETS.get(name) if isinstance(name, str) else None
-    if preset is None:
+    preset = read_preset(name) if isinstance(name, str) else None
+    if not preset:
         return given  # the model refuses the name with the allowed ones
     result = dict(given)
     for section in ("text", "pseudo_queries", "pretraining"):
@@ -216,7 +215,7 @@ def _with_objective_preset(options: Any, default: str) -> Any:
     kind, name = options.get("type"), options.get("preset", default)
     if not (isinstance(kind, str) and isinstance(name, str)):
         return options  # refused where the section is checked
-    return deep_merge(PRESETS.get(name, {}).get("objectives", {}).get(kind, {}), options)
+    return deep_merge(read_preset(name).get("objectives", {}).get(kind, {}), options)
 
 
 def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]) -> Any:

@@ -17,12 +17,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from irpretrain.config.presets import PRESETS
+from irpretrain.config.base import leaves
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind
 from irpretrain.generated_pages import write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
-from irpretrain.papers.files import read_recipe, recipe_names
+from irpretrain.papers.files import read_preset, read_recipe, recipe_names
 
 HEADER = """# Configuration reference
 
@@ -248,8 +248,8 @@ def _default(title: str, name: str, field: FieldInfo) -> str:
 def _preset_keys(title: str) -> dict[str, tuple[Any, Any]]:
     """Values of the scalar keys of a section (by its title on the page) that the presets fill: paper's, released."""
     sections = []
-    for preset in PRESETS.values():
-        section: Any = preset
+    for preset in ("paper", "released"):
+        section: Any = read_preset(preset)
         path = ["objectives", title.rpartition(" ")[2]] if " of type " in title else title.split(".")
         for part in path:
             section = section.get(part, {}) if isinstance(section, dict) else {}
@@ -265,26 +265,13 @@ def _shown(value: Any) -> str:
 
 def _preset_rows() -> Iterator[tuple[str, Any, Any]]:
     """Choices of the presets that depend on the type of a model's objectives; the others stand beside their keys."""
-
-    def walk(prefix: str, paper: Any, released: Any) -> Iterator[tuple[str, Any, Any]]:
-        for key in paper:
-            if isinstance(paper[key], dict):
-                yield from walk(f"{prefix}{key}.", paper[key], released[key])
-            else:
-                yield f"{prefix}{key}", paper[key], released[key]
-
-    yield from walk("models.", PRESETS["paper"]["models"], PRESETS["released"]["models"])
+    released = dict(leaves(read_preset("released")["models"]))
+    for key, value in leaves(read_preset("paper")["models"]):
+        yield f"models.{key}", value, released[key]
 
 
 def _recipe_rows() -> Iterator[tuple[str, list[str]]]:
-    def leaves(prefix: str, given: Any) -> Iterator[tuple[str, Any]]:
-        for key, value in given.items():
-            if isinstance(value, dict):
-                yield from leaves(f"{prefix}{key}.", value)
-            else:
-                yield f"{prefix}{key}", value
-
-    recipes = [dict(leaves("", read_recipe(name) or {})) for name in recipe_names()]
+    recipes = [dict(leaves(read_recipe(name) or {})) for name in recipe_names()]
     for key in dict.fromkeys(key for recipe in recipes for key in recipe):
         yield key, [_shown(recipe[key]) if key in recipe else "–" for recipe in recipes]
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.base import deep_merge, leaves
 from irpretrain.errors import InputError
 from irpretrain.papers.published import Published, load_published
 from irpretrain.resources import resources_directory
@@ -48,6 +49,26 @@ def show_axioms(papers: Iterable[str]) -> bool:
 def show_term_weights(papers: Iterable[str]) -> bool:
     """Whether some of these papers has a figure of how term weights are distributed."""
     return any("weight-curves" in read_paper(paper).drawings().values() for paper in papers)
+
+
+@cache
+def read_preset(name: str) -> dict[str, Any]:
+    """Return the keys that a preset fills, of all papers, read once a process; empty where there is no such preset.
+
+    Raises:
+        InputError: two papers give the same key.
+    """
+    filled: dict[str, Any] = {}
+    for paper in known_papers():
+        keys = read_paper(paper).presets.get(name, {})
+        if twice := dict(leaves(filled)).keys() & dict(leaves(keys)).keys():
+            raise InputError(
+                paper_file(paper),
+                f"presets.{name}: another paper gives {min(twice)} too",
+                remedy="Leave the key to the other paper, and set it in this paper's overlay.",
+            )
+        filled = deep_merge(filled, keys)
+    return filled
 
 
 def recipe_names() -> list[str]:

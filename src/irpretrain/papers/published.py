@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
@@ -293,6 +293,12 @@ class PublishedRecipe(Strict):
         return {"finetuning": {**self.finetuning, **self.lengths}, "reranking": dict(self.lengths)}
 
 
+PresetName = Annotated[str, Field(pattern="^(paper|released)$")]
+Preset = dict[str, dict[str, Any]]
+"""Keys that `preset` fills where the user leaves them out: `text`, `pseudo_queries` and `pretraining`; `<name>` of
+`term_weights`; objectives by their type; the `training` of models by the type of their objectives."""
+
+
 class Verdict(Strict):
     """When a number counts as reproduced."""
 
@@ -317,6 +323,7 @@ class Published(Strict):
     figures: dict[str, PublishedFigure] = Field(default_factory=dict)
     own_figures: dict[str, OwnFigure] = Field(default_factory=dict)
     recipes: dict[str, PublishedRecipe] = Field(default_factory=dict)
+    presets: dict[PresetName, Preset] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check(self) -> Published:
