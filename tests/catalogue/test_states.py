@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import shutil
+import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,9 +19,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from small import DOCUMENTS, QRELS, QUERIES, entry, write_files
 
-from irpretrain.catalogue.entry import Entry
+from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.states import FileState, fingerprint, status_of
-from irpretrain.catalogue.table import datasets_text, list_datasets
+from irpretrain.catalogue.table import datasets_text, fetch_command, list_datasets
 from irpretrain.catalogue.verify import read_report, require, verify
 from irpretrain.errors import IntegrityError
 
@@ -158,3 +163,45 @@ def test_the_table(data, monkeypatch):
     assert {row["file_status"] for row in rows[4:]} == {"missing"}
     assert rows[4]["path"] == "data/small/documents.jsonl.gz"
     assert rows[4]["licence"] == "https://example.org/licence"
+
+
+@pytest.mark.parametrize(
+    ("name", "unpack"), [("queries.tsv", None), ("all.zip", "small"), ("small/all.tar.gz", "small")]
+)
+def test_the_printed_command_fetches_a_file(tmp_path, name, unpack):
+    if missing := [program for program in ("curl", "unzip", "tar") if shutil.which(program) is None]:
+        pytest.skip(f"there is no {missing[0]}")
+    source = tmp_path / "theirs"
+    source.mkdir()
+    (source / "queries.tsv").write_text(QUERIES)
+    with zipfile.ZipFile(source / "all.zip", "w") as archive:
+        archive.write(source / "queries.tsv", "queries.tsv")
+    (source / "small").mkdir()
+    with tarfile.open(source / "small/all.tar.gz", "w:gz") as archive:
+        archive.add(source / "queries.tsv", "queries.tsv")
+    path = "small/all.tar.gz" if name.endswith(".gz") else TOPICS
+    md5 = hashlib.md5((source / name).read_bytes()).hexdigest()
+    described = {"holds": "queries", "url": f"file://{source}/{name}", "unpack": unpack, "md5": md5}
+    command = fetch_command(SourceFile(**described), path, "my data")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "my data" / TOPICS).read_text() == QUERIES
+    if unpack is None:
+        (source / name).write_text("another file")
+        assert subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True).returncode == 1
+
+
+def test_a_command_stands_whole_on_its_line():
+    files = {
+        f"glue/{part}.tsv": {"holds": part, "url": "https://example.org/archive.zip", "unpack": "glue"}
+        for part in ("train", "dev")
+    } | {"bert": {"holds": "the encoder", "folder": True, "url": "https://huggingface.co/own/er"}}
+    printed = datasets_text(
+        {"one": Entry(**entry(files=files, corpora={}, datasets={}, first_stages={}))}, {}, ["data"]
+    )
+    commands = [line.strip() for line in printed.splitlines() if line.strip().startswith(("curl", "hf"))]
+    assert commands == [
+        "curl -fL --create-dirs -o data/glue/archive.zip https://example.org/archive.zip && "
+        "unzip -o data/glue/archive.zip -d data/glue # train, dev",
+        "hf download own/er --include '*.json' --include '*.safetensors' --include '*.txt' --local-dir data/bert "
+        "# the folder of the encoder",
+    ]

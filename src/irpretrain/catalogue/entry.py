@@ -34,7 +34,14 @@ class SourceFile(Section):
     optional: bool = Field(
         False, description="Whether the data set is whole without it, such as a run of others."
     )
-    url: str | None = Field(None, description="Where its publisher has it, for whoever accepts the terms.")
+    url: str | None = Field(
+        None,
+        description="Where its publisher has it, for whoever accepts the terms: the file, a Hugging Face model, or, "
+        "with `unpack`, an archive.",
+    )
+    unpack: str | None = Field(
+        None, description="Folder of the data folder into which the archive at `url` is unpacked."
+    )
 
     @model_validator(mode="after")
     def _check_folder(self) -> SourceFile:
@@ -61,6 +68,11 @@ class Entry(Section):
     remarks: list[str] = Field(default_factory=list, description="What else its user should know.")
     counts: str = Field(
         "", description="Where the numbers of records come from, and which of them nobody has checked."
+    )
+    ir_datasets: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="Key of a corpus or data set below → identifiers in ir_datasets: the first has its documents, all "
+        "together its queries and judgements.",
     )
     needs: list[str] = Field(default_factory=list, description="Entries whose files it reads too.")
     files: dict[str, SourceFile] = Field(

@@ -20,7 +20,8 @@ Generated from `resources/datasets` by `make docs`; do not edit. Each file there
 source of its counts.
 [A new data set](tutorials/new-dataset.md) is one more file.
 
-The project contains none of these data sets and downloads nothing. Put the files under `data/` (`data_folder` of the
+The project contains none of these data sets and downloads nothing. Where a file is free, the command below prints
+what fetches it (`curl … -o data/… && md5sum -c`). Put the files under `data/` (`data_folder` of the
 configuration, or a link there) by the names below. `data/` of the working directory (`--directory`) is searched first,
 then `data/` of the project. This command prints what is there and what is missing:
 
@@ -109,6 +110,9 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "Needs", ", ".join(f"[{other}](#{other})" for other in entry.needs)
     if entry.fields:
         yield "Fields", entry.fields
+    if entry.ir_datasets:
+        identifiers = [f"`{name}`" for names in entry.ir_datasets.values() for name in names]
+        yield "In [ir_datasets](corpora.md#ir_datasets)", ", ".join(identifiers)
     if entry.papers:
         yield "Measures", "; ".join(f"{paper} {', '.join(names)}" for paper, names in entry.papers.items())
     sections = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.atomic import write_text
-from irpretrain.catalogue.entry import Entry
+from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.read import Catalogue
 from irpretrain.catalogue.states import FileState, Status, status_of
 from irpretrain.catalogue.verify import read_report
+from irpretrain.models.hub import hub_command
 
 COLUMNS = (
     "data_set",
@@ -32,6 +34,9 @@ COLUMNS = (
 """Of the CSV."""
 WIDTH = 110
 """Most columns of the screen that are used."""
+HUB = "https://huggingface.co/"
+COMMANDS = ("curl ", "hf ")
+"""What sentences begin with that are commands."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,9 @@ def as_text(lines: list[Line], data: str) -> str:
         parts.append(f"{line.name:<{width}}{line.status:<12}{line.entry.label}")
         indent = " " * (width + 12)
         for sentence in advice(line, lines):
+            if sentence.startswith(COMMANDS):  # whole, so that it can be copied
+                parts.append(indent + sentence)
+                continue
             parts += textwrap.wrap(
                 sentence, max(WIDTH, 60 + len(indent)), initial_indent=indent, subsequent_indent=indent + "  ",
                 break_long_words=False, break_on_hyphens=False,
@@ -110,7 +118,7 @@ def as_text(lines: list[Line], data: str) -> str:
 def as_markdown(lines: list[Line], data: str) -> str:
     """Return the table as Markdown."""
     rows = [
-        [f"`{line.name}`", line.entry.label, line.status, "<br>".join(advice(line, lines)) or "–"]
+        [f"`{line.name}`", line.entry.label, line.status, "<br>".join(_as_code(advice(line, lines))) or "–"]
         for line in lines
     ]
     head = f"# Data sets\n\nIn `{data}/`: {summary(lines)}.\n\n"
@@ -153,14 +161,18 @@ def advice(line: Line, lines: list[Line]) -> list[str]:
     absent = [path for path, state in line.files.items() if state.status == "missing"]
     required = [path for path in absent if path in line.entry.required()]
     sentences += [f"get: {line.entry.get}"] if required else []
-    sentences += [f"put {_described(line.entry, path)} at {line.data}/{path}" for path in required]
     if required:
         sentences.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")
-    sentences += [
-        f"optional: {_described(line.entry, path)} at {line.data}/{path}"
-        for path in absent
-        if path not in required
-    ]
+    commands: dict[str, list[str]] = {}  # several files may come from one archive
+    for path in [*required, *(path for path in absent if path not in required)]:
+        file = line.entry.files[path]
+        optional = "optional: " if file.optional else ""
+        if file.url:
+            command = fetch_command(file, path, line.data)
+            commands.setdefault(command, []).append(f"{optional}{_described(line.entry, path)}")
+        else:
+            sentences.append(f"{optional or 'put '}{_described(line.entry, path)} at {line.data}/{path}")
+    sentences += [f"{command} # {', '.join(held)}" for command, held in commands.items()]
     states = {other.name: other.status for other in lines}
     needed = [
         f"{name} ({states[name]})"
@@ -170,6 +182,31 @@ def advice(line: Line, lines: list[Line]) -> list[str]:
     if needed:
         sentences.append(f"needs also: {', '.join(needed)}")
     return sentences
+
+
+def fetch_command(file: SourceFile, path: str, data: str) -> str:
+    """Return the command that fetches a file with an address into the data folder, and checks it."""
+    url, place = str(file.url), shlex.quote(f"{data}/{path}")
+    if url.startswith(HUB):
+        return f"{hub_command(url.removeprefix(HUB))} --local-dir {place}"
+    into = shlex.quote(f"{data}/{file.unpack}".removesuffix("/."))
+    name = url.rpartition("/")[2]
+    archive = (
+        place if path.endswith(name) or file.unpack is None else shlex.quote(f"{data}/{file.unpack}/{name}")
+    )
+    steps = [f"curl -fL --create-dirs -o {archive} {url}"]
+    if archive == place and (checksum := file.md5 or file.sha256):
+        program = "md5sum" if file.md5 else "sha256sum"
+        steps.append(f"echo {checksum} {place} | {program} -c")
+    if file.unpack is not None:
+        steps.append(
+            f"unzip -o {archive} -d {into}" if name.endswith(".zip") else f"tar -xf {archive} -C {into}"
+        )
+    return " && ".join(steps)
+
+
+def _as_code(sentences: list[str]) -> list[str]:
+    return [f"`{sentence}`" if sentence.startswith(COMMANDS) else sentence for sentence in sentences]
 
 
 def _described(entry: Entry, path: str) -> str:
