@@ -177,6 +177,11 @@ def test_the_default_is_valid():
             ["datasets.squad.measures", "'AP' is listed twice; list each measure once"],
         ),
         (
+            "datasets.squad.measures",
+            ["nDCG@10", "ndcg_cut_10"],
+            ["datasets.squad.measures", "'ndcg_cut_10' is listed twice (as nDCG@10)"],
+        ),
+        (
             "datasets.squad.validation_measure",
             "P",
             ["datasets.squad.validation_measure", "'P' is not a measure"],
@@ -698,3 +703,13 @@ def test_first_stages_may_be_compared_alone(given, stages):
     given["experiments"] = {"first": {"dataset": "squad", "first_stages": stages}}
     given["query_pages"] = {}
     assert list(used_first_stages(parse_config(given))) == ["bm25", "ql"]
+
+
+def test_measures_of_trec_eval_have_one_name_in_tables():
+    given = yaml.safe_load((ROOT / "tests/base.yaml").read_text())
+    given["datasets"]["squad"] |= {
+        "measures": ["ndcg_cut_10", "map", "P@5"],
+        "validation_measure": "recip_rank",
+    }
+    squad = parse_config(given).datasets["squad"]
+    assert (squad.measures, squad.validation_measure) == (["nDCG@10", "AP", "P@5"], "RR")

@@ -17,6 +17,7 @@ from irpretrain.evaluation.measures import (
     mean,
     mean_of_run,
     needs_no_order,
+    one_name,
     parse_measure,
     per_query,
 )
@@ -127,6 +128,28 @@ def test_mean_runs_over_all_judged_queries() -> None:
 
 def test_aliases_become_one_measure() -> None:
     assert list(per_query({}, {"q": {"a": 1}}, ["MAP", "AP", "MRR@10"])) == ["AP", "RR@10"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "name"), [*TREC_EVAL.items(), *((name, name) for name in ("AP(rel=2)", "MAP@10"))]
+)
+def test_trec_eval_s_names_become_ir_measures(name: str, expected: str) -> None:
+    assert one_name(name) == expected
+    assert parse_measure(name) == parse_measure(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ndgc_cut_10", "ndcg_cut_10"),
+        ("reciprank", "recip_rank"),
+        ("recal_1000", "recall_1000"),
+        ("Ndcg@10", "nDCG@10"),
+    ],
+)
+def test_a_misspelt_measure_is_refused_with_the_one_that_was_meant(name: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=f"did you mean {meant}"):
+        parse_measure(name)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
 from irpretrain.errors import ConfigError, IRPretrainError
-from irpretrain.evaluation.measures import parse_measure
+from irpretrain.evaluation.measures import one_name, parse_measure
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
 Path = Annotated[str, Field(min_length=1)]
@@ -163,7 +163,8 @@ class QrelsConfig(FileConfig):
 
 
 def check_measures(given: Any) -> Any:
-    """Return a measure or a list of measures; ValueError, which says why, where one is none or stands twice."""
+    """Return a measure or a list of measures, trec_eval's names as ir_measures'; ValueError, which says why, where one
+    is none or stands twice."""
 
     names = dict[str, str]()
     for name in [given] if isinstance(given, str) else given:
@@ -175,7 +176,7 @@ def check_measures(given: Any) -> Any:
             also = f" (as {names[measure]})" if names[measure] != name else ""
             raise ValueError(f"{name!r} is listed twice{also}; list each measure once")
         names[measure] = name
-    return given
+    return one_name(given) if isinstance(given, str) else [one_name(name) for name in given]
 
 
 class DatasetConfig(Section):
@@ -203,7 +204,9 @@ class DatasetConfig(Section):
         "data set's folds.",
     )
     measures: list[str] = Field(
-        ["nDCG@20", "P@20", "AP", "RR@10"], min_length=1, description="Measures, in ir_measures' notation."
+        ["nDCG@20", "P@20", "AP", "RR@10"],
+        min_length=1,
+        description="Measures, in ir_measures' or trec_eval's notation.",
     )
     validation_measure: str = Field(
         "nDCG@20",

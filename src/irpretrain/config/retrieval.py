@@ -84,8 +84,7 @@ class SweepConfig(Section):
     @field_validator("measure")
     @classmethod
     def _check_measure(cls, given: str) -> str:
-        check_measures(given)
-        return given
+        return str(check_measures(given))
 
     @field_validator("k1", "b", "mu", "smoothing")
     @classmethod

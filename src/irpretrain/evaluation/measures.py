@@ -38,11 +38,15 @@ EXPONENTIAL = (
 )
 """The same of nDCG(dcg='exp-log2')."""
 
+_TREC_EVAL = re.compile("ndcg|map|recip_rank|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
 NEEDS_CUTOFF = ("P", "R", "Success")
+TREC_EVAL = ("ndcg", "ndcg_cut", "P", "map", "map_cut", "recip_rank", "recall", "success")
+"""trec_eval's names of these measures, without the cut-off that may follow after `_`."""
 
 
 def parse_measure(name: str) -> Measure:
-    """Return the measure that `name` denotes in ir_measures' notation, such as nDCG@20, AP(rel=2) or RR@10.
+    """Return the measure that `name` denotes in ir_measures' notation, such as nDCG@20, AP(rel=2) or RR@10, or in
+    trec_eval's, such as ndcg_cut_20.
 
     gdeval's are ERR@20 and nDCG(dcg='exp-log2')@20.
 
@@ -52,7 +56,7 @@ def parse_measure(name: str) -> Measure:
     import ir_measures
 
     try:
-        measure = ir_measures.parse_measure(name)
+        measure = _of_trec_eval(name) or ir_measures.parse_measure(name)
         measure.validate_params()
     except (NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError, AttributeError):
         measure = None
@@ -66,6 +70,22 @@ def parse_measure(name: str) -> Measure:
     return measure
 
 
+def one_name(name: str) -> str:
+    """Return ir_measures' name of a measure that has trec_eval's, and any other name as it is.
+
+    Raises:
+        ConfigError: as `parse_measure`.
+    """
+    return str(parse_measure(name)) if _TREC_EVAL.fullmatch(name) else name
+
+
+def _of_trec_eval(name: str) -> Measure | None:
+    """The measure of a name of trec_eval's; None where it is none of `TREC_EVAL`."""
+    import ir_measures
+
+    return ir_measures.parse_trec_measure(name)[0] if _TREC_EVAL.fullmatch(name) else None
+
+
 def is_gdeval(measure: Measure) -> bool:
     """Whether a measure is gdeval's, not trec_eval's."""
     return measure.NAME == "ERR" or measure.params.get("dcg") == "exp-log2"
@@ -73,8 +93,8 @@ def is_gdeval(measure: Measure) -> bool:
 
 def _meant(name: str) -> str:
     """The measure that was probably meant, with the cut-off or level that was given."""
-    base = re.split(r"[@(]", name, maxsplit=1)[0]
-    near = did_you_mean(base, DEFINITIONS, name[len(base) :])
+    base = re.split(r"[@(]|_(?=[0-9]+$)", name, maxsplit=1)[0]
+    near = did_you_mean(base, [*DEFINITIONS, *TREC_EVAL], name[len(base) :])
     return f"{near} " if near else ""
 
 
