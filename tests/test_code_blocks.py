@@ -21,6 +21,7 @@ from irpretrain.config import load_config
 ROOT = Path(__file__).resolve().parents[1]
 FOLLOWED = {
     "README.md": "workflow/test_readme.py",
+    "docs/library.md": "library/test_library_page.py",
     "docs/tutorials/new-objective.md": "workflow/test_tutorial.py",
     "docs/tutorials/new-dataset.md": "workflow/test_new_dataset.py",
     "docs/tutorials/combining-objectives.md": "workflow/test_combining_objectives.py",

@@ -1,3 +1,65 @@
-"""IR-Pretrain: pre-training objectives and term weighting for ad-hoc retrieval, as one reproducible workflow."""
+"""IR-Pretrain: pre-training objectives and term weighting for ad-hoc retrieval, as a workflow and as a library.
+
+The names below are the library; docs/library.md shows each in a few lines.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from irpretrain.axioms.predictor import load_predictor
+    from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
+    from irpretrain.library.collection import Collection
+    from irpretrain.library.documents import parse_wikitext, read_documents
+    from irpretrain.library.models import CrossEncoder, TermWeigher, preference_probabilities, pretrain
+    from irpretrain.library.options import Options
+    from irpretrain.wikipedia.tree import build_tree
 
 __version__ = "0.1.0"
+
+_MODULES = {
+    "Collection": "library.collection",
+    "CrossEncoder": "library.models",
+    "Options": "library.options",
+    "TermWeigher": "library.models",
+    "bootstrap_interval": "evaluation.significance",
+    "build_tree": "wikipedia.tree",
+    "holm": "evaluation.significance",
+    "load_predictor": "axioms.predictor",
+    "paired_t_test": "evaluation.significance",
+    "parse_wikitext": "library.documents",
+    "preference_probabilities": "library.models",
+    "pretrain": "library.models",
+    "randomisation_test": "evaluation.significance",
+    "read_documents": "library.documents",
+}
+"""Name → module, imported when the name is first used: every start of the workflow imports this package."""
+
+__all__ = [
+    "Collection",
+    "CrossEncoder",
+    "Options",
+    "TermWeigher",
+    "bootstrap_interval",
+    "build_tree",
+    "holm",
+    "load_predictor",
+    "paired_t_test",
+    "parse_wikitext",
+    "preference_probabilities",
+    "pretrain",
+    "randomisation_test",
+    "read_documents",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -73,7 +73,7 @@ def _rows(
                 continue
             for piece in passages(record, config.passage_words) if config.passage_words else [record]:
                 written = True
-                yield _row(part, piece)
+                yield document_row(part, piece)
     if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
         tally.settle()
     if not written and config.shards == 1:
@@ -94,7 +94,8 @@ def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str
     return {name: ",".join(sorted(values)) for name, values in sorted(values_by_name.items())}
 
 
-def _row(part: int, document: Document) -> dict[str, Any]:
+def document_row(part: int, document: Document) -> dict[str, Any]:
+    """Return the row of DOCUMENTS of a document of file `part`."""
     return {
         "document_id": document.document_id,
         "part": part,

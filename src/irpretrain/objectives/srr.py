@@ -13,17 +13,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from irpretrain.config.base import Section
 from irpretrain.objectives.boilerplate import Boilerplate
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
+from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.tree import WikiStructureTree, build_tree
 
 NEEDS = frozenset({"positions"})
 
 
-class Options(Section):
+class Options(PresetOptions):
     """Wikiformer's SRR: one section is preferred to others for its path of titles."""
 
     type: Literal["srr"] = Field(description="This objective.")

@@ -41,6 +41,12 @@ def read_paper(paper: str) -> Published:
     return published
 
 
+def printed_rank_shares() -> Any:
+    """Return in which intervals the ranks of a paper's own pseudo-queries lie, as printed."""
+    printed = (read_paper(paper).axioms for paper in known_papers())
+    return next((axioms.rank_intervals.shares for axioms in printed if axioms), None)
+
+
 def show_axioms(papers: Iterable[str]) -> bool:
     """Whether some of these papers has tables of axioms and preference predictors."""
     return any(read_paper(paper).axioms for paper in papers)

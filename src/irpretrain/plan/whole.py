@@ -10,7 +10,7 @@ from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
 from irpretrain.corpora.embedded import IR_DATASETS, Manifest
 from irpretrain.errors import ConfigError
-from irpretrain.papers.files import known_papers, read_paper
+from irpretrain.papers.files import printed_rank_shares
 from irpretrain.plan import paths
 from irpretrain.plan.axioms import Axioms, Diagnoses
 from irpretrain.plan.catalogue import Catalogue
@@ -68,8 +68,7 @@ class Plan(Room):
 
     def printed_rank_shares(self, wildcards: Wildcards) -> Any:
         """In which intervals the ranks of a paper's own pseudo-queries lie, as printed."""
-        printed = (read_paper(paper).axioms for paper in known_papers())
-        return next((axioms.rank_intervals.shares for axioms in printed if axioms), None)
+        return printed_rank_shares()
 
     @cache
     def shown_by(self, *papers: Paper) -> Shown:

@@ -27,6 +27,7 @@ from irpretrain.training.batches import SPECIAL_POSITIONS, BatchBuilder, Group, 
 
 if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoder
+    from irpretrain.models.reranker import Reranker
 
 TAG = "irpretrain"
 """Last column of re-ranked runs; which model it was is in the file's path and sidecar."""
@@ -133,7 +134,11 @@ def score_candidates(
     """
     if corpus.text is None:
         return _with_our_tokenizer(model, corpus.tokens, texts, candidates, options, kept)
-    return _with_its_tokenizer(model, corpus.documents, corpus.text, texts, candidates, options, kept)
+    from irpretrain.models.reranker import load_reranker  # torch
+
+    network = load_reranker(model)
+    network.check_length(options.max_length, "reranking.max_length")
+    return score_with_its_tokenizer(network, corpus.documents, corpus.text, texts, candidates, options, kept)
 
 
 def _with_our_tokenizer(
@@ -152,20 +157,18 @@ def _with_our_tokenizer(
     return rerank_run(network, load_tokenizer(model), store, texts, candidates, options, kept=kept)
 
 
-def _with_its_tokenizer(
-    model: str | Path,
+def score_with_its_tokenizer(
+    network: Reranker,
     documents: Sequence[str | Path],
     text: TextConfig,
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    kept: PartialScores | None,
+    kept: PartialScores | None = None,
 ) -> Run:
-    from irpretrain.models.reranker import load_reranker  # torch
+    """Return `candidates` re-ranked by a loaded re-ranker that reads DOCUMENTS tables; see `score_candidates`."""
     from irpretrain.retrieval.foreign_pieces import tokenise  # torch
 
-    network = load_reranker(model)
-    network.check_length(options.max_length, "reranking.max_length")
     pieces = tokenise(network.tokenizer, documents, text, texts, candidates, options)
     pairs = [Pair(query, document, 0) for query, document in pair_names(candidates)]
     passages = np.array([len(pieces.documents[pair.document]) for pair in pairs], np.int64)

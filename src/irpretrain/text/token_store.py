@@ -120,6 +120,23 @@ class TokenStore:
         Raises:
             IntegrityError: the store was made without positions.
         """
+        starts = self._char_starts(row)
+        first, last = np.searchsorted(starts, np.array((start, end), np.int32))
+        return int(first), max(int(first), int(last))
+
+    def characters(self, row: int, start: int, end: int) -> tuple[int, int | None]:
+        """Return where the word pieces from `start` to `end` (exclusive; -1: to the end) stand in the document's text.
+
+        The characters reach to the next word piece, or to the end of the text (None).
+
+        Raises:
+            IntegrityError: the store was made without positions.
+        """
+        starts = self._char_starts(row)
+        first = int(starts[start]) if 0 < start < len(starts) else 0
+        return first, int(starts[end]) if 0 <= end < len(starts) else None
+
+    def _char_starts(self, row: int) -> np.ndarray:
         shard, begin, stop = self._place(row)
         if shard.char_starts is None:
             raise IntegrityError(
@@ -127,8 +144,8 @@ class TokenStore:
                 "this token store does not know at which characters its word pieces begin",
                 remedy="Name positions in the objective's NEEDS, and run the workflow again.",
             )
-        first, last = np.searchsorted(shard.char_starts[begin:stop], np.array((start, end), np.int32))
-        return int(first), max(int(first), int(last))
+        starts: np.ndarray = shard.char_starts[begin:stop]
+        return starts
 
     def check_tokenizer(self, tokenizer: WordPieceTokenizer) -> None:
         """Raise IntegrityError unless the store was made with this tokenizer."""

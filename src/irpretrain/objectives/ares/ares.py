@@ -17,10 +17,10 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.config.base import Section
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
 from irpretrain.objectives.pair_groups import pair_groups
+from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
 from irpretrain.randomness import stream_key
@@ -34,7 +34,7 @@ STAGE = "ares"
 """Name of the random streams: (seed, "ares", document id)."""
 
 
-class Options(Section):
+class Options(PresetOptions):
     """ARES's pairs of pseudo-queries of one document; axioms or a predictor choose the preferred one."""
 
     type: Literal["ares"] = Field(description="This objective.")

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from irpretrain.config.base import Section
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError, SetupError
+from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
 from irpretrain.text.token_store import TokenStore
@@ -30,7 +30,7 @@ NEEDS = frozenset({"statistics"})
 DOCUMENTS_PER_BATCH = 1024
 
 
-class Options(Section):
+class Options(PresetOptions):
     """PROP's pairs of word sets from one document; the likelier set is preferred."""
 
     type: Literal["rop"] = Field(description="This objective.")

@@ -1,0 +1,390 @@
+"""A collection of documents, and what the papers compute from all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irpretrain.config.axioms import PseudoQueriesConfig
+from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
+from irpretrain.corpora.embedded import materialise, resolve
+from irpretrain.corpora.shards import write_shard
+from irpretrain.errors import ConfigError
+from irpretrain.extras import naming_extras
+from irpretrain.library.documents import GivenDocument, corpus_options, document_rows
+from irpretrain.library.groups import Groups
+from irpretrain.library.options import Options
+from irpretrain.objectives.registry import needs
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.write_groups import write_groups
+from irpretrain.resources import resources_directory
+from irpretrain.text.compose import stream_texts
+from irpretrain.text.words import find_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Pair = tuple[str, str]
+"""A query, and the identifier of a document."""
+
+
+class Collection:
+    """Documents, and what is computed from them when it is first asked for.
+
+    Whatever has to lie on disk lies in a temporary folder that goes with the object.
+
+    >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+    >>> len(fruit)
+    3
+    """
+
+    def __init__(
+        self,
+        documents: Iterable[GivenDocument] = (),
+        options: Options | None = None,
+        encoder: str | Path | None = None,
+        vectors: str | Path | None = None,
+    ) -> None:
+        """Take the documents.
+
+        Args:
+            documents: texts, pairs of identifier and text, mappings with columns of DOCUMENTS (docs/contracts.md), or
+                documents of `read_documents` and `parse_wikitext`.
+            options: preset, seed, and sections of the configuration.
+            encoder: Hugging Face directory, or embedded:<asset>, for objectives that cut documents: all but rop and
+                ares.
+            vectors: file of word vectors for `axioms`; without one they are trained on the documents.
+        """
+        self.options = options or Options()
+        self._encoder, self._vectors = encoder, vectors
+        self._temporary = TemporaryDirectory(prefix="irpretrain-")
+        self._folder = Path(self._temporary.name)
+        self.documents, self._redirects = self._path("documents.parquet"), self._path("redirects.parquet")
+        DOCUMENTS.write(self.documents, document_rows(documents))
+        REDIRECTS.write(self._redirects, [])
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        format: str,
+        options: Options | None = None,
+        encoder: str | Path | None = None,
+        **others: Any,
+    ) -> Collection:
+        """Return the collection of a file or a folder; `others` are the format's options (docs/corpora.md)."""
+        collection = cls(options=options, encoder=encoder)
+        corpus = corpus_options(path, format, others)
+        write_shard(corpus, path, 0, collection.documents, collection._redirects)
+        return collection
+
+    def __len__(self) -> int:
+        return DOCUMENTS.count(self.documents)
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether documents can be cut into word pieces, and models trained."""
+        return self._encoder is not None
+
+    def texts(self) -> dict[str, str]:
+        """Return the text of each document by its identifier: title and body, as `options.text` says."""
+        return {
+            name: text
+            for names, texts in stream_texts(self.documents, self.options.text, 1024)
+            for name, text in zip(names, texts, strict=True)
+        }
+
+    def word_sets(self, **changes: Any) -> pd.DataFrame:
+        """Draw PROP's pairs of word sets (Ma et al., WSDM 2021, Algorithm 1); the likelier set comes first.
+
+        Args:
+            changes: keys of objective rop that differ from the preset's.
+
+        Returns:
+            Columns document_id, preferred, other (words, separated by spaces), and the log-likelihoods of both.
+
+        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+        >>> pairs = fruit.word_sets(minimum_count=1, pairs_per_document=2)
+        >>> len(pairs), bool((pairs.preferred_score >= pairs.other_score).all())
+        (6, True)
+        """
+        import pandas as pd
+
+        rows = [
+            {
+                "document_id": group.document_ids[0],
+                "preferred": group.queries[0],
+                "other": group.queries[1],
+                "preferred_score": group.scores[0],
+                "other_score": group.scores[1],
+            }
+            for group in self.groups("rop", **changes)
+        ]
+        columns = ["document_id", "preferred", "other", "preferred_score", "other_score"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def log_likelihoods(self, pairs: Sequence[Pair], **changes: Any) -> np.ndarray:
+        """Return log P(words | document) of PROP's smoothed language model (equations 2 and 3), float64 [pairs].
+
+        Words outside the vocabulary count nothing. `changes` are keys of objective rop that differ from the preset's.
+
+        >>> fruit = Collection({"document_id": name, "body": f"{name} pie"} for name in ("apple", "pear"))
+        >>> apple, pear = fruit.log_likelihoods([("apple", "apple"), ("pear", "apple")], minimum_count=1)
+        >>> bool(apple > pear)
+        True
+        """
+        from irpretrain.objectives.prop.pair_sampler import PairSampler
+
+        options, texts, words = (
+            self.options.objective("rop", **changes),
+            self.texts(),
+            self.options.text.words,
+        )
+        model = PairSampler(self._statistics, options, self.options.text, self.options.seed).collection
+        documents = {
+            name: model.document(find_words(texts[name], words)) for name in {name for _, name in pairs}
+        }
+        terms = [model.number(find_words(query, words)) for query, _ in pairs]
+        return np.array(
+            [
+                documents[name].log_likelihood(numbers[numbers >= 0].tolist())
+                for (_, name), numbers in zip(pairs, terms, strict=True)
+            ]
+        )
+
+    def pseudo_queries(self, **changes: Any) -> pd.DataFrame:
+        """Draw ARES's pseudo-queries (Chen et al., SIGIR 2022, section 4.1).
+
+        Args:
+            changes: keys of section pseudo_queries that differ.
+
+        Returns:
+            Columns document_id and query.
+
+        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+        >>> queries = fruit.pseudo_queries(minimum_count=1, temperature=0.1, per_document=2)
+        >>> list(queries.document_id)
+        ['0', '0', '1', '1', '2', '2']
+        """
+        table = DOCUMENT_QUERIES.read(self._drawn(self.options.drawn(**changes)), ["document_id", "query"])
+        frame: pd.DataFrame = table.to_pandas()
+        return frame
+
+    def axioms(self, pairs: Sequence[Pair]) -> pd.DataFrame:
+        """Return what the nine axioms compare of each (query, document): ARES, table 1, and docs/methods/axioms.md.
+
+        Returns:
+            Columns query, document_id, terms, and those of AXIOM_VALUES. For `rank`, `prox_1` and `prox_2` smaller is
+            better; a rank of 0 stands for one beyond `axioms.rank_depth`.
+
+        >>> from irpretrain import Options
+        >>> options = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
+        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"], options)
+        >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
+        [['apple juice', 1, 1.0], ['pear', 0, 0.0]]
+        """
+        queries = self._path("pairs.parquet")
+        DOCUMENT_QUERIES.write(queries, [_query_row(number, *pair) for number, pair in enumerate(pairs)])
+        frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
+        return frame.drop(columns=["part", "position", "sample", "query_id"])
+
+    def ranks(self, pairs: Sequence[Pair], depth: int | None = None) -> np.ndarray:
+        """Return at which rank BM25 finds the document under the query, int32 [pairs], without a search.
+
+        Terms, BM25 and lengths are those of `options.axioms`. 0 stands for a document without a term of the query, or
+        beyond `depth`.
+
+        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+        >>> fruit.ranks([("apple pie", "0"), ("apple pie", "1"), ("juice", "1")]).tolist()
+        [1, 2, 0]
+        """
+        import pyarrow as pa
+
+        from irpretrain.axioms.collection import open_terms
+        from irpretrain.rank_engine import document_ranks
+
+        options = self.options.axioms
+        terms, postings = open_terms(self._statistics, self._postings, options)
+        queries = [terms.terms(terms.words(find_words(query, self.options.text.words))) for query, _ in pairs]
+        offsets = np.cumsum([0, *map(len, queries)])
+        documents = postings.rows(pa.array([name for _, name in pairs], pa.string()))
+        flat = np.concatenate(queries) if queries else np.zeros(0, np.int64)
+        return document_ranks(postings, documents, flat, offsets, self._bm25, depth, options.threads)
+
+    @naming_extras()
+    def groups(self, objective: str, **changes: Any) -> Groups:
+        """Make the ranking groups of an objective.
+
+        Args:
+            objective: type of an objective: rop, srr, rwi, ati, ltm, hp, shp, mrds, ict, bfs, wlp, rqp, qdm, rdp, acm,
+                or ares.
+            changes: keys of the objective that differ from the preset's; `predictor` of ares is a directory.
+
+        Raises:
+            ConfigError: the objective needs an encoder, and the collection has none.
+
+        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+        >>> group = next(iter(fruit.groups("rop", minimum_count=1)))
+        >>> group.documents, len(group.queries), group.scores[0] >= group.scores[1]
+        (['apple pie with apple juice'], 2, True)
+        """
+        options = self.options.objective(objective, **changes)
+        needed = needs(options)
+        if "positions" in needed and not self.has_encoder:
+            raise ConfigError(
+                f"objective {objective}: cuts documents by the word pieces of an encoder; "
+                "name one: Collection(..., encoder=...)"
+            )
+        predictor = getattr(options, "predictor", None)
+        tokens = self.tokens if self.has_encoder else ""
+        made = {
+            "statistics": lambda: self._statistics,
+            "graph": lambda: self._graph,
+            "collection": lambda: (self.documents,),
+            "collection_tokens": lambda: (tokens,),
+            "anchor_texts": lambda: self._anchors,
+            "axiom_values": lambda: self._valued(self._drawn(self.options.pseudo_queries), "pseudo-queries"),
+        }
+        shard = Shard(
+            self.documents,
+            self.options.text,
+            self.options.seed,
+            tokens=tokens,
+            predictor=predictor or "",
+            axioms=self.options.axioms,
+            **{name: make() for name, make in made.items() if name in needed},  # type: ignore[arg-type]
+        )
+        path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")
+        return Groups(self, options, path, write_groups(shard, options, path))
+
+    # What is made of the documents, as the rules of the workflow make it
+
+    def _path(self, name: str) -> Path:
+        return self._folder / name
+
+    @cached_property
+    def _statistics(self) -> Path:
+        from irpretrain.text.statistics import count_words, merge_counts
+
+        counts, merged = self._path("counts.parquet"), self._path("statistics.parquet")
+        count_words(self.documents, self.options.text, counts)
+        merge_counts([counts], merged)
+        return merged
+
+    @cached_property
+    def encoder(self) -> Path:
+        """Directory of the encoder."""
+        assert self._encoder is not None
+        kind, place = resolve(str(self._encoder))
+        if kind == "file":
+            return Path(place)
+        materialise(str(place), resources_directory() / "embedded.yaml", self._path("encoder"))
+        return self._path("encoder")
+
+    @cached_property
+    def tokens(self) -> Path:
+        """Token store of the documents."""
+        from irpretrain.text.store_tokens import write_token_store
+
+        store = self._path("tokens")
+        write_token_store(self.documents, self.encoder, self.options.text, store, positions=True)
+        return store
+
+    @cached_property
+    def _words(self) -> Path:
+        from irpretrain.text.word_store import write_word_store
+
+        write_word_store(self.documents, self._statistics, self.options.text, self._path("words"))
+        return self._path("words")
+
+    @cached_property
+    def _bm25(self) -> Any:
+        from irpretrain.rank_engine import Bm25
+
+        return Bm25(**self.options.axioms.bm25.model_dump(), lengths=self.options.axioms.rank_lengths)
+
+    @cached_property
+    def _postings(self) -> Path:
+        from irpretrain.rank_engine import write_postings
+        from irpretrain.text.terms import read_terms
+        from irpretrain.text.word_store import WordStore
+
+        options = self.options.axioms
+        terms = read_terms(self._statistics, options.stop_list, options.stemming)
+        corpora, size = [[WordStore.open(self._words)]], len(terms.names)
+        write_postings(corpora, terms.term_of, size, self._path("postings"), options.memory_mb, self._bm25)
+        return self._path("postings")
+
+    @cached_property
+    def _vector_rows(self) -> Path:
+        from irpretrain.text.word_vectors import make_word_vectors
+
+        vectors, options = self._path("vectors"), self.options.word_vectors
+        make_word_vectors(options, [self._words], self._statistics, self.options.seed, vectors, self._vectors)
+        return vectors
+
+    @cached_property
+    def _graph(self) -> Path:
+        from irpretrain.wikipedia.build_graph import build_graph
+        from irpretrain.wikipedia.links import extract_links
+
+        sources, links, options = (
+            self._path("sources.parquet"),
+            self._path("links.parquet"),
+            self.options.graph,
+        )
+        extract_links(self.documents, options, sources, links, [self.documents])
+        build_graph([[sources]], [[links]], [[self._redirects]], options, self._path("graph"))
+        return self._path("graph")
+
+    @cached_property
+    def _anchors(self) -> Path:
+        from irpretrain.wikipedia.anchor_texts import write_anchor_texts
+
+        options, anchors = self.options.graph, self._path("anchors.parquet")
+        write_anchor_texts([self.documents], self._graph, options.memory_mb, options.threads, anchors)
+        return anchors
+
+    def _drawn(self, options: PseudoQueriesConfig) -> Path:
+        from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
+
+        temperature = self._temperature(options) if options.temperature == "calibrated" else None
+        queries = self._path("pseudo-queries.parquet")
+        sample_pseudo_queries(self._words, self._statistics, options, self.options.seed, queries, temperature)
+        return queries
+
+    def _temperature(self, options: PseudoQueriesConfig) -> Path:
+        from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+        from irpretrain.axioms.rank_sample import RankSample
+        from irpretrain.papers.files import printed_rank_shares
+
+        seed, size = self.options.seed, options.calibration.documents
+        sampler = calibration_sampler(self._statistics, options, seed)
+        sample = RankSample([self._words], self._statistics, self._postings, self.options.axioms, size, seed)
+        calibrate_temperature(sampler, sample, options, printed_rank_shares(), self._path("temperature.json"))
+        return self._path("temperature.json")
+
+    def _valued(self, queries: Path, name: str) -> Path:
+        from irpretrain.axioms.collection import open_collection
+        from irpretrain.axioms.compute import compute_axiom_values
+
+        options, values = self.options.axioms, self._path(f"{name}-values.parquet")
+        known = open_collection(self._statistics, self._postings, self._vector_rows, options, options.threads)
+        compute_axiom_values(queries, [self._words], known, self.options.text, values)
+        return values
+
+
+def _query_row(number: int, query: str, document_id: str) -> dict[str, Any]:
+    return {
+        "part": 0,
+        "position": number,
+        "sample": 0,
+        "document_id": document_id,
+        "query_id": "",
+        "query": query,
+    }

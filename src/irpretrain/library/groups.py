@@ -1,0 +1,90 @@
+"""Ranking groups as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from irpretrain.contracts import GROUPS
+from irpretrain.text.token_store import TokenStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from irpretrain.library.collection import Collection
+
+
+class Group(NamedTuple):
+    """Sequences of a query and a document of which the first is preferred.
+
+    Attributes:
+        queries, documents: texts. One of the two lists has one text, which all sequences share.
+        scores: what the preference was read from, one a sequence.
+        document_ids: identifiers of `documents`.
+    """
+
+    queries: list[str]
+    documents: list[str]
+    scores: list[float]
+    document_ids: list[str]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups that an objective made of a collection; `pretrain` learns from them.
+
+    Attributes:
+        collection: the documents.
+        options: of the objective.
+        table: GROUPS table.
+        counts: what the objective counted: documents, skipped, groups, …
+    """
+
+    collection: Collection
+    options: Any
+    table: Path
+    counts: dict[str, Any]
+
+    def __len__(self) -> int:
+        return GROUPS.count(self.table)
+
+    def __iter__(self) -> Iterator[Group]:
+        texts = self.collection.texts()
+        cut = _Cutter(self.collection, texts)
+        for batch in GROUPS.stream(self.table):
+            for row in batch.to_pylist():
+                queries = [part["text"] or cut(part) for part in row["queries"]]
+                documents = [cut(part) for part in row["documents"]]
+                names = [part["document_id"] for part in row["documents"]]
+                yield Group(queries, documents, row["scores"], names)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a row a group, with the fields of `Group` as columns."""
+        import pandas as pd
+
+        return pd.DataFrame(iter(self), columns=list(Group._fields))
+
+
+class _Cutter:
+    """Cuts the texts of spans out of documents."""
+
+    def __init__(self, collection: Collection, texts: dict[str, str]) -> None:
+        self._collection, self._texts = collection, texts
+        self._rows = {name: row for row, name in enumerate(texts)}
+        self._store: TokenStore | None = None
+
+    def __call__(self, span: dict[str, Any]) -> str:
+        text = self._texts[span["document_id"]]
+        gap = span.get("gap_start", 0), span.get("gap_end", 0)
+        if (span["start"], span["end"]) == (0, -1) and gap[0] == gap[1]:
+            return text
+        parts = (
+            [(span["start"], span["end"])]
+            if gap[0] == gap[1]
+            else [(span["start"], gap[0]), (gap[1], span["end"])]
+        )
+        self._store = self._store or TokenStore.open([self._collection.tokens])
+        places = [self._store.characters(self._rows[span["document_id"]], *part) for part in parts]
+        return " ".join(filter(None, (text[first:last].strip() for first, last in places)))

@@ -1,0 +1,180 @@
+"""Cross-encoders, DeepCT's weighers and preference predictors: loading, applying, and pre-training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from irpretrain.axioms.predictor import Predictor
+from irpretrain.axioms.preferences import larger_is_better, preferences
+from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.config.explain import explain
+from irpretrain.config.pretraining import TaskConfig
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.config.text import EncoderConfig, TextConfig
+from irpretrain.contracts import DOCUMENTS
+from irpretrain.errors import ConfigError
+from irpretrain.evaluation.runs import Run
+from irpretrain.extras import naming_extras
+from irpretrain.library.documents import document_rows
+from irpretrain.library.groups import Groups
+from irpretrain.library.options import Options
+
+
+class CrossEncoder:
+    """A re-ranker: pre-trained or fine-tuned here, or any sequence classifier of Hugging Face with one or two labels.
+
+    >>> model = CrossEncoder(model_directory, max_length=32, query_length=8)
+    >>> scores = model.score([("apple juice", "apple pie with juice"), ("apple juice", "pear pie")])
+    >>> scores.shape, scores.dtype.name
+    ((2,), 'float32')
+    """
+
+    @naming_extras()
+    def __init__(self, directory: str | Path, **options: Any) -> None:
+        """Load the model.
+
+        Args:
+            directory: Hugging Face directory with its tokenizer.
+            options: keys of section reranking: max_length, query_length, batch_tokens, passages, compute.
+        """
+        from irpretrain.models.reranker import load_reranker
+
+        self._options = explain(RerankingConfig, options, "reranking")
+        self._model = load_reranker(directory)
+        self._model.check_length(self._options.max_length, "max_length")
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Return the score of each (query, document), float32 [pairs]; larger is more relevant."""
+        from irpretrain.retrieval.rerank import score_with_its_tokenizer
+
+        names = {text: str(number) for number, text in enumerate(dict.fromkeys(text for _, text in pairs))}
+        candidates: Run = {}
+        for query, text in dict.fromkeys(pairs):
+            candidates.setdefault(query, []).append((names[text], 0.0))
+        text_options = TextConfig(words="alphanumeric", fields=["body"])
+        with TemporaryDirectory(prefix="irpretrain-") as folder:
+            table = Path(folder) / "documents.parquet"
+            DOCUMENTS.write(table, document_rows((name, text) for text, name in names.items()))
+            queries = {query: query for query in candidates}
+            run = score_with_its_tokenizer(
+                self._model, [table], text_options, queries, candidates, self._options
+            )
+        scores = {(query, name): score for query, ranking in run.items() for name, score in ranking}
+        return np.array([scores[query, names[text]] for query, text in pairs], np.float32)
+
+
+@naming_extras()
+def pretrain(
+    groups: Groups | Sequence[Groups], output: str | Path, *, layers: int | None = None, **training: Any
+) -> dict[str, Any]:
+    """Pre-train a cross-encoder on the groups of one objective or several, and write it.
+
+    A run that was broken off goes on from its last checkpoint, in `<output>.checkpoints`.
+
+    Args:
+        groups: of one collection, which has an encoder.
+        output: model directory to write; its metrics go to `<output>.metrics.jsonl`.
+        layers: keep only the encoder's first layers; None for all.
+        training: keys of section pretraining that differ from the preset's; at least steps and batch_groups.
+
+    Returns:
+        Counts: steps, groups seen and available, epochs, word pieces.
+
+    >>> from irpretrain import Collection
+    >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"], encoder=encoder_directory)
+    >>> groups = fruit.groups("rop", minimum_count=1)
+    >>> counts = pretrain(groups, output_directory, steps=2, batch_groups=4, max_length=32, query_length=8)
+    >>> counts["steps"], CrossEncoder(output_directory, max_length=32, query_length=8).score([("pie", "pear pie")]).size
+    (2, 1)
+    """
+    from irpretrain.training.pretrain import pretrain as run
+
+    learned = [groups] if isinstance(groups, Groups) else list(groups)
+    collections = {id(some.collection): some.collection for some in learned}
+    if len(collections) != 1:
+        raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
+    (collection,) = collections.values()
+    if not collection.has_encoder:
+        raise ConfigError(
+            "groups: their collection has no encoder to start from; Collection(..., encoder=...)"
+        )
+    kinds = [some.options.type for some in learned]
+    options: Options = collection.options
+    return run(
+        encoder=collection.encoder,
+        start=None,
+        groups=[some.table for some in learned],
+        tokens=[collection.tokens],
+        tasks=[TaskConfig(objective=kind) for kind in kinds],
+        options=options.training(kinds, **training),
+        encoder_options=EncoderConfig(path=str(collection.encoder), label="encoder", layers=layers),
+        seed=options.seed,
+        output=output,
+        metrics=f"{output}.metrics.jsonl",
+        checkpoints=f"{output}.checkpoints",
+    )
+
+
+class TermWeigher:
+    """DeepCT's regressor (Dai and Callan, 2019): weights of the words of a text in that text.
+
+    >>> weigher = TermWeigher(weigher_directory, max_length=32)
+    >>> [weights] = weigher.weigh(["word01 and word02, or word01"])
+    >>> sorted(weights)
+    ['and', 'or', 'word01', 'word02']
+    """
+
+    @naming_extras()
+    def __init__(self, directory: str | Path, text: TextConfig | None = None, **options: Any) -> None:
+        """Load the model.
+
+        Args:
+            directory: a regressor trained here, or a token classifier of Hugging Face with one label.
+            text: what a word is; by default the paper's.
+            options: keys of a weighting of section term_weights: max_length, windows, inference.
+        """
+        from irpretrain.term_weights.infer import Predictor as Regressor
+        from irpretrain.training.compute import choose_device
+
+        named = {"label": "", "dataset": "any", **options}
+        checked = explain(TermWeightsConfig, named, "term_weights")
+        device = choose_device(checked.inference.compute)
+        self._compute = checked.inference.compute
+        self._model = Regressor.open(directory, checked, text or Options().text, device)
+
+    def weigh(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        """Return word → its largest weight, for each text; words that the model does not read are left out."""
+        from irpretrain.text.keyed_texts import Text
+        from irpretrain.training.compute import reproducible
+
+        keyed = [Text(0, number, str(number), text) for number, text in enumerate(texts)]
+        with reproducible(self._compute):
+            rows, _ = self._model.rows(keyed)
+        return [{term["term"]: term["weight"] for term in terms} for terms in rows["terms"].to_pylist()]
+
+
+def preference_probabilities(
+    predictor: Predictor, values: pd.DataFrame, first: Sequence[int], second: Sequence[int]
+) -> np.ndarray:
+    """Return the probability that the first query of each pair is the better one for its document (ARES, section 4.2).
+
+    Args:
+        predictor: from `load_predictor`.
+        values: what `Collection.axioms` returns.
+        first, second: rows of `values`, those of a pair with the same document.
+
+    Returns:
+        float64 [pairs]; 0.5 where no axiom tells the two queries apart.
+    """
+    threshold = AxiomsConfig(**predictor.record["axioms"]).stm_2_threshold
+    table = larger_is_better(pa.Table.from_pandas(values, preserve_index=False))
+    features = preferences(table, np.asarray(first), np.asarray(second), threshold)
+    return predictor.probabilities(features)

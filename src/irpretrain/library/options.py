@@ -1,0 +1,71 @@
+"""The choices that the library's functions take: keys and values of the configuration, filled by a preset."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
+from irpretrain.config.base import Section, deep_merge
+from irpretrain.config.explain import explain
+from irpretrain.config.graph import GraphConfig
+from irpretrain.config.load import apply_preset
+from irpretrain.config.pretraining import PretrainingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.objectives.registry import read_options
+from irpretrain.papers.files import read_preset
+
+
+class Options(Section):
+    """Sections of the configuration (docs/config.md) that several functions share.
+
+    >>> Options().text.words, Options(preset="released").text.words
+    ('alphanumeric', 'letters')
+    >>> Options(axioms={"stemming": "none"}, seed=3).axioms.stemming
+    'none'
+    """
+
+    preset: Literal["paper", "released"] = Field("paper", description="Fills the keys that are left out.")
+    seed: Annotated[int, Field(ge=0)] = Field(1, description="Seed of all random draws.")
+    text: TextConfig = Field(default_factory=lambda: TextConfig(**read_preset("paper")["text"]))
+    graph: GraphConfig = Field(default_factory=GraphConfig)
+    axioms: AxiomsConfig = Field(default_factory=AxiomsConfig)
+    pseudo_queries: PseudoQueriesConfig = Field(default_factory=PseudoQueriesConfig)
+    word_vectors: WordVectorsConfig = Field(default_factory=WordVectorsConfig)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        filled = apply_preset(values)
+        own_keys = values.keys() | cls.model_fields.keys()
+        return {key: value for key, value in filled.items() if key in own_keys}
+
+    def objective(self, kind: str, **changes: Any) -> Any:
+        """Return the options of an objective (a type of docs/config.md): the preset's, with some changed.
+
+        Raises:
+            ValueError: there is no such objective, or its options have a fault.
+        """
+        objectives = apply_preset({"preset": self.preset, "objectives": {kind: {"type": kind, **changes}}})
+        return read_options(kind, objectives["objectives"][kind])
+
+    def drawn(self, **changes: Any) -> PseudoQueriesConfig:
+        """Return the options of pseudo-queries, with some changed."""
+        return explain(
+            PseudoQueriesConfig, deep_merge(self.pseudo_queries.model_dump(), changes), "pseudo_queries"
+        )
+
+    def training(self, kinds: list[str], **changes: Any) -> PretrainingConfig:
+        """Return the options of pre-training on objectives of these types: the preset's, with some changed."""
+        given = {
+            "preset": self.preset,
+            "objectives": {kind: {"type": kind} for kind in kinds},
+            "pretraining": changes,
+            "models": {"model": {"tasks": [{"objective": kind} for kind in kinds]}},
+        }
+        filled = apply_preset(given)
+        training = deep_merge(filled["pretraining"], filled["models"]["model"].get("training", {}))
+        return explain(PretrainingConfig, training, "pretraining")

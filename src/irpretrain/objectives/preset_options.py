@@ -1,0 +1,23 @@
+"""Options of an objective that a preset fills."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pydantic import model_validator
+
+from irpretrain.config.base import Section, deep_merge
+from irpretrain.papers.files import read_preset
+
+
+class PresetOptions(Section):
+    """Options of an objective of one type whose keys a preset fills, so that `Options(preset="paper")` is whole."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, values: Any) -> Any:
+        if not (isinstance(values, dict) and isinstance(values.get("preset"), str)):
+            return values
+        (kind,) = get_args(cls.model_fields["type"].annotation)
+        filled: dict[str, Any] = read_preset(values["preset"]).get("objectives", {}).get(kind, {})
+        return deep_merge(filled, {"type": kind, **values})

@@ -1,0 +1,33 @@
+"""Every example of docs/library.md runs, one after the other, in a folder that holds the models that it names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from library_page import PAGE, blocks, lay_models
+
+TEN_LINES = 14
+"""Lines of the longest block: its documents take several."""
+
+
+def test_the_blocks_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    lay_models(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks():
+        assert len(block.splitlines()) <= TEN_LINES
+        exec(block, names)
+    assert names["page"].body == "A pear is a fruit.\nUse\nIn pies.\nWine\nIn perry."
+    assert names["values"]["rank"].tolist() == [2, 1]
+    assert "('Pear', 'Use', 'Wine')" in capsys.readouterr().out
+
+
+def test_the_readme_s_example_runs(capsys: pytest.CaptureFixture) -> None:
+    [example] = re.findall(r"```python\n(.*?)```", (PAGE.parents[1] / "README.md").read_text(), re.DOTALL)
+    exec(example, {})
+    assert "[10 rows x 5 columns]" in capsys.readouterr().out

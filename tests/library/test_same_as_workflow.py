@@ -1,0 +1,246 @@
+"""The library gives what the workflow's own functions write, called as its scripts call them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irpretrain import Collection, CrossEncoder, Options, TermWeigher, build_tree, parse_wikitext, pretrain
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.load import apply_preset
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.term_weights import TermWeightsConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.contracts import GROUPS, TERM_WEIGHTS
+from irpretrain.corpora.shards import write_shard
+from irpretrain.errors import ConfigError
+from irpretrain.objectives.ares.ares import Options as AresOptions
+from irpretrain.objectives.prop.rop import Options as RopOptions
+from irpretrain.objectives.registry import read_options
+from irpretrain.objectives.shard import Shard
+from irpretrain.objectives.srr import Options as SrrOptions
+from irpretrain.objectives.write_groups import write_groups
+
+LETTERS = "abcdefghij"
+TEXT = TextConfig(words="alphanumeric")
+
+
+def body(number: int) -> str:
+    """Sentences of words that the tiny tokenizer cuts into letters or knows whole."""
+    words = [
+        f"{LETTERS[(number + n) % 10]}{LETTERS[n % 10]} word{number * 7 % 80 + n:02d}" for n in range(20)
+    ]
+    return " ".join(f"{' '.join(words[n : n + 5]).capitalize()}." for n in range(0, 20, 5))
+
+
+DOCUMENTS = [{"document_id": f"d{n}", "title": f"title{n}", "body": body(n)} for n in range(8)]
+
+
+def workflow_shard(folder: Path, encoder: Path) -> Shard:
+    """Make what rule build_groups reads: documents, tokens, statistics, graph."""
+    from irpretrain.config.graph import GraphConfig
+    from irpretrain.text.statistics import count_words, merge_counts
+    from irpretrain.text.store_tokens import write_token_store
+    from irpretrain.wikipedia.build_graph import build_graph
+    from irpretrain.wikipedia.links import extract_links
+
+    source = folder / "documents.jsonl"
+    lines = [json.dumps({"_id": d["document_id"], "title": d["title"], "text": d["body"]}) for d in DOCUMENTS]
+    source.write_text("\n".join(lines) + "\n")
+    documents, redirects = folder / "documents.parquet", folder / "redirects.parquet"
+    corpus = CorpusConfig(format="jsonl", path=str(source))
+    write_shard(corpus, source, 0, documents, redirects)
+    write_token_store(documents, encoder, TEXT, folder / "tokens", positions=True)
+    count_words(documents, TEXT, folder / "counts.parquet")
+    merge_counts([folder / "counts.parquet"], folder / "statistics.parquet")
+    extract_links(documents, GraphConfig(), folder / "sources.parquet", folder / "links.parquet")
+    tables = ([[folder / f"{name}.parquet"]] for name in ("sources", "links", "redirects"))
+    build_graph(*tables, GraphConfig(), folder / "graph")
+    return Shard(
+        documents,
+        TEXT,
+        seed=5,
+        tokens=folder / "tokens",
+        statistics=folder / "statistics.parquet",
+        graph=folder / "graph",
+        collection=(documents,),
+        collection_tokens=(folder / "tokens",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"), [("rop", {"minimum_count": 1}), ("ict", {"negatives": 2}), ("bfs", {})]
+)
+def test_groups(kind: str, changes: dict[str, Any], tmp_path: Path, tiny_encoder: Path) -> None:
+    objectives = apply_preset({"objectives": {kind: {"type": kind, **changes}}})["objectives"]
+    shard = workflow_shard(tmp_path, tiny_encoder)
+    counts = write_groups(shard, read_options(kind, objectives[kind]), tmp_path / "groups.parquet")
+    groups = Collection(DOCUMENTS, Options(seed=5), tiny_encoder).groups(kind, **changes)
+    assert groups.counts == counts
+    assert groups.counts["groups"]
+    assert GROUPS.read(groups.table).equals(GROUPS.read(tmp_path / "groups.parquet"))
+    assert len(groups) == len(list(groups)) == len(groups.to_pandas())
+
+
+def test_texts_of_groups_have_the_word_pieces_that_models_are_trained_on(tiny_encoder: Path) -> None:
+    from irpretrain.text.token_store import TokenStore
+    from irpretrain.text.word_pieces import load_tokenizer
+    from irpretrain.training.batches import BatchBuilder
+    from irpretrain.training.group_table import GroupTable
+
+    collection = Collection(DOCUMENTS, Options(seed=5), tiny_encoder)
+    groups = collection.groups("ict")
+    store, tokenizer = TokenStore.open([collection.tokens]), load_tokenizer(tiny_encoder)
+    table = GroupTable(groups.table, store, 1, 1, "order")
+    builder = BatchBuilder(store, tokenizer, 64, 20)
+    assert len(groups)
+    for number, group in enumerate(groups):
+        trained = builder.build([table[number]]).input_ids[0]
+        [query], document = tokenizer.encode(group.queries), tokenizer.encode(group.documents)[0]
+        pieces = np.concatenate([query[:20], document])
+        assert trained[1 : 1 + len(query[:20])].tolist() == query[:20].tolist()
+        assert set(trained[trained > 4]) <= set(pieces)
+
+
+def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
+    from irpretrain.axioms.collection import open_collection
+    from irpretrain.axioms.compute import compute_axiom_values
+    from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
+    from irpretrain.contracts import AXIOM_VALUES
+    from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
+    from irpretrain.rank_engine import Bm25, write_postings
+    from irpretrain.text.terms import read_terms
+    from irpretrain.text.word_store import WordStore, write_word_store
+    from irpretrain.text.word_vectors import make_word_vectors
+
+    shard, drawn = workflow_shard(tmp_path, tiny_encoder), {"minimum_count": 1, "temperature": 0.1}
+    vectors = WordVectorsConfig(minimum_count=1, dimensions=4)
+    words, statistics, options = tmp_path / "words", shard.statistics, AxiomsConfig()
+    write_word_store(shard.documents, statistics, TEXT, words)
+    queries = tmp_path / "queries.parquet"
+    sample_pseudo_queries(words, statistics, PseudoQueriesConfig(**drawn), 5, queries)
+    terms = read_terms(statistics, options.stop_list, options.stemming)
+    bm25 = Bm25(options.bm25.k1, options.bm25.b, options.rank_lengths)
+    write_postings(
+        [[WordStore.open(words)]], terms.term_of, len(terms.names), tmp_path / "postings", bm25=bm25
+    )
+    make_word_vectors(vectors, [words], statistics, 5, tmp_path / "vectors")
+    known = open_collection(statistics, tmp_path / "postings", tmp_path / "vectors", options)
+    compute_axiom_values(queries, words, known, TEXT, tmp_path / "values.parquet")
+    expected = AXIOM_VALUES.read(tmp_path / "values.parquet").to_pandas()
+
+    collection = Collection(DOCUMENTS, Options(seed=5, word_vectors=vectors))
+    found = collection.pseudo_queries(**drawn)
+    assert found["query"].tolist() == expected["query"].tolist()
+    pairs = list(zip(found["query"], found["document_id"], strict=True))
+    values = collection.axioms(pairs)
+    for column in values.columns:
+        np.testing.assert_array_equal(values[column], expected[column])
+    assert collection.ranks(pairs, depth=options.rank_depth).tolist() == expected["rank"].tolist()
+
+
+def test_scores_of_a_model_that_was_pre_trained(tmp_path: Path, tiny_encoder: Path) -> None:
+    from irpretrain.retrieval.rerank import CorpusTexts, score_candidates
+
+    lengths = {"max_length": 48, "query_length": 8}
+    collection = Collection(DOCUMENTS, Options(seed=5), tiny_encoder)
+    groups = [collection.groups("rop", minimum_count=1), collection.groups("ict")]
+    counts = pretrain(groups, tmp_path / "model", steps=2, batch_groups=2, **lengths)
+    assert counts["groups"] == {"rop": 4, "ict#1": 4}
+    assert len((tmp_path / "model.metrics.jsonl").read_text().splitlines()) == 2
+    texts = collection.texts()
+    run = {"q": [(name, 0.0) for name in texts]}
+    options = RerankingConfig(**lengths)
+    tokens = CorpusTexts([collection.tokens])
+    expected = dict(score_candidates(tmp_path / "model", tokens, {"q": "ab cd"}, run, options)["q"])
+    pairs = [("ab cd", text) for text in texts.values()]
+    scores = CrossEncoder(tmp_path / "model", **lengths).score([*pairs, pairs[0]])
+    np.testing.assert_allclose(scores, [*(expected[name] for name in texts), expected["d0"]], atol=1e-6)
+
+
+def test_weights_of_words(tmp_path: Path, tiny_encoder: Path) -> None:
+    from irpretrain.models.term_weight_regressor import TermWeightRegressor
+    from irpretrain.term_weights.infer import infer_documents
+
+    TermWeightRegressor.from_encoder(tiny_encoder).save(tmp_path / "weigher")
+    options = TermWeightsConfig(label="DeepCT", dataset="any", max_length=32)
+    collection = Collection(DOCUMENTS)
+    infer_documents(
+        tmp_path / "weigher", collection.documents, options, TEXT, tmp_path / "weights.parquet", tmp_path
+    )
+    rows = TERM_WEIGHTS.read(tmp_path / "weights.parquet").to_pylist()
+    expected = [{term["term"]: term["weight"] for term in row["terms"]} for row in rows]
+    weigher = TermWeigher(tmp_path / "weigher", max_length=32)
+    assert weigher.weigh(list(collection.texts().values())) == expected
+
+
+@pytest.mark.parametrize("preset", ["paper", "released"])
+@pytest.mark.parametrize(
+    ("kind", "options", "others"),
+    [("rop", RopOptions, {}), ("srr", SrrOptions, {}), ("ares", AresOptions, {"predictor": "simple"})],
+)
+def test_a_preset_alone_makes_options(kind: str, options: Any, others: dict[str, Any], preset: str) -> None:
+    objectives = {"given": {"type": kind, **others}}
+    filled = apply_preset({"preset": preset, "objectives": objectives})["objectives"]["given"]
+    assert options(preset=preset, **others) == read_options("given", {**filled, "preset": preset})
+
+
+def test_predictor_is_applied_as_when_pairs_are_labelled(tmp_path: Path) -> None:
+    import pandas as pd
+
+    from irpretrain import load_predictor, preference_probabilities
+    from irpretrain.axioms.predictor import CONFIG_FILE, TABLE_FILE, symmetric
+    from irpretrain.axioms.preferences import VECTORS
+    from irpretrain.config.axioms import AXIOMS, AxiomsConfig
+
+    np.save(tmp_path / TABLE_FILE, symmetric(np.linspace(0, 1, VECTORS)))
+    record = {
+        "predictor": {"axioms": list(AXIOMS)},
+        "order": list(AXIOMS),
+        "axioms": AxiomsConfig().model_dump(mode="json"),
+    }
+    (tmp_path / CONFIG_FILE).write_text(json.dumps(record))
+    columns = ["rank", "rep_ql", "rep_tfidf", "prox_1", "prox_2", "reg", "stm_1", "stm_2", "stm_3"]
+    values = pd.DataFrame(
+        [[1, 5, 5, 1, 1, 5, 0.9, 1.0, 1.0], [0, 1, 1, 9, 9, 1, 0.1, 0.0, 0.0]], columns=columns
+    )
+    predictor = load_predictor(tmp_path)
+    better, worse, same = preference_probabilities(predictor, values, [0, 1, 0], [1, 0, 0])
+    assert better > 0.5
+    assert (better + worse, same) == (1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([{"text": "a"}], "document 0: 'text' is unknown; known are body, disambiguation, document_id"),
+        ([("a", "x"), ("a", "y")], "document 1: the identifier 'a' occurs twice"),
+    ],
+    ids=["unknown key", "twice"],
+)
+def test_documents_that_are_none(documents: list[Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Collection(documents)
+
+
+def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:
+    collection = Collection(["a b c"])
+    with pytest.raises(ConfigError, match="objective srr: cuts documents by the word pieces of an encoder"):
+        collection.groups("srr")
+    with pytest.raises(ConfigError, match="their collection has no encoder"):
+        pretrain(collection.groups("rop", minimum_count=1), tmp_path / "model", steps=1, batch_groups=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pages_become_documents_with_sections_and_links(tiny_encoder: Path) -> None:
+    wikitext = "Lead of [[word01]].\n== ab ==\ncd ef.\n== gh ==\nij ab [[Word01]].\n"
+    page = parse_wikitext(wikitext, "Word02")
+    other = parse_wikitext("[[word02]] is one.", "Word01")
+    tree = build_tree(page.title, page.sections)
+    assert [tree.path(number) for number in tree.leaves()] == [("Word02", "ab"), ("Word02", "gh")]
+    groups = Collection([page, other], encoder=tiny_encoder).groups("srr")
+    assert [sorted(group.documents) for group in groups] == [["cd ef.", "ij ab Word01."]]
