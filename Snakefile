@@ -7,6 +7,7 @@ Targets:
     downstream            question answering and GLUE, where an overlay names models and tasks
     exported_models       trained models with their cards
     exported_groups       ranking groups as Hugging Face data sets
+    exported_runs         runs under headers of ir_metadata
     attributions          which words scores come from
     weight_distributions, term_weight_pages   how weights of words look
     query_pages           rankings of single queries side by side
@@ -130,6 +131,11 @@ rule exported_models:
 rule exported_groups:
     input:
         plan.exports.groups,
+
+
+rule exported_runs:
+    input:
+        plan.exports.runs,
 
 
 rule downstream:

@@ -3,10 +3,11 @@ directory as a target."""
 
 
 rule export_model:
-    """A model's directory without snapshots, with a card that says what it was made from."""
+    """A model's directory without snapshots, with a card that says what it was made from, and its scores that are there."""
     input:
         model=plan.models.directory,
         trained=paths.PRETRAINED,
+        scores=plan.exports.scores,
     output:
         model=directory(paths.EXPORTED),
         meta=sidecar(paths.EXPORTED),
@@ -19,30 +20,47 @@ rule export_model:
         mem_mb=memory(1000),
         runtime=minutes(30),
     params:
+        directory=plan.models.directory,
         facts=plan.exports.card,
     script:
         "../scripts/export_model.py"
 
 
-rule score_exported_model:
-    """What a model reached in the experiments that test it, for its card."""
+use rule export_model as export_finetuned_model with:
+    # Fine-tuning keeps its models, if it does, beside its runs.
     input:
+        trained=paths.FINETUNED_RUN,
         scores=plan.exports.scores,
     output:
-        scores=paths.EXPORTED_SCORES,
-        meta=sidecar(paths.EXPORTED_SCORES),
+        model=directory(paths.EXPORTED_FINETUNED),
+        meta=sidecar(paths.EXPORTED_FINETUNED),
     log:
-        "results/logs/score_exported_model/{model}-{seed}.log",
+        "results/logs/export_model/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.log",
     benchmark:
-        "results/benchmarks/score_exported_model/{model}-{seed}.tsv"
-    priority: RESULTS
-    resources:
-        mem_mb=memory(1000),
-        runtime=minutes(30),
+        "results/benchmarks/export_model/{dataset}-{candidates}-{model}-{regime}-{seed}-{fold}.tsv"
+    wildcard_constraints:
+        regime=r"full|few-shot-\d+",
     params:
-        label=settings("models.label"),
-    script:
-        "../scripts/score_exported_model.py"
+        directory=plan.exports.finetuned_directory,
+        facts=plan.exports.finetuned_card,
+
+
+use rule export_model as export_term_weigher with:
+    input:
+        trained=paths.TERM_MODEL,
+        scores=plan.exports.weigher_scores,
+    output:
+        model=directory(paths.EXPORTED_WEIGHER),
+        meta=sidecar(paths.EXPORTED_WEIGHER),
+    log:
+        "results/logs/export_model/term_weights-{weighting}-{fold}.log",
+    benchmark:
+        "results/benchmarks/export_model/term_weights-{weighting}-{fold}.tsv"
+    wildcard_constraints:
+        weighting=one_of(plan.term_weights.learned(None, "regressor")),
+    params:
+        directory=paths.TERM_MODEL,
+        facts=plan.exports.weigher_card,
 
 
 rule export_groups:
@@ -67,3 +85,24 @@ rule export_groups:
         encoder_directory=plan.source_at("encoder.path"),
     script:
         "../scripts/export_groups.py"
+
+
+rule export_run:
+    """A run as plain text with a header of ir_metadata."""
+    input:
+        run=paths.RUN,
+    output:
+        run=paths.EXPORTED_RUN,
+        meta=sidecar(paths.EXPORTED_RUN),
+    log:
+        "results/logs/export_run/{run}.log",
+    benchmark:
+        "results/benchmarks/export_run/{run}.tsv"
+    priority: RESULTS
+    resources:
+        mem_mb=memory(1000),
+        runtime=minutes(30),
+    params:
+        facts=plan.exports.run_facts,
+    script:
+        "../scripts/export_run.py"

@@ -6,8 +6,9 @@ from irpretrain.stage import stage
 with stage(snakemake) as done:
     done(
         export_model(
-            snakemake.input.model,
+            snakemake.params.directory,
             snakemake.input.trained,
+            list(snakemake.input.scores),
             CardFacts.read(snakemake.params.facts),
             snakemake.output.model,
         )

@@ -25,6 +25,7 @@ FOLLOWED = {
     "docs/tutorials/new-objective.md": "workflow/test_tutorial.py",
     "docs/tutorials/new-dataset.md": "workflow/test_new_dataset.py",
     "docs/tutorials/combining-objectives.md": "workflow/test_combining_objectives.py",
+    "docs/runs-and-scores.md": "test_runs_and_scores.py",
     **{
         f"docs/journeys/{name}.md": "workflow/test_journeys.py"
         for name in ("msmarco", "my-collection", "my-deepct-index", "my-wikipedia", "robust04")

@@ -82,12 +82,26 @@ def test_the_groups_of_every_tested_model_are_exported():
     assert (card["options"]["type"], [corpus for corpus, *_ in card["corpora"]]) == ("rop", ["wiki", "web"])
 
 
+def test_models_that_fine_tuning_keeps_are_exported():
+    plan = plan_of("{finetuning: {keep_models: true}}")
+    folder = "results/exported/prop/finetuned/news/bm25/full/seed-3"
+    assert [path for path in plan.exports.models(W()) if path.startswith("results/exported/prop/f")] == [
+        f"{folder}/fold-{fold}" for fold in (1, 2, 3)
+    ]
+    job = W(dataset="news", candidates="bm25", model="prop", regime="full", seed="3", fold="2")
+    assert (
+        plan.exports.finetuned_directory(job) == "results/models/finetuned/news/bm25/prop/full/seed-3/fold-2"
+    )
+    card = plan.exports.finetuned_card(job)
+    assert card["scored"]["fold"] == ["2"]
+    assert [corpus for corpus, *_ in card["corpora"]] == ["wiki", "web"]
+    with pytest.raises(ConfigError, match="keep_models"):
+        plan_of().exports.finetuned_directory(job)
+
+
 def test_an_exported_model_has_a_card_with_the_licences_of_what_it_read():
     plan = plan_of()
-    assert plan.exports.models(W()) == [
-        "results/exported/prop/seed-3",
-        "results/exported/prop/seed-3.scores.md",
-    ]
+    assert plan.exports.models(W()) == ["results/exported/prop/seed-3"]
     card = plan.exports.card(W(model="prop", seed="3"))
     assert [corpus for corpus, *_ in card["corpora"]] == ["wiki", "web"]
     assert card["encoder"] == ["E", "not known here: the user's own files", ""]

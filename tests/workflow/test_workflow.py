@@ -13,6 +13,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -237,7 +238,9 @@ def rules_run_again(folder: Path, changed: Path, **overrides: object) -> set[str
 
 
 def test_a_trained_model_can_be_taken_by_others(copied):
-    run_workflow(copied, "results/exported/prop/seed-1", "results/exported/prop/seed-1.scores.md")
+    groups = "results/exported_groups/pretraining/rop"
+    weigher = "results/exported/term_weights/deepct/fold-0"
+    run_workflow(copied, "results/exported/prop/seed-1", weigher, groups)
     exported, trained = (
         copied / "results/exported/prop/seed-1",
         copied / "results/models/pretrained/prop/seed-1",
@@ -245,9 +248,11 @@ def test_a_trained_model_can_be_taken_by_others(copied):
     card = (exported / "README.md").read_text()
     for said in ("# PROP", "objective: rop", "sha256"):
         assert said in card
-    scores = Path(f"{exported}.scores.md").read_text()
-    for said in ("| tiny | bm25 | zero-shot | nDCG@20 |", "| tiny | bm25 | full |"):
-        assert said in scores
+    for said in ("| tiny | bm25 | zero-shot | nDCG@20 |", "| tiny | bm25 | full |", "model-index:"):
+        assert said in card, "the run has evaluated it"
+    assert "| first-stage |" in (copied / weigher / "README.md").read_text()
+    [table] = (copied / groups).glob("train-*.parquet")
+    assert pq.read_table(table).column_names[:3] == ["document", "positive", "negative_1"]
     weights = "model.safetensors"
     assert (exported / weights).read_bytes() == (trained / weights).read_bytes()
     assert not (exported / "snapshots").exists()

@@ -34,6 +34,7 @@ from irpretrain.contracts.results import (
     EXPANSIONS,
     LABELLED_SENTENCES,
     PER_QUERY,
+    SCORES,
     SPAN_QUESTIONS,
     TERM_COUNT,
     TERM_TARGETS,
@@ -76,6 +77,7 @@ CONTRACTS = (
     SPAN_QUESTIONS,
     LABELLED_SENTENCES,
     PER_QUERY,
+    SCORES,
 )
 """All tables, in the order of docs/contracts.md."""
 
@@ -105,6 +107,7 @@ __all__ = [
     "REDIRECTS",
     "ROWS_AS_OBJECTS",
     "ROWS_PER_GROUP",
+    "SCORES",
     "SECTION",
     "SEE_ALSO",
     "SPAN",

@@ -93,20 +93,34 @@ LABELLED_SENTENCES = Contract(
     ),
 )
 
+_RUN = (
+    Column("dataset", pa.string(), "data set"),
+    Column("candidates", pa.string(), "first-stage run that is re-ranked"),
+    Column("model", pa.string(), "model, or the first stage itself"),
+    Column("regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"),
+    Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 without training"),
+)
+
 PER_QUERY = Contract(
     "per_query",
     "One row per query, measure and run.",
     (
-        Column("dataset", pa.string(), "data set"),
-        Column("candidates", pa.string(), "first-stage run that is re-ranked"),
-        Column("model", pa.string(), "model, or the first stage itself"),
-        Column(
-            "regime", pa.string(), "zero-shot, few-shot-<n> or full; first-stage for the candidates' own run"
-        ),
-        Column("seed", pa.int32(), "seed of pre-training and fine-tuning; 0 without training"),
+        *_RUN,
         Column("fold", pa.int32(), "test fold of the query, from 1; 0 without folds"),
         Column("query_id", pa.string(), "query"),
         Column("measure", pa.string(), "measure, in ir_measures' notation"),
         Column("value", pa.float64(), "its value"),
+    ),
+)
+
+SCORES = Contract(
+    "scores",
+    "One row per mean, in `results/scores.csv` and `results/scores/<experiment>.csv`.",
+    (
+        *_RUN,
+        Column("fold", pa.int32(), "test fold whose queries the mean is over, from 1; 0: all judged queries"),
+        Column("measure", pa.string(), "measure, in ir_measures' notation"),
+        Column("value", pa.float64(), "mean; a judged query without documents counts 0"),
+        Column("queries", pa.int32(), "number of queries", "queries"),
     ),
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.atomic import atomic_file
-from irpretrain.contracts import PER_QUERY
+from irpretrain.contracts import PER_QUERY, SCORES
 from irpretrain.errors import InputError
 from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
@@ -19,8 +19,8 @@ from irpretrain.progress import notice, progress
 FIRST_STAGE = "first-stage"
 """Regime of the candidates' own run."""
 
-KEYS = ("dataset", "candidates", "model", "regime", "seed")
-COLUMNS = (*KEYS, "fold", "measure", "value", "queries")
+COLUMNS = SCORES.schema.names
+KEYS = COLUMNS[:5]
 
 
 class Judged(NamedTuple):

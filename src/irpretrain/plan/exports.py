@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from irpretrain.config.usage import used_models, with_starts
+from irpretrain.config.text import EncoderConfig
+from irpretrain.config.usage import (
+    active_experiments,
+    first_stages_of,
+    trained_on,
+    used_models,
+    used_weightings,
+    with_starts,
+)
 from irpretrain.corpora.embedded import resolve
 from irpretrain.errors import ConfigError
+from irpretrain.papers.files import read_paper
 from irpretrain.plan import paths
 from irpretrain.plan.catalogue import Catalogue
+from irpretrain.plan.experiments import Experiments
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Room, each, is_embedded, plain
+from irpretrain.plan.room import Room, each, first_stage_run, is_embedded, plain
 from irpretrain.plan.shown import Shown
 
 NOTHING = "no experiment of the configuration tests a model that is trained here"
@@ -19,20 +31,39 @@ NOTHING = "no experiment of the configuration tests a model that is trained here
 
 @dataclass(frozen=True, eq=False)
 class Exports(Room):
-    """Jobs of an exported model (wildcards `model` and `seed`), or of exported groups."""
+    """Jobs of an exported model or of exported groups."""
 
     catalogue: Catalogue
+    experiments: Experiments
     shown: Shown
 
     def models(self, wildcards: Wildcards) -> list[str]:
-        """Every trained model that some experiment tests, and its scores; ConfigError where none is."""
-        pairs = self.shown.trained_models
-        if not pairs:
+        """Every model that is trained for some experiment; ConfigError where none is.
+
+        Models as pre-trained, those that fine-tuning keeps, and weighers of words.
+        """
+        pretrained = [
+            paths.EXPORTED.format(model=model, seed=seed) for model, seed in self.shown.trained_models
+        ]
+        weighers = [
+            paths.EXPORTED_WEIGHER.format(weighting=name, fold=0)
+            for name in used_weightings(self.shown.config)
+            if self.config.term_weights[name].model == "regressor"
+        ]
+        if not (models := [*pretrained, *self._finetuned(), *weighers]):
             raise ConfigError(f"{NOTHING}; name a file: {paths.EXPORTED}")
+        return models
+
+    def _finetuned(self) -> list[str]:
+        """The fine-tuned cross-encoders of the experiments, where they are kept."""
         return [
-            template.format(model=model, seed=seed)
-            for template in (paths.EXPORTED, paths.EXPORTED_SCORES)
-            for model, seed in pairs
+            paths.EXPORTED_FINETUNED.format(fold=fold, **cell._asdict())
+            for experiment in active_experiments(self.shown.config)
+            for cell in self.experiments.cells(experiment)
+            if cell.regime != "zero-shot"
+            and self.config.models[cell.model].neural is None
+            and self.config.finetuning_of(cell.model).keep_models
+            for fold in self.experiments.datasets.fold_numbers(cell.dataset)
         ]
 
     def groups(self, wildcards: Wildcards) -> list[str]:
@@ -57,10 +88,25 @@ class Exports(Room):
         }
 
     def scores(self, wildcards: Wildcards) -> list[str]:
-        """Scores of every experiment that tests a model."""
+        """Scores that there are of experiments that test a model: an export evaluates nothing."""
         experiments = self.config.experiments
-        tested = [name for name in self.shown.scored if wildcards.model in experiments[name].models]
-        return each(paths.SCORES, tested)
+        return self._there(name for name in self.shown.scored if wildcards.model in experiments[name].models)
+
+    def weigher_scores(self, wildcards: Wildcards) -> list[str]:
+        """Scores that there are of experiments with a first stage over a weighting."""
+        stages = set(self._stages(wildcards.weighting))
+        experiments = self.config.experiments
+        return self._there(
+            name for name in self.shown.scored if stages.intersection(first_stages_of(experiments[name]))
+        )
+
+    def _there(self, experiments: Iterable[str]) -> list[str]:
+        return [path for path in each(paths.SCORES, experiments) if Path(path).exists()]
+
+    def _stages(self, weighting: str) -> list[str]:
+        """First stages that search the index of a weighting, or weigh queries by it."""
+        stages = self.config.first_stages.items()
+        return [name for name, stage in stages if weighting in (stage.index, stage.query_weights)]
 
     def card(self, wildcards: Wildcards) -> dict[str, Any]:
         """Fields of report.model_card.CardFacts."""
@@ -72,8 +118,10 @@ class Exports(Room):
             "key": wildcards.model,
             "label": model.label,
             "seed": int(wildcards.seed),
-            "encoder": self._source(encoder.label, encoder),
-            "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
+            "kind": "ranker",
+            "what": "A cross-encoder for re-ranking.",
+            "scored": {"model": [wildcards.model], "seed": [wildcards.seed], "fold": ["0"]},
+            "regime": "zero-shot",
             "papers": [
                 numbers.citation
                 for paper, numbers in zip(self.shown.papers, self.shown.numbers, strict=True)
@@ -84,7 +132,93 @@ class Exports(Room):
                 for task in model.tasks
             ],
             "training": plain(self.config.training_of(wildcards.model)),
+            **self._made_from(encoder, corpora),
+        }
+
+    def finetuned_card(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The same of a model that was fine-tuned for one fold, which the scores are of."""
+        queries = self.config.datasets[trained_on(self.config, wildcards.dataset)]
+        trained = self._source(queries.corpus, self.config.corpora[queries.corpus])
+        card = self.card(wildcards)
+        fold = {name: [getattr(wildcards, name)] for name in ("dataset", "candidates", "regime", "fold")}
+        return card | {
+            "label": f"{card['label']}, fine-tuned on {queries.label}",
+            "what": f"A cross-encoder for re-ranking, fine-tuned ({wildcards.regime}) for fold {wildcards.fold}.",
+            "scored": card["scored"] | fold,
+            "regime": wildcards.regime,
+            "training": plain(self.config.finetuning_of(wildcards.model), exclude={"recipe"}),
+            "corpora": card["corpora"] + [source for source in [trained] if source not in card["corpora"]],
+        }
+
+    def finetuned_directory(self, wildcards: Wildcards) -> str:
+        """Where fine-tuning keeps a model; ConfigError where it keeps none."""
+        if not self.config.finetuning_of(wildcards.model).keep_models:
+            raise ConfigError("finetuning.keep_models is false, so that no fine-tuned model can be exported")
+        model = f"{wildcards.dataset}/{wildcards.candidates}/{wildcards.model}/{wildcards.regime}"
+        return f"{paths.FINETUNED_MODELS}/{model}/seed-{wildcards.seed}/fold-{wildcards.fold}"
+
+    def weigher_card(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The same of a model that weighs words."""
+        weighting = self.config.term_weights[wildcards.weighting]
+        corpus = self.config.datasets[str(weighting.dataset)].corpus
+        return {
+            "key": wildcards.weighting,
+            "label": weighting.label,
+            "seed": weighting.seed,
+            "kind": "weigher",
+            "what": f"Weights of the words of {weighting.kind}, from a token regression.",
+            "scored": {"model": self._stages(wildcards.weighting), "fold": ["0"]},
+            "regime": "first-stage",
+            "papers": [read_paper("deepct").citation],
+            "tasks": [],
+            "training": {"max_length": weighting.max_length, **plain(weighting.training)},
+            **self._made_from(weighting.encoder or self.config.encoder, [corpus]),
+        }
+
+    def runs(self, wildcards: Wildcards) -> list[str]:
+        """Every run that an experiment compares, with a header; ConfigError where there is none."""
+        shown = active_experiments(self.shown.config)
+        made = [cell for name in shown for cell in self.experiments.cells(name)]
+        files = [path for cell in made for path in self.experiments.run_files(cell)]
+        stages = [
+            first_stage_run(entry.dataset, stage)
+            for entry in shown.values()
+            for stage in first_stages_of(entry)
+        ]
+        if not (runs := dict.fromkeys([*stages, *files])):
+            raise ConfigError(
+                f"no experiment of the configuration compares runs; name a file: {paths.EXPORTED_RUN}"
+            )
+        before, after = paths.RUN.split("{run}")
+        return [paths.EXPORTED_RUN.format(run=path.removeprefix(before).removesuffix(after)) for path in runs]
+
+    def run_facts(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Fields of report.run_export.RunFacts; `<dataset>/<first stage>/<model>/<regime>/…` names a run."""
+        name, stage, model, regime, *_ = [*wildcards.run.split("/"), "", ""]
+        dataset = self.config.datasets[name]
+        model = "" if model == "first-stage" else model
+        stages = with_starts(self.config, [model.partition("@")[0]])
+        collections = {
+            str(self.config.models[key].collection) for key in stages if self.config.models[key].tasks
+        }
+        corpora = sorted({corpus for key in collections for corpus in self.config.collections[key]})
+        queries = (
+            [] if regime in ("", "zero-shot") else [self.config.datasets[trained_on(self.config, name)].label]
+        )
+        return {
+            "tag": "-".join(filter(None, [stage, model, regime])),
+            "dataset": dataset.label,
+            "source": self.catalogue.entries[dataset.entry].source if dataset.entry else "",
+            "measures": dataset.measures,
+            "stages": [stage, model] if model else [stage],
+            "training": [*corpora, *queries],
+        }
+
+    def _made_from(self, encoder: EncoderConfig, corpora: Iterable[str]) -> dict[str, Any]:
+        return {
+            "encoder": self._source(encoder.label, encoder),
             "encoder_caveat": self._caveat(encoder.path),
+            "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
         }
 
     def _source(self, name: str, section: Any) -> list[str]:

@@ -15,6 +15,7 @@ CONSTRAINTS = {
     **dict.fromkeys(("distribution", "page", "paper"), NAME),
     **dict.fromkeys(("shard", "seed", "fold", "step"), r"\d+"),
     "terms": "all|held",
+    "run": "[a-z0-9@/-]+",
     "part": "docs|queries|qrels|scoreddocs",
     "identifier": r"[\w./-]+",
 }
@@ -87,7 +88,11 @@ SELECTION_SCORES = "results/metrics/selected/{model}/seed-{seed}.json"
 NEURAL = "results/models/neural/{model}/seed-{seed}"
 EXPORTED = "results/exported/{model}/seed-{seed}"
 EXPORTED_GROUPS = "results/exported_groups/{collection}/{objective}"
-EXPORTED_SCORES = "results/exported/{model}/seed-{seed}.scores.md"
+EXPORTED_FINETUNED = (
+    "results/exported/{model}/finetuned/{dataset}/{candidates}/{regime}/seed-{seed}/fold-{fold}"
+)
+EXPORTED_RUN = "results/exported_runs/{run}.txt"
+EXPORTED_WEIGHER = "results/exported/term_weights/{weighting}/fold-{fold}"
 
 # DeepCT: weights of words
 TERM_TARGETS = "results/term_weights/{weighting}/targets.parquet"
@@ -122,6 +127,8 @@ FINETUNED_RUN = "results/runs/{dataset}/{candidates}/{model}/{regime}/seed-{seed
 FINETUNING_METRICS = (
     "results/metrics/finetuned/{dataset}/{candidates}/{model}/{regime}/seed-{seed}/fold-{fold}.json"
 )
+RUN = "results/runs/{run}.run.gz"
+"""Any of these runs."""
 
 # Experiments
 SCORES = "results/scores/{experiment}.csv"

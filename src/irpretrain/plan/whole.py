@@ -48,7 +48,7 @@ class Plan(Room):
         self.attributions = Attributions(config, manifest, self.models, self.experiments)
         self.query_pages = QueryPages(config, manifest, self.models, self.experiments)
         self.shown = self.shown_by(*config.report.papers)
-        self.exports = Exports(config, manifest, self.catalogue, self.shown)
+        self.exports = Exports(config, manifest, self.catalogue, self.experiments, self.shown)
         self.targets = Targets(config, manifest, self.catalogue, self.shown)
 
     def embedded(self, directories: bool) -> list[str]:

@@ -1,7 +1,6 @@
 """A trained model as others take it: its Hugging Face directory with a model card.
 
-The card says what the weights were made from, how, and under which licences. Scores are a file beside the model's
-directory, of the target `exported_models` alone: a model is exported without anything being evaluated.
+The card says what the weights were made from, how, under which licences, and what they reached where they were tested.
 """
 
 from __future__ import annotations
@@ -11,14 +10,20 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import yaml
-
-from irpretrain.atomic import atomic_directory, write_text
+from irpretrain.atomic import atomic_directory
 from irpretrain.errors import InputError
 from irpretrain.provenance import read_sidecar
-from irpretrain.report.cards import Source, cell, source_table, yaml_block
+from irpretrain.report.cards import (
+    Source,
+    cell,
+    hub_licence,
+    hub_names,
+    source_table,
+    write_sections,
+    yaml_block,
+)
 from irpretrain.training.selection import NOT_CONTENT
 
 CARD = "README.md"
@@ -27,7 +32,7 @@ LICENCE = (
     "licences named there; whoever passes them on must see to these."
 )
 FINE_TUNED = "Scores of regimes other than zero-shot are those of fine-tuned copies; the weights here are those before."
-USE = """\
+RANKER = """\
 ```python
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -36,15 +41,28 @@ model = AutoModelForSequenceClassification.from_pretrained(".")
 pairs = tokenizer(["a query"], ["a document"], truncation="only_second", max_length={length}, return_tensors="pt")
 score = model(**pairs).logits[0, 0]  # larger is more relevant
 ```"""
+WEIGHER = """\
+```python
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained(".")
+model = AutoModelForTokenClassification.from_pretrained(".")
+pieces = tokenizer(["a text"], truncation=True, max_length={length}, return_tensors="pt")
+weights = model(**pieces).logits[0, :, 0]  # of each word piece; the first piece of a word has the word's weight
+```"""
 
 
 class CardFacts(NamedTuple):
     """What the configuration says of a model.
 
     Attributes:
-        key: of `models`.
+        key: of `models` or `term_weights`.
         label: name in tables.
         seed: of the training.
+        kind: a ranker of pairs, or a weigher of words.
+        what: what the weights are, in a sentence.
+        scored: column of a table of scores → its values in the rows to show.
+        regime: of the rows that these very weights reached.
         encoder: the encoder that it starts from, directly or through other models.
         corpora: of its collection.
         papers: citations of the papers whose tables show it.
@@ -56,6 +74,10 @@ class CardFacts(NamedTuple):
     key: str
     label: str
     seed: int
+    kind: Literal["ranker", "weigher"]
+    what: str
+    scored: Mapping[str, Sequence[str]]
+    regime: str
     encoder: Source
     corpora: Sequence[Source]
     papers: Sequence[str]
@@ -71,105 +93,122 @@ class CardFacts(NamedTuple):
 
 
 def export_model(
-    model: str | Path, trained: str | Path, facts: CardFacts, output: str | Path
+    model: str | Path,
+    trained: str | Path,
+    scores: Sequence[str | Path],
+    facts: CardFacts,
+    output: str | Path,
 ) -> dict[str, Any]:
     """Write a model's directory, without snapshots, with its card.
 
     Args:
         model: Hugging Face directory of the final model.
-        trained: directory that pre-training wrote, whose sidecar gives the provenance.
+        trained: output of the training, whose sidecar gives the provenance.
+        scores: CSV files of `evaluation.evaluate`, as far as there are any.
         facts: what the configuration says of it.
         output: directory to write.
 
     Returns:
-        Counts: files copied.
+        Counts: files copied, scores shown.
 
     Raises:
-        InputError: the pre-trained model has no sidecar that can be read.
+        InputError: the training has no sidecar that can be read, or the model's directory is gone.
     """
     record = read_sidecar(trained)
     if not record:
         raise InputError(
             f"{trained}.meta.json", "is missing or no record of a training", remedy="Train it again."
         )
+    if not Path(model).is_dir():
+        raise InputError(model, "is no longer there", remedy=f"Delete {trained} and run the workflow again.")
+    rows = read_scores_of(scores, facts.scored)
     with atomic_directory(output) as folder:
         shutil.copytree(model, folder, ignore=shutil.ignore_patterns(*NOT_CONTENT, CARD), dirs_exist_ok=True)
         files = sum(path.is_file() for path in folder.rglob("*"))
-        (folder / CARD).write_text(write_card(facts, record), encoding="utf-8")
-    return {"files": files}
+        (folder / CARD).write_text(write_card(facts, record, rows), encoding="utf-8")
+    return {"files": files, "scores": len(rows)}
 
 
-def write_scores(
-    scores: Sequence[str | Path], model: str, label: str, seed: int, output: str | Path
-) -> dict[str, Any]:
-    """Write what a model reached as Markdown, for its card.
-
-    Args:
-        scores: CSV files of `evaluation.evaluate`.
-        model: key of `models`.
-        label: its name in tables.
-        seed: of the training.
-        output: Markdown.
-
-    Returns:
-        Counts: scores shown.
-    """
-    means = read_means(scores, model, seed)
-    write_text(output, f"# Scores of {label}, seed {seed}\n\n{_scores(means)}\n")
-    return {"scores": len(means)}
-
-
-def read_means(scores: Sequence[str | Path], model: str, seed: int) -> list[dict[str, str]]:
-    """Return the rows with means of one model and seed, each once, in the order of the files."""
+def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Return the rows whose columns have some values, each once, in the order of the files."""
     row_by_key: dict[tuple[str, ...], dict[str, str]] = {}
     for path in scores:
         with open(path, encoding="utf-8", newline="") as handle:
             for row in csv.DictReader(handle):
-                if (row["model"], row["seed"], row["fold"]) == (model, str(seed), "0"):
-                    key = tuple(row[name] for name in ("dataset", "candidates", "regime", "measure"))
+                if all(row[column] in values for column, values in scored.items()):
+                    key = tuple(row[name] for name in ("dataset", "candidates", "model", "regime", "measure"))
                     row_by_key.setdefault(key, row)
     return list(row_by_key.values())
 
 
-def write_card(facts: CardFacts, record: Mapping[str, Any]) -> str:
+def write_card(facts: CardFacts, record: Mapping[str, Any], scores: Sequence[Mapping[str, str]] = ()) -> str:
     """Return the text of a card.
 
     Args:
         facts: what the configuration says.
         record: sidecar of the training.
+        scores: rows of `read_scores_of`.
     """
-    head = {
-        "library_name": "transformers",
-        "pipeline_tag": "text-ranking",
-        "tags": ["cross-encoder", "information-retrieval", *(str(task["objective"]) for task in facts.tasks)],
-        "license": "other",
-    }
+    use = RANKER if facts.kind == "ranker" else WEIGHER
     sections = {
-        "Use": USE.format(length=facts.training["max_length"]),
-        "Objective": yaml_block({"tasks": [dict(task) for task in facts.tasks]}),
-        "Data": source_table("corpus", facts.corpora),
+        "Use": use.format(length=facts.training["max_length"]),
+        "Scores": _scores(scores, facts.regime),
+        "Objective": yaml_block({"tasks": [dict(task) for task in facts.tasks]}) if facts.tasks else "",
+        "Data": source_table("corpus", facts.corpora) if facts.corpora else "",
         "Encoder": "\n\n".join(
             filter(None, [source_table("encoder", [facts.encoder]), facts.encoder_caveat])
         ),
         "Licence": LICENCE,
         "Training": yaml_block({"training": dict(facts.training)}),
         "Provenance": _provenance(record),
+        "Papers": "\n".join(f"- {paper}" for paper in facts.papers),
     }
-    if facts.papers:
-        sections["Papers"] = "\n".join(f"- {paper}" for paper in facts.papers)
-    body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items())
-    front = yaml.safe_dump(head, sort_keys=False, allow_unicode=True)
-    what = f"A cross-encoder for re-ranking, made with IR-Pretrain: model `{facts.key}`, seed {facts.seed}."
-    return f"---\n{front}---\n\n# {facts.label}\n\n{what}\n\n{body}\n"
+    what = f"{facts.what} Made with IR-Pretrain: `{facts.key}`, seed {facts.seed}."
+    shown = {title: text for title, text in sections.items() if text}
+    return write_sections(facts.label, _front(facts, scores), what, shown)
 
 
-def _scores(means: Sequence[Mapping[str, str]]) -> str:
-    if not means:
-        return "No experiment of the configuration tests it."
+def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
+    """The fields that the Hub reads, as YAML."""
+    from huggingface_hub import EvalResult, ModelCardData
+
+    reached = [
+        EvalResult(
+            task_type="text-ranking",
+            dataset_type=row["dataset"],
+            dataset_name=f"{row['dataset']}, candidates of {row['candidates']}, {row['regime']}",
+            metric_type=row["measure"],
+            metric_value=float(row["value"]),
+        )
+        for row in scores
+        if row["regime"] == facts.regime
+    ]
+    task, tag = {
+        "ranker": ("text-ranking", "cross-encoder"),
+        "weigher": ("token-classification", "term-weighting"),
+    }[facts.kind]
+    objectives = (str(task["objective"]) for task in facts.tasks)
+    fields = ModelCardData(
+        library_name="transformers",
+        pipeline_tag=task,
+        tags=[tag, "information-retrieval", *objectives],
+        base_model=facts.encoder.hub or None,
+        datasets=hub_names(facts.corpora),
+        model_name=facts.label,
+        eval_results=reached or None,
+        **hub_licence([facts.encoder, *facts.corpora]),
+    )
+    return fields.to_yaml()
+
+
+def _scores(rows: Sequence[Mapping[str, str]], regime: str) -> str:
+    if not rows:
+        return ""
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
-    rows = [[cell(row[name]) for name in names] for row in means]
-    lines = [f"| {' | '.join(row)} |" for row in [list(names), ["---"] * len(names), *rows]]
-    return "\n".join([*lines, "", FINE_TUNED])
+    lines = [[cell(row[name]) for name in names] for row in rows]
+    table = [f"| {' | '.join(line)} |" for line in [list(names), ["---"] * len(names), *lines]]
+    others = any(row["regime"] != regime for row in rows)
+    return "\n".join([*table, *(["", FINE_TUNED] if others else [])])
 
 
 def _provenance(record: Mapping[str, Any]) -> str:

@@ -1,0 +1,110 @@
+"""docs/runs-and-scores.md is followed: each block runs over a small tree of results.
+
+The tools that it shows are no dependencies. The environment variables RANX and PYTERRIER name folders that hold them
+and what they import beside ours, as `.ci/run` makes them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.evaluation.evaluate import evaluate
+from irpretrain.evaluation.runs import write_run
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/runs-and-scores.md").read_text(), re.DOTALL)
+TOOLS = {"ranx": "RANX", "pyterrier": "PYTERRIER"}
+SHOWN = ["pandas", "ir_measures", "ranx", "pyterrier"]
+"""What the blocks show, in their order."""
+TEXTS = {"d1": "Word01 word02 cab.", "d2": "Word03 word04.", "d3": "word05 bad face"}
+TOPICS = {"1": "word01", "2": "word03 word04"}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder with the files that the page names."""
+    results = tmp_path / "results"
+    (results / "datasets/squad").mkdir(parents=True)
+    qrels = results / "datasets/squad/qrels.txt"
+    qrels.write_text("1 0 d1 1\n2 0 d2 1\n")
+    QUERIES.write(
+        results / "datasets/squad/queries.parquet",
+        [{"query_id": name, "text": text} for name, text in TOPICS.items()],
+    )
+    (results / "corpora/squad-dev").mkdir(parents=True)
+    rows = [
+        {"document_id": name, "part": 0, "position": place, "title": "", "url": "", "body": text}
+        for place, (name, text) in enumerate(TEXTS.items())
+    ]
+    DOCUMENTS.write(results / "corpora/squad-dev/documents-0.parquet", rows)
+    described = []
+    for model, regime, seed, name in (
+        ("bm25", "first-stage", 0, "first-stage"),
+        ("prop", "zero-shot", 1, "prop/zero-shot/seed-1"),
+    ):
+        path = results / f"runs/squad/bm25/{name}.run.gz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scores = {"d1": 3.0, "d2": 2.0 + seed * 2, "d3": 1.0}
+        write_run(path, {query: scores.items() for query in TOPICS}, "irpretrain")
+        run = {"dataset": "squad", "candidates": "bm25", "model": model, "regime": regime, "seed": seed}
+        described.append({**run, "paths": [path]})
+    judged = {"squad": {"qrels": qrels, "measures": ["nDCG@10", "RR@10"]}}
+    evaluate(described, judged, results / "per_query.parquet", results / "scores.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def run_code(tree: Path) -> Callable[[str], str]:
+    def run(code: str) -> str:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(
+                [str(ROOT / "src"), *(os.environ.get(n, "") for n in TOOLS.values())]
+            ),
+            "HOME": str(tree),
+            "JAVA_HOME": "/nowhere",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tree, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    return run
+
+
+def skip_without(code: str) -> None:
+    for tool, variable in TOOLS.items():
+        missing = not os.environ.get(variable) and importlib.util.find_spec(tool) is None
+        if re.search(rf"(import|from) {tool}\b", code) and missing:
+            pytest.skip(f"{tool} is not installed, and {variable} names no folder")
+
+
+def test_the_page_shows_every_tool() -> None:
+    assert len(BLOCKS) == len(SHOWN)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=SHOWN[:2])
+def test_a_block_runs_here(
+    tree: Path, number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tree)
+    exec(BLOCKS[number], {})
+    assert "nDCG@10" in capsys.readouterr().out
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("number", [2, 3], ids=SHOWN[2:])
+def test_a_block_runs_beside_its_tool(run_code: Callable[[str], str], number: int) -> None:
+    skip_without(BLOCKS[number])
+    printed = run_code(BLOCKS[number])
+    assert {2: "PROP", 3: "BM25"}[number] in printed
