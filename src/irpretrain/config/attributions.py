@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 
 BaselinePiece = Literal["pad", "mask"]
 
@@ -14,33 +14,28 @@ BaselinePiece = Literal["pad", "mask"]
 class AttributionConfig(Section):
     """A page of `snakemake attributions` (docs/methods/attributions.md)."""
 
-    dataset: str = Field(description="Key of `datasets`.")
-    candidates: Literal["bm25", "ql"] = Field(
-        "bm25", description="First-stage run that the models re-rank; it gives the document's ranks."
+    dataset: str = option(..., "Key of `datasets`.")
+    candidates: Literal["bm25", "ql"] = option(
+        "bm25", "First-stage run that the models re-rank; it gives the document's ranks."
     )
-    query: str | None = Field(
+    query: str | None = option(
         None,
+        "Query id. null, with `text` null: the query on which the models disagree most.",
         coerce_numbers_to_str=True,
-        description="Query id. null, with `text` null: the query on which the models disagree most.",
     )
-    text: str | None = Field(
+    text: str | None = option(None, "Your own query text; needs `document`.", min_length=1)
+    document: str | None = option(
         None,
-        min_length=1,
-        description="Your own query text; needs `document`.",
-    )
-    document: str | None = Field(
-        None,
+        "Document id; null: the relevant candidate on whose rank the models disagree most.",
         coerce_numbers_to_str=True,
-        description="Document id; null: the relevant candidate on whose rank the models disagree most.",
     )
-    models: list[str] = Field(min_length=1, description="Keys of `models`, in the order of the page.")
-    regime: Literal["zero-shot"] = Field("zero-shot", description="Which weights of the models.")
-    seed: int = Field(1, ge=0, description="Seed of the models.")
-    baseline: BaselinePiece = Field(
-        "pad",
-        description="Token that replaces every word piece at the start of the integral; special tokens stay.",
+    models: list[str] = option(..., "Keys of `models`, in the order of the page.", min_length=1)
+    regime: Literal["zero-shot"] = option("zero-shot", "Which weights of the models.")
+    seed: int = option(1, "Seed of the models.", ge=0)
+    baseline: BaselinePiece = option(
+        "pad", "Token that replaces every word piece at the start of the integral; special tokens stay."
     )
-    steps: int = Field(50, ge=2, description="Points of the integral.", json_schema_extra={"unit": "points"})
+    steps: int = option(50, "Points of the integral.", unit="points", ge=2)
 
     @model_validator(mode="after")
     def _check_case(self) -> Self:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import NoneType
 from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Section(BaseModel):
@@ -24,6 +24,16 @@ class Section(BaseModel):
                 if set(get_args(annotation) or (annotation,)) <= {int, float, NoneType}:
                     raise ValueError(f"{key}: a number is needed, not {str(value).lower()}")
         return values
+
+
+def option(default: Any = ..., description: str = "", *, unit: str = "", **others: Any) -> Any:
+    """Return a key of a section: pydantic's `Field`, with what the key means and the unit of its value.
+
+    The default `...` makes the key required; `others` are limits of the value, and whatever else `Field` takes.
+    """
+    start = {} if "default_factory" in others else {"default": default}
+    extra: Any = {"unit": unit} if unit else None
+    return Field(**start, description=description, json_schema_extra=extra, **others)
 
 
 def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 
 Packing = Literal["auto", "on", "off"]
 Prefetch = Literal["auto", "on", "off"]
@@ -18,44 +18,41 @@ COMPUTE_WITHOUT_EFFECT = {"gpus": True, "processes": True, "prefetch": True, "ch
 class ComputeConfig(Section):
     """Computing of a job. Part of the job's hash, because float sums depend on it."""
 
-    threads: int = Field(
+    threads: int = option(
         1,
+        "Compute threads of a job, or of each of its processes, independent of --cores.",
+        unit="threads",
         ge=1,
-        description="Compute threads of a job, or of each of its processes, independent of --cores.",
-        json_schema_extra={"unit": "threads"},
     )
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = option(
         "fp32",
-        description="Arithmetic of matrix products. fp16 needs a GPU. auto: bf16 where the processor or the GPU "
+        "Arithmetic of matrix products. fp16 needs a GPU. auto: bf16 where the processor or the GPU "
         "multiplies it in hardware, which takes about half the time, and fp32 elsewhere.",
     )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="auto takes a GPU where torch finds one."
-    )
-    gpus: int = Field(
+    device: Literal["auto", "cpu", "cuda"] = option("auto", "auto takes a GPU where torch finds one.")
+    gpus: int = option(
         0,
+        "GPUs that a job requests from Snakemake (resource `gpu`): 0 or 1. Without a GPU it stops unless "
+        "`device` is cpu.",
         ge=0,
-        description="GPUs that a job requests from Snakemake (resource `gpu`): 0 or 1. Without a GPU it stops "
-        "unless `device` is cpu.",
     )
-    packing: Packing = Field(
+    packing: Packing = option(
         "auto",
-        description="Lay sequences end to end, so no padding is computed (BERT only). auto: on a CPU, and on "
-        "a GPU with torch's attention of variable length (bf16 or fp16, Ampere or newer, no "
-        "attention dropout in training). on: always. off: pad. Results differ by rounding and "
-        "dropout draws.",
+        "Lay sequences end to end, so no padding is computed (BERT only). auto: on a CPU, and on a GPU "
+        "with torch's attention of variable length (bf16 or fp16, Ampere or newer, no attention dropout "
+        "in training). on: always. off: pad. Results differ by rounding and dropout draws.",
     )
-    compile: bool = Field(
+    compile: bool = option(
         False,
-        description="Compile BERT's layers except attention with torch.compile; needs a C++ compiler, and "
-        "Triton on a GPU. Results differ by rounding and dropout draws.",
+        "Compile BERT's layers except attention with torch.compile; needs a C++ compiler, and Triton on a "
+        "GPU. Results differ by rounding and dropout draws.",
     )
-    checkpoint_minutes: float = Field(
+    checkpoint_minutes: float = option(
         10,
+        "Maximum time between two checkpoints; the first comes after five seconds, each next one after "
+        "twice the time. 0: after every step or batch.",
+        unit="minutes",
         ge=0,
-        description="Maximum time between two checkpoints; the first comes after five seconds, each next one "
-        "after twice the time. 0: after every step or batch.",
-        json_schema_extra={"unit": "minutes"},
     )
 
     @model_validator(mode="after")
@@ -72,17 +69,17 @@ class ComputeConfig(Section):
 class TrainingComputeConfig(ComputeConfig):
     """Computing of a training job."""
 
-    micro_batch_tokens: int | None = Field(
+    micro_batch_tokens: int | None = option(
         None,
+        "Split a step into micro-batches of at most this many word pieces (padding excluded), in order; a "
+        "larger group is one micro-batch. Replaces `accumulation`, which must be 1.",
+        unit="word pieces",
         ge=1,
-        description="Split a step into micro-batches of at most this many word pieces (padding excluded), in "
-        "order; a larger group is one micro-batch. Replaces `accumulation`, which must be 1.",
-        json_schema_extra={"unit": "word pieces"},
     )
-    prefetch: Prefetch = Field(
+    prefetch: Prefetch = option(
         "auto",
-        description="Read the next three steps' batches in a separate thread. auto: only with a GPU. Does not "
-        "change results.",
+        "Read the next three steps' batches in a separate thread. auto: only with a GPU. Does not change "
+        "results.",
     )
 
     def reads_ahead(self, device: str) -> bool:
@@ -102,18 +99,17 @@ class TrainingComputeConfig(ComputeConfig):
 class SharedComputeConfig(TrainingComputeConfig):
     """Computing of a training job that several processes can share."""
 
-    gpus: int = Field(
+    gpus: int = option(
         0,
+        "GPUs that a job requests from Snakemake (resource `gpu`); without a GPU it stops unless `device` "
+        "is cpu. Several: one process each ([how](cluster.md#several-gpus-for-one-training)).",
         ge=0,
-        description="GPUs that a job requests from Snakemake (resource `gpu`); without a GPU it stops unless "
-        "`device` is cpu. Several: one process each "
-        "([how](cluster.md#several-gpus-for-one-training)).",
     )
-    processes: int = Field(
+    processes: int = option(
         1,
+        "CPU processes (`device` cpu, without `gpus`) that share the micro-batches of every step, each "
+        "with `threads` threads.",
         ge=1,
-        description="CPU processes (`device` cpu, without `gpus`) that share the micro-batches of every step, "
-        "each with `threads` threads.",
     )
 
     @property

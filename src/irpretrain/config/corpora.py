@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.config.malformed import MalformedConfig
 from irpretrain.corpora.ir_datasets_library import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_module, gives_answers, read_options
@@ -69,79 +69,71 @@ class CorpusConfig(SourceConfig):
 
     kind: ClassVar[Kind] = "documents"
 
-    format: str = Field(
-        description="Reader: wikipedia-dump, squad, jsonl, tsv, parquet, or another one in docs/corpora.md."
+    format: str = option(
+        ..., "Reader: wikipedia-dump, squad, jsonl, tsv, parquet, or another one in docs/corpora.md."
     )
-    path: str = Field(
-        min_length=1,
-        description="File or folder, relative to the working directory; embedded:<asset> is an asset of "
+    path: str = option(
+        ...,
+        "File or folder, relative to the working directory; embedded:<asset> is an asset of "
         "resources/embedded.yaml, ir_datasets:<id> a data set of ir_datasets (docs/corpora.md).",
-    )
-    files: list[str] | None = Field(
-        None,
         min_length=1,
-        description="Patterns of files in a folder, such as FT/*/FT*: * matches anything except /, **/ any "
-        "folders; case is ignored. null: the format's endings.",
     )
-    shards: int = Field(
-        1, ge=1, description="Pieces that are processed independently. Results do not depend on it."
-    )
-    passage_words: int | None = Field(
+    files: list[str] | None = option(
         None,
+        "Patterns of files in a folder, such as FT/*/FT*: * matches anything except /, **/ any folders; "
+        "case is ignored. null: the format's endings.",
+        min_length=1,
+    )
+    shards: int = option(1, "Pieces that are processed independently. Results do not depend on it.", ge=1)
+    passage_words: int | None = option(
+        None,
+        "Cut documents into passages of this many words (a rest under half joins the last passage); ids "
+        "become <id>#<n>. For encoders with short inputs.",
+        unit="words",
         ge=1,
-        description="Cut documents into passages of this many words (a rest under half joins the last "
-        "passage); ids become <id>#<n>. For encoders with short inputs.",
-        json_schema_extra={"unit": "words"},
     )
-    malformed: MalformedConfig = Field(
-        default_factory=lambda: MalformedConfig(skip=0.001),
+    malformed: MalformedConfig = option(
         description="How many unreadable records are skipped before the run stops.",
+        default_factory=lambda: MalformedConfig(skip=0.001),
     )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of the format, see docs/corpora.md."
+    options: dict[str, Any] = option(
+        description="Options of the format, see docs/corpora.md.", default_factory=dict
     )
-    about: About | None = Field(
+    about: About | None = option(
         None,
-        description="Approximate number of records for the cost estimate of a dry run. null: `expected`.",
-        json_schema_extra={"unit": "records"},
+        "Approximate number of records for the cost estimate of a dry run. null: `expected`.",
+        unit="records",
     )
-    expected: Expected | None = Field(
-        None,
-        description="Exact number of records, skipped ones included. Another number is refused.",
-        json_schema_extra={"unit": "records"},
+    expected: Expected | None = option(
+        None, "Exact number of records, skipped ones included. Another number is refused.", unit="records"
     )
-    entry: str | None = Field(None, description=ENTRY)
+    entry: str | None = option(None, ENTRY)
 
 
 class FileConfig(SourceConfig):
     """Files of topics or judgements."""
 
-    format: str = Field(
+    format: str = option(
         "trec",
-        description="topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or another one in "
-        "docs/corpora.md.",
+        "topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or another one in docs/corpora.md.",
     )
-    path: Path | Annotated[list[Path], Field(min_length=1)] = Field(
-        description="The file, or several that are read in this order; or embedded:<asset>, or "
-        "ir_datasets:<id>."
+    path: Path | Annotated[list[Path], Field(min_length=1)] = option(
+        ..., "The file, or several that are read in this order; or embedded:<asset>, or ir_datasets:<id>."
     )
-    malformed: MalformedConfig = Field(
-        default_factory=MalformedConfig,
+    malformed: MalformedConfig = option(
         description="How many unreadable lines are skipped before the run stops.",
+        default_factory=MalformedConfig,
     )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of the format, see docs/corpora.md."
+    options: dict[str, Any] = option(
+        description="Options of the format, see docs/corpora.md.", default_factory=dict
     )
-    about: About | None = Field(
+    about: About | None = option(
         None,
-        description="Approximate number of queries kept or relevant judgements for the cost estimate of a dry "
-        "run.",
-        json_schema_extra={"unit": "records"},
+        "Approximate number of queries kept or relevant judgements for the cost estimate of a dry run.",
+        unit="records",
     )
-    expected: Expected | None = Field(
-        None,
-        description="Exact number of records, duplicates included. Another number is refused.",
-        json_schema_extra={"unit": "records"},
+    expected: Expected | None = option(
+        None, "Exact number of records, duplicates included. Another number is refused.", unit="records"
     )
 
     @property
@@ -182,45 +174,35 @@ def check_measures(given: Any) -> Any:
 class DatasetConfig(Section):
     """A test collection: corpus, queries and judgements."""
 
-    label: str = Field("", description="Name in tables; default: the key.")
-    corpus: str = Field(description="Key of the corpus to search.")
-    queries: TopicsConfig = Field(description="Queries (topics).")
-    qrels: QrelsConfig = Field(description="Relevance judgements.")
-    sample_queries: int | None = Field(
-        None,
-        ge=1,
-        description="Number of queries (random); null: all.",
-        json_schema_extra={"unit": "queries"},
-    )
-    folds: int | str | list[list[str | int]] = Field(
+    label: str = option("", "Name in tables; default: the key.")
+    corpus: str = option(..., "Key of the corpus to search.")
+    queries: TopicsConfig = option(..., "Queries (topics).")
+    qrels: QrelsConfig = option(..., "Relevance judgements.")
+    sample_queries: int | None = option(None, "Number of queries (random); null: all.", unit="queries", ge=1)
+    folds: int | str | list[list[str | int]] = option(
         5,
-        description="Cross-validation folds: their number, lists of queries, a JSON or TSV file with each "
-        "query's fold, or a folder with LETOR's Fold1, Fold2 and so on.",
+        "Cross-validation folds: their number, lists of queries, a JSON or TSV file with each query's "
+        "fold, or a folder with LETOR's Fold1, Fold2 and so on.",
     )
-    train_on: str | None = Field(
+    train_on: str | None = option(
         None,
-        description="Key of the data set whose queries fine-tune models for this one: its first fold "
-        "validates, the others train; all queries here are tested. null: cross-validation in this "
-        "data set's folds.",
+        "Key of the data set whose queries fine-tune models for this one: its first fold validates, the "
+        "others train; all queries here are tested. null: cross-validation in this data set's folds.",
     )
-    measures: list[str] = Field(
-        ["nDCG@20", "P@20", "AP", "RR@10"],
-        min_length=1,
-        description="Measures, in ir_measures' or trec_eval's notation.",
+    measures: list[str] = option(
+        ["nDCG@20", "P@20", "AP", "RR@10"], "Measures, in ir_measures' or trec_eval's notation.", min_length=1
     )
-    validation_measure: str = Field(
-        "nDCG@20",
-        description="Measure that chooses epochs, batch sizes and learning rates on validation folds.",
+    validation_measure: str = option(
+        "nDCG@20", "Measure that chooses epochs, batch sizes and learning rates on validation folds."
     )
-    unjudged_queries: Literal["drop", "refuse"] = Field(
-        "drop", description="Queries without a relevant document: dropped and counted, or an error."
+    unjudged_queries: Literal["drop", "refuse"] = option(
+        "drop", "Queries without a relevant document: dropped and counted, or an error."
     )
-    unknown_documents: Literal["ignore", "refuse"] = Field(
+    unknown_documents: Literal["ignore", "refuse"] = option(
         "ignore",
-        description="Judgements of documents outside the corpus: kept for the measures and counted, or an "
-        "error.",
+        "Judgements of documents outside the corpus: kept for the measures and counted, or an error.",
     )
-    entry: str | None = Field(None, description=ENTRY)
+    entry: str | None = option(None, ENTRY)
 
     @property
     def by_answers(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.config.corpora import ENTRY, FileConfig
 from irpretrain.config.experiments import Paper
@@ -20,7 +20,7 @@ class QuestionsConfig(FileConfig):
 
     kind: ClassVar[Kind] = "questions"
 
-    format: str = Field(description="mrqa, or squad.")
+    format: str = option(..., "mrqa, or squad.")
 
 
 class SentencesConfig(FileConfig):
@@ -28,23 +28,23 @@ class SentencesConfig(FileConfig):
 
     kind: ClassVar[Kind] = "sentences"
 
-    format: str = Field(description="glue.")
+    format: str = option(..., "glue.")
 
 
 class QuestionFilesConfig(Section):
     """The data of extractive question answering."""
 
-    train: QuestionsConfig = Field(description="Training questions.")
-    development: QuestionsConfig = Field(description="Development questions.")
+    train: QuestionsConfig = option(..., "Training questions.")
+    development: QuestionsConfig = option(..., "Development questions.")
 
 
 class SentenceFilesConfig(Section):
     """The data of one of GLUE's tasks."""
 
-    train: SentencesConfig = Field(description="Training set.")
-    development: SentencesConfig = Field(description="Development set, on which models are compared.")
-    mismatched: SentencesConfig | None = Field(
-        None, description="MNLI's second development set, from sources outside the training set."
+    train: SentencesConfig = option(..., "Training set.")
+    development: SentencesConfig = option(..., "Development set, on which models are compared.")
+    mismatched: SentencesConfig | None = option(
+        None, "MNLI's second development set, from sources outside the training set."
     )
 
     @property
@@ -67,33 +67,26 @@ class SentenceFilesConfig(Section):
 class DownstreamTaskConfig(Section):
     """A task beside retrieval: question answering, or sentence labels."""
 
-    label: str = Field(description="Name in tables.")
-    questions: QuestionFilesConfig | None = Field(None, description="Files of extractive question answering.")
-    sentences: SentenceFilesConfig | None = Field(None, description="Files of a task of GLUE.")
-    choose_on: Literal["development", "training"] | None = Field(
+    label: str = option(..., "Name in tables.")
+    questions: QuestionFilesConfig | None = option(None, "Files of extractive question answering.")
+    sentences: SentenceFilesConfig | None = option(None, "Files of a task of GLUE.")
+    choose_on: Literal["development", "training"] | None = option(
         None,
-        description="Data that chooses epoch and learning rate. development: half of the development set, the "
-        "other half is the test (PHP's question answering). training: the share `held_out` of the "
-        "training set. null: development for questions, training for sentences.",
+        "Data that chooses epoch and learning rate. development: half of the development set, the other "
+        "half is the test (PHP's question answering). training: the share `held_out` of the training set. "
+        "null: development for questions, training for sentences.",
     )
-    held_out: float = Field(0.1, gt=0, lt=1, description="Share of the training set that chooses.")
-    sample_training: int | None = Field(
-        None,
-        ge=2,
-        description="Number of training examples (random); null: all.",
-        json_schema_extra={"unit": "examples"},
+    held_out: float = option(0.1, "Share of the training set that chooses.", gt=0, lt=1)
+    sample_training: int | None = option(
+        None, "Number of training examples (random); null: all.", unit="examples", ge=2
     )
-    sample_development: int | None = Field(
-        None,
-        ge=2,
-        description="The same for the development set (for each, if there are two).",
-        json_schema_extra={"unit": "examples"},
+    sample_development: int | None = option(
+        None, "The same for the development set (for each, if there are two).", unit="examples", ge=2
     )
-    training: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Changes to `question_answering` or `sentence_tasks` for this task.",
+    training: dict[str, Any] = option(
+        description="Changes to `question_answering` or `sentence_tasks` for this task.", default_factory=dict
     )
-    entry: str | None = Field(None, description=ENTRY)
+    entry: str | None = option(None, ENTRY)
 
     @property
     def kind(self) -> Literal["questions", "sentences"]:
@@ -123,34 +116,26 @@ class DownstreamTaskConfig(Section):
 class DownstreamTrainingConfig(Section):
     """Fine-tuning with a fresh output layer."""
 
-    batch_size: int = Field(ge=1, description="Sequences a step.", json_schema_extra={"unit": "sequences"})
-    learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
-        min_length=1, description="Peak rates; the examples that choose decide."
+    batch_size: int = option(..., "Sequences a step.", unit="sequences", ge=1)
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
+        ..., "Peak rates; the examples that choose decide.", min_length=1
     )
-    epochs: int = Field(ge=1, description="Passes over the training data; the best epoch is kept.")
-    dropout: float | None = Field(
-        0.1,
-        ge=0,
-        lt=1,
-        description="Dropout of all layers and before the output layer; null: the model's own.",
+    epochs: int = option(..., "Passes over the training data; the best epoch is kept.", ge=1)
+    dropout: float | None = option(
+        0.1, "Dropout of all layers and before the output layer; null: the model's own.", ge=0, lt=1
     )
-    accumulation: int = Field(1, ge=1, description="Micro-batches one optimiser step is split into.")
-    optimiser: OptimiserConfig = Field(
-        default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
+    accumulation: int = option(1, "Micro-batches one optimiser step is split into.", ge=1)
+    optimiser: OptimiserConfig = option(
+        description="Optimiser; learning_rates overrides its rate.", default_factory=OptimiserConfig
     )
-    compute: TrainingComputeConfig = Field(
-        default_factory=TrainingComputeConfig, description="Threads, precision, device, batches."
+    compute: TrainingComputeConfig = option(
+        description="Threads, precision, device, batches.", default_factory=TrainingComputeConfig
     )
-    prediction_batch: int = Field(
-        32, ge=1, description="Sequences predicted at once.", json_schema_extra={"unit": "sequences"}
+    prediction_batch: int = option(32, "Sequences predicted at once.", unit="sequences", ge=1)
+    log_every: int = option(
+        50, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
     )
-    log_every: int = Field(
-        50,
-        ge=1,
-        description="Steps between status lines (at least every ten seconds).",
-        json_schema_extra={"unit": "steps"},
-    )
-    keep_models: bool = Field(False, description="Keep the fine-tuned models beside their predictions.")
+    keep_models: bool = option(False, "Keep the fine-tuned models beside their predictions.")
 
     @model_validator(mode="after")
     def _check_training(self) -> Self:
@@ -166,36 +151,26 @@ class DownstreamTrainingConfig(Section):
 class QuestionAnsweringConfig(DownstreamTrainingConfig):
     """Extractive question answering: predict start and end of the answer in windows of the text."""
 
-    batch_size: int = Field(24, ge=1, description="Windows a step.", json_schema_extra={"unit": "windows"})
-    learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
-        [3e-5], min_length=1, description="Peak rates; the questions that choose decide."
+    batch_size: int = option(24, "Windows a step.", unit="windows", ge=1)
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
+        [3e-5], "Peak rates; the questions that choose decide.", min_length=1
     )
-    epochs: int = Field(4, ge=1, description="Passes over the training windows; the best epoch is kept.")
-    max_length: int = Field(
+    epochs: int = option(4, "Passes over the training windows; the best epoch is kept.", ge=1)
+    max_length: int = option(
         384,
+        "Maximum length of question and window with their three special tokens.",
+        unit="word pieces",
         ge=8,
-        description="Maximum length of question and window with their three special tokens.",
-        json_schema_extra={"unit": "word pieces"},
     )
-    question_length: int = Field(
-        64, ge=1, description="Maximum question length.", json_schema_extra={"unit": "word pieces"}
+    question_length: int = option(64, "Maximum question length.", unit="word pieces", ge=1)
+    stride: int = option(
+        128, "Distance between window starts, as in BERT's code (not the overlap).", unit="word pieces", ge=1
     )
-    stride: int = Field(
-        128,
-        ge=1,
-        description="Distance between window starts, as in BERT's code (not the overlap).",
-        json_schema_extra={"unit": "word pieces"},
-    )
-    answer_length: int = Field(
-        30,
-        ge=1,
-        description="Maximum length of a predicted answer.",
-        json_schema_extra={"unit": "word pieces"},
-    )
-    without_answer: Literal["first-token", "drop"] = Field(
+    answer_length: int = option(30, "Maximum length of a predicted answer.", unit="word pieces", ge=1)
+    without_answer: Literal["first-token", "drop"] = option(
         "first-token",
-        description="Training windows that do not hold a whole answer: target the first token [CLS] (BERT), "
-        "or drop the window.",
+        "Training windows that do not hold a whole answer: target the first token [CLS] (BERT), or drop "
+        "the window.",
     )
 
     @model_validator(mode="after")
@@ -211,31 +186,25 @@ class QuestionAnsweringConfig(DownstreamTrainingConfig):
 class SentenceTasksConfig(DownstreamTrainingConfig):
     """Classification or regression of sentences, or pairs of them, from [CLS] (Devlin et al., 2019, section 4.1)."""
 
-    batch_size: int = Field(32, ge=1, description="Examples a step.", json_schema_extra={"unit": "examples"})
-    learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
-        [2e-5, 3e-5, 4e-5, 5e-5],
-        min_length=1,
-        description="Peak rates; the examples that choose decide.",
+    batch_size: int = option(32, "Examples a step.", unit="examples", ge=1)
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
+        [2e-5, 3e-5, 4e-5, 5e-5], "Peak rates; the examples that choose decide.", min_length=1
     )
-    epochs: int = Field(3, ge=1, description="Passes over the training set; the best epoch is kept.")
-    max_length: int = Field(
+    epochs: int = option(3, "Passes over the training set; the best epoch is kept.", ge=1)
+    max_length: int = option(
         128,
+        "Maximum length; in a pair the longer sentence is cut first, at its end.",
+        unit="word pieces",
         ge=8,
-        description="Maximum length; in a pair the longer sentence is cut first, at its end.",
-        json_schema_extra={"unit": "word pieces"},
     )
 
 
 class DownstreamConfig(Section):
     """A comparison: every model, task and seed."""
 
-    papers: Annotated[list[Paper], Field(min_length=1)] | None = Field(
-        None,
-        description="Papers whose tables and figures show it; null: all. It runs if `report.papers` lists "
-        "one.",
+    papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
+        None, "Papers whose tables and figures show it; null: all. It runs if `report.papers` lists one."
     )
-    tasks: list[str] = Field(min_length=1, description="Keys of `downstream_tasks`.")
-    models: list[str] = Field(min_length=1, description="Keys of `models`.")
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(
-        [1], min_length=1, description="Seeds; each is a whole repetition."
-    )
+    tasks: list[str] = option(..., "Keys of `downstream_tasks`.", min_length=1)
+    models: list[str] = option(..., "Keys of `models`.", min_length=1)
+    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds; each is a whole repetition.", min_length=1)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticKnownError
 
+from irpretrain.config.base import option
 from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.config.training import Loss, OptimiserConfig, SequenceConfig
 from irpretrain.papers.files import read_recipe, recipe_names
@@ -24,57 +25,42 @@ def _known_recipe(name: str) -> str:
 class FinetuningConfig(SequenceConfig):
     """Fine-tuning of a re-ranker on judged queries, under cross-validation."""
 
-    recipe: Annotated[str, AfterValidator(_known_recipe)] = Field(
+    recipe: Annotated[str, AfterValidator(_known_recipe)] = option(
         "none",
-        description="Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)); null takes back a "
-        "recipe of an earlier file.",
+        "Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)); null takes back a recipe "
+        "of an earlier file.",
     )
-    loss: Loss = Field("hinge", description="As `pretraining.loss`.")
-    margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
-    negatives: int = Field(
-        1,
-        ge=1,
-        description="Non-relevant candidates per relevant document.",
+    loss: Loss = option("hinge", "As `pretraining.loss`.")
+    margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
+    negatives: int = option(1, "Non-relevant candidates per relevant document.", ge=1)
+    negative_depth: int | None = option(
+        None, "Draw negatives from this many top candidates; null: all.", unit="documents", ge=1
     )
-    negative_depth: int | None = Field(
-        None,
-        ge=1,
-        description="Draw negatives from this many top candidates; null: all.",
-        json_schema_extra={"unit": "documents"},
-    )
-    batch_sizes: list[Positive] = Field(
+    batch_sizes: list[Positive] = option(
         [16, 32],
+        "Ranking groups per step (a relevant document with its `negatives`); the validation fold chooses.",
+        unit="groups",
         min_length=1,
-        description="Ranking groups per step (a relevant document with its `negatives`); the validation fold "
-        "chooses.",
-        json_schema_extra={"unit": "groups"},
     )
-    learning_rates: list[Annotated[float, Field(gt=0)]] = Field(
-        [1e-5, 2e-5], min_length=1, description="Peak rates; the validation fold chooses."
+    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
+        [1e-5, 2e-5], "Peak rates; the validation fold chooses.", min_length=1
     )
-    few_shot_batch_sizes: list[Positive] = Field(
-        [4, 8, 16],
-        min_length=1,
-        description="The same in few-shot regimes.",
-        json_schema_extra={"unit": "groups"},
+    few_shot_batch_sizes: list[Positive] = option(
+        [4, 8, 16], "The same in few-shot regimes.", unit="groups", min_length=1
     )
-    few_shot_queries: Literal["drawn", "first"] = Field(
-        "drawn",
-        description="Training queries of few-shot-<n>: drawn by the seed, or the first ones (PROP).",
+    few_shot_queries: Literal["drawn", "first"] = option(
+        "drawn", "Training queries of few-shot-<n>: drawn by the seed, or the first ones (PROP)."
     )
-    epochs: int = Field(10, ge=1, description="Maximum passes over the training queries.")
-    patience: int = Field(
-        2,
-        ge=1,
-        description="Stop after this many epochs without a better validation score.",
-        json_schema_extra={"unit": "epochs"},
+    epochs: int = option(10, "Maximum passes over the training queries.", ge=1)
+    patience: int = option(
+        2, "Stop after this many epochs without a better validation score.", unit="epochs", ge=1
     )
-    keep_models: bool = Field(False, description="Keep each fold's fine-tuned model beside its run.")
-    optimiser: OptimiserConfig = Field(
-        default_factory=OptimiserConfig, description="Optimiser; learning_rates overrides its rate."
+    keep_models: bool = option(False, "Keep each fold's fine-tuned model beside its run.")
+    optimiser: OptimiserConfig = option(
+        description="Optimiser; learning_rates overrides its rate.", default_factory=OptimiserConfig
     )
-    compute: TrainingComputeConfig = Field(
-        default_factory=TrainingComputeConfig, description="Threads, precision, device, batches."
+    compute: TrainingComputeConfig = option(
+        description="Threads, precision, device, batches.", default_factory=TrainingComputeConfig
     )
 
     def batch_sizes_of(self, regime: str) -> list[int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 
 WORDS = {"refuse": 0.0, "skip": 1.0}
 """Short for a share."""
@@ -15,12 +15,12 @@ WORDS = {"refuse": 0.0, "skip": 1.0}
 class MalformedConfig(Section):
     """Limit of malformed records; `skip` is short for {skip: 1}, `refuse` for {skip: 0}."""
 
-    skip: float = Field(
+    skip: float = option(
         0.0,
+        "Share of records that may be malformed: they are skipped and counted; more stop the run. Below "
+        "1, an archive that lost an unknown number also stops it.",
         ge=0,
         le=1,
-        description="Share of records that may be malformed: they are skipped and counted; more stop the run. "
-        "Below 1, an archive that lost an unknown number also stops it.",
     )
 
     @model_validator(mode="before")

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.text.stop_words import StopList
 
 Embeddings = Literal["trained", "frozen"]
@@ -23,24 +23,20 @@ class WordInputConfig(Section):
 
     ranker: ClassVar[str]
 
-    collection: str = Field(
-        description="Key of the collection that gives the vocabulary and the initial word vectors "
-        "(`word_vectors`). It must hold the corpora of training and test."
+    collection: str = option(
+        ...,
+        "Key of the collection that gives the vocabulary and the initial word vectors (`word_vectors`). "
+        "It must hold the corpora of training and test.",
     )
-    minimum_count: int = Field(
+    minimum_count: int = option(
         1,
+        "Words with fewer occurrences in the collection are unknown and skipped in queries and documents.",
+        unit="words",
         ge=1,
-        description="Words with fewer occurrences in the collection are unknown and skipped in queries and "
-        "documents.",
-        json_schema_extra={"unit": "words"},
     )
-    stop_list: StopList = Field("none", description="Words dropped from queries and documents.")
-    query_words: int = Field(
-        20, ge=1, description="Maximum query length.", json_schema_extra={"unit": "words"}
-    )
-    document_words: int = Field(
-        256, ge=1, description="Maximum document length.", json_schema_extra={"unit": "words"}
-    )
+    stop_list: StopList = option("none", "Words dropped from queries and documents.")
+    query_words: int = option(20, "Maximum query length.", unit="words", ge=1)
+    document_words: int = option(256, "Maximum document length.", unit="words", ge=1)
 
     @property
     def needs_vectors(self) -> bool:
@@ -51,18 +47,18 @@ class WordInputConfig(Section):
 class KernelConfig(WordInputConfig):
     """Kernel pooling, of KNRM and Conv-KNRM."""
 
-    embeddings: Embeddings = Field("trained", description=EMBEDDINGS_TEXT)
-    kernels: int = Field(
+    embeddings: Embeddings = option("trained", EMBEDDINGS_TEXT)
+    kernels: int = option(
         11,
+        "Number of kernels: one for exact matches with mean 1; the means of the others are the middles of "
+        "equal intervals of [-1, 1].",
         ge=2,
-        description="Number of kernels: one for exact matches with mean 1; the means of the others are the "
-        "middles of equal intervals of [-1, 1].",
     )
-    sigma: float = Field(0.1, gt=0, description="Standard deviation of the other kernels.")
-    exact_sigma: float = Field(1e-3, gt=0, description="Standard deviation of the exact-match kernel.")
-    log_scale: float = Field(0.01, gt=0, description="Factor of the logarithms (the released code's).")
-    score: Literal["tanh", "linear"] = Field(
-        "tanh", description="tanh of the weighted features (papers), or the weighted features."
+    sigma: float = option(0.1, "Standard deviation of the other kernels.", gt=0)
+    exact_sigma: float = option(1e-3, "Standard deviation of the exact-match kernel.", gt=0)
+    log_scale: float = option(0.01, "Factor of the logarithms (the released code's).", gt=0)
+    score: Literal["tanh", "linear"] = option(
+        "tanh", "tanh of the weighted features (papers), or the weighted features."
     )
 
 
@@ -70,48 +66,33 @@ class KnrmConfig(KernelConfig):
     """KNRM (Xiong et al., SIGIR 2017)."""
 
     ranker: ClassVar[str] = "knrm.Knrm"
-    type: Literal["knrm"] = Field(description="Which ranker.")
+    type: Literal["knrm"] = option(..., "Which ranker.")
 
 
 class ConvKnrmConfig(KernelConfig):
     """Conv-KNRM (Dai et al., WSDM 2018)."""
 
     ranker: ClassVar[str] = "conv_knrm.ConvKnrm"
-    type: Literal["conv-knrm"] = Field(description="Which ranker.")
-    ngrams: int = Field(
-        3,
-        ge=1,
-        le=9,
-        description="Longest n-gram; all lengths from 1 up are matched.",
-        json_schema_extra={"unit": "words"},
-    )
-    filters: int = Field(128, ge=1, description="Size of an n-gram's vector.")
-    cross_match: bool = Field(True, description="Match n-grams of different lengths too.")
+    type: Literal["conv-knrm"] = option(..., "Which ranker.")
+    ngrams: int = option(3, "Longest n-gram; all lengths from 1 up are matched.", unit="words", ge=1, le=9)
+    filters: int = option(128, "Size of an n-gram's vector.", ge=1)
+    cross_match: bool = option(True, "Match n-grams of different lengths too.")
 
 
 class DrmmConfig(WordInputConfig):
     """DRMM (Guo et al., CIKM 2016). Its histograms have no gradient, so its word vectors stay as they are."""
 
     ranker: ClassVar[str] = "drmm.Drmm"
-    type: Literal["drmm"] = Field(description="Which ranker.")
-    query_words: int = Field(
-        50, ge=1, description="Longest query; the rest is cut off.", json_schema_extra={"unit": "words"}
+    type: Literal["drmm"] = option(..., "Which ranker.")
+    query_words: int = option(50, "Longest query; the rest is cut off.", unit="words", ge=1)
+    document_words: int = option(5000, "Longest document; the rest is cut off.", unit="words", ge=1)
+    bins: int = option(30, "Bins of the similarity histogram; the last bin counts equal words only.", ge=2)
+    histogram: Literal["log-count", "count", "normalised"] = option(
+        "log-count", "ln(1 + count), the count, or the count divided by the document's length."
     )
-    document_words: int = Field(
-        5000, ge=1, description="Longest document; the rest is cut off.", json_schema_extra={"unit": "words"}
-    )
-    bins: int = Field(
-        30, ge=2, description="Bins of the similarity histogram; the last bin counts equal words only."
-    )
-    histogram: Literal["log-count", "count", "normalised"] = Field(
-        "log-count",
-        description="ln(1 + count), the count, or the count divided by the document's length.",
-    )
-    hidden: list[Annotated[int, Field(ge=1)]] = Field(
-        [5], description="Sizes of the matching network's hidden layers."
-    )
-    gate: Literal["idf", "vector"] = Field(
-        "idf", description="Weight of a query word: from its idf, or from its vector."
+    hidden: list[Annotated[int, Field(ge=1)]] = option([5], "Sizes of the matching network's hidden layers.")
+    gate: Literal["idf", "vector"] = option(
+        "idf", "Weight of a query word: from its idf, or from its vector."
     )
 
 
@@ -119,29 +100,19 @@ class DuetOptions(WordInputConfig):
     """What both Duets have."""
 
     ranker: ClassVar[str] = "duet.Duet"
-    distributed: Literal["ngraphs", "words"] = Field("ngraphs", description=DISTRIBUTED_TEXT)
-    embeddings: Embeddings = Field("trained", description=f"{EMBEDDINGS_TEXT} Of `distributed: words` only.")
-    ngraphs: int = Field(2000, ge=1, description="Vocabulary of character n-graphs: the most frequent ones.")
-    ngraph_length: int = Field(
-        5, ge=1, le=9, description="Longest n-graph.", json_schema_extra={"unit": "characters"}
+    distributed: Literal["ngraphs", "words"] = option("ngraphs", DISTRIBUTED_TEXT)
+    embeddings: Embeddings = option("trained", f"{EMBEDDINGS_TEXT} Of `distributed: words` only.")
+    ngraphs: int = option(2000, "Vocabulary of character n-graphs: the most frequent ones.", ge=1)
+    ngraph_length: int = option(5, "Longest n-graph.", unit="characters", ge=1, le=9)
+    matches: Literal["binary", "idf"] = option("binary", MATCHES_TEXT)
+    activation: Literal["tanh", "relu"] = option("tanh", "Of all layers.")
+    combination: Literal["sum", "network"] = option("sum", COMBINATION_TEXT)
+    hidden: int = option(300, "Size of every layer.", ge=1)
+    window: int = option(3, "Width of the distributed model's convolutions.", unit="words", ge=1)
+    pooling: int = option(
+        100, "Max-pooling size over neighbouring windows of the document.", unit="windows", ge=1
     )
-    matches: Literal["binary", "idf"] = Field("binary", description=MATCHES_TEXT)
-    activation: Literal["tanh", "relu"] = Field("tanh", description="Of all layers.")
-    combination: Literal["sum", "network"] = Field("sum", description=COMBINATION_TEXT)
-    hidden: int = Field(300, ge=1, description="Size of every layer.")
-    window: int = Field(
-        3,
-        ge=1,
-        description="Width of the distributed model's convolutions.",
-        json_schema_extra={"unit": "words"},
-    )
-    pooling: int = Field(
-        100,
-        ge=1,
-        description="Max-pooling size over neighbouring windows of the document.",
-        json_schema_extra={"unit": "windows"},
-    )
-    dropout: float = Field(0.2, ge=0, lt=1, description="In training.")
+    dropout: float = option(0.2, "In training.", ge=0, lt=1)
 
     @property
     def needs_vectors(self) -> bool:
@@ -166,22 +137,22 @@ class DuetOptions(WordInputConfig):
 class DuetConfig(DuetOptions):
     """Duet (Mitra et al., WWW 2017): a local and a distributed model, whose scores are added."""
 
-    type: Literal["duet"] = Field(description="Which ranker.")
-    query_words: int = Field(10, ge=1, description=PADDED_QUERY, json_schema_extra={"unit": "words"})
-    document_words: int = Field(1000, ge=1, description=PADDED_DOCUMENT, json_schema_extra={"unit": "words"})
+    type: Literal["duet"] = option(..., "Which ranker.")
+    query_words: int = option(10, PADDED_QUERY, unit="words", ge=1)
+    document_words: int = option(1000, PADDED_DOCUMENT, unit="words", ge=1)
 
 
 class DuetV2Config(DuetOptions):
     """Duet v2 (Mitra and Craswell, 2019): word vectors, idf, ReLU, and a network in place of the sum."""
 
-    type: Literal["duet-v2"] = Field(description="Which ranker.")
-    query_words: int = Field(20, ge=1, description=PADDED_QUERY, json_schema_extra={"unit": "words"})
-    document_words: int = Field(200, ge=1, description=PADDED_DOCUMENT, json_schema_extra={"unit": "words"})
-    distributed: Literal["ngraphs", "words"] = Field("words", description=DISTRIBUTED_TEXT)
-    matches: Literal["binary", "idf"] = Field("idf", description=MATCHES_TEXT)
-    activation: Literal["tanh", "relu"] = Field("relu", description="Of all layers.")
-    combination: Literal["sum", "network"] = Field("network", description=COMBINATION_TEXT)
-    dropout: float = Field(0.5, ge=0, lt=1, description="In training.")
+    type: Literal["duet-v2"] = option(..., "Which ranker.")
+    query_words: int = option(20, PADDED_QUERY, unit="words", ge=1)
+    document_words: int = option(200, PADDED_DOCUMENT, unit="words", ge=1)
+    distributed: Literal["ngraphs", "words"] = option("words", DISTRIBUTED_TEXT)
+    matches: Literal["binary", "idf"] = option("idf", MATCHES_TEXT)
+    activation: Literal["tanh", "relu"] = option("relu", "Of all layers.")
+    combination: Literal["sum", "network"] = option("network", COMBINATION_TEXT)
+    dropout: float = option(0.5, "In training.", ge=0, lt=1)
 
 
 NeuralConfig = Annotated[

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from irpretrain.config.base import Section, deep_merge
+from irpretrain.config.base import Section, deep_merge, option
 from irpretrain.config.compute import SharedComputeConfig
 from irpretrain.config.explain import explain
 from irpretrain.config.training import LOSS_TEXT, Loss, MaskingConfig, OptimiserConfig, SequenceConfig
@@ -20,100 +20,86 @@ ACCUMULATION_TEXT = (
 class TaskConfig(Section):
     """One objective of a model and the weight of its losses."""
 
-    objective: str = Field(description="Key of `objectives`.")
-    weight: float = Field(1.0, ge=0, description="Weight of the ranking loss.")
-    mlm_weight: float = Field(
-        1.0, ge=0, description="Weight of the masked-language-model loss on these sequences."
+    objective: str = option(..., "Key of `objectives`.")
+    weight: float = option(1.0, "Weight of the ranking loss.", ge=0)
+    mlm_weight: float = option(1.0, "Weight of the masked-language-model loss on these sequences.", ge=0)
+    max_length: int | None = option(
+        None, "Replaces `pretraining.max_length` for this task; null: no change.", unit="word pieces", ge=8
     )
-    max_length: int | None = Field(
+    query_length: int | None = option(
         None,
-        ge=8,
-        description="Replaces `pretraining.max_length` for this task; null: no change.",
-        json_schema_extra={"unit": "word pieces"},
-    )
-    query_length: int | None = Field(
-        None,
+        "Replaces `pretraining.query_length` for this task; null: no change (Wikiformer: 255 for LTM, "
+        "else 30).",
+        unit="word pieces",
         ge=1,
-        description="Replaces `pretraining.query_length` for this task; null: no change (Wikiformer: 255 for "
-        "LTM, else 30).",
-        json_schema_extra={"unit": "word pieces"},
     )
-    loss: Loss | None = Field(None, description="Replaces `pretraining.loss` for this task; null: no change.")
-    masking: dict[str, Any] | None = Field(
-        None, description="Changes to `pretraining.masking` for this task."
-    )
+    loss: Loss | None = option(None, "Replaces `pretraining.loss` for this task; null: no change.")
+    masking: dict[str, Any] | None = option(None, "Changes to `pretraining.masking` for this task.")
 
 
 class PretrainingConfig(SequenceConfig):
     """Pre-training; each model may override any of these keys."""
 
-    steps: int | None = Field(
+    steps: int | None = option(None, "Optimiser steps; null with `epochs`.", unit="steps", ge=1)
+    epochs: float | None = option(
         None,
-        ge=1,
-        description="Optimiser steps; null with `epochs`.",
-        json_schema_extra={"unit": "steps"},
-    )
-    epochs: float | None = Field(
-        None,
+        "Length instead of `steps`: enough steps for every task to read its ranking groups this many "
+        "times (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both.",
+        unit="epochs",
         gt=0,
-        description="Length instead of `steps`: enough steps for every task to read its ranking groups this "
-        "many times (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both.",
-        json_schema_extra={"unit": "epochs"},
     )
-    epochs_of: str | None = Field(
-        None,
-        description="The one objective whose groups `epochs` counts; null: every task's.",
+    epochs_of: str | None = option(
+        None, "The one objective whose groups `epochs` counts; null: every task's."
     )
-    batch_groups: int = Field(
+    batch_groups: int = option(
+        ...,
+        "Ranking groups per optimiser step, each with all its sequences: 64 pairs are PROP's batch of 128 "
+        "sequences.",
+        unit="groups",
         ge=1,
-        description="Ranking groups per optimiser step, each with all its sequences: 64 pairs are PROP's "
-        "batch of 128 sequences.",
-        json_schema_extra={"unit": "groups"},
     )
-    accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
-    mixing: Literal["sum", "alternate"] = Field(
+    accumulation: int = option(1, ACCUMULATION_TEXT, ge=1)
+    mixing: Literal["sum", "alternate"] = option(
         "sum",
-        description="With several tasks. sum: add their losses over one batch of each. alternate: one task a "
-        "step, drawn in proportion to its weight.",
+        "With several tasks. sum: add their losses over one batch of each. alternate: one task a step, "
+        "drawn in proportion to its weight.",
     )
-    loss: Loss = Field(description=LOSS_TEXT)
-    margin: float = Field(1.0, gt=0, description="Margin of the hinge loss.")
-    head: Literal["mlp", "pooled"] = Field(
-        description="Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer. pooled: the "
-        "encoder's pooler, dropout, and a fresh linear layer."
+    loss: Loss = option(..., LOSS_TEXT)
+    margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
+    head: Literal["mlp", "pooled"] = option(
+        ...,
+        "Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer. pooled: the "
+        "encoder's pooler, dropout, and a fresh linear layer.",
     )
-    mlm_head_steps: int = Field(
+    mlm_head_steps: int = option(
         0,
+        "First steps in which the MLM loss trains only the MLM head, for encoders without one: a fresh "
+        "head's gradients swamp the ranking loss.",
+        unit="steps",
         ge=0,
-        description="First steps in which the MLM loss trains only the MLM head, for encoders without one: a "
-        "fresh head's gradients swamp the ranking loss.",
-        json_schema_extra={"unit": "steps"},
     )
-    dropout: float | None = Field(
-        None, ge=0, lt=1, description="Dropout of all layers; null: the encoder's own."
-    )
-    attention_dropout: float | None = Field(
+    dropout: float | None = option(None, "Dropout of all layers; null: the encoder's own.", ge=0, lt=1)
+    attention_dropout: float | None = option(
         None,
+        "Dropout of attention weights, in fine-tuning too; null: as `dropout`. A GPU trains without "
+        "padding only with 0.",
         ge=0,
         lt=1,
-        description="Dropout of attention weights, in fine-tuning too; null: as `dropout`. A GPU trains "
-        "without padding only with 0.",
     )
-    optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
-    masking: MaskingConfig = Field(default_factory=MaskingConfig, description="Masked language modelling.")
-    compute: SharedComputeConfig = Field(
-        default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
+    optimiser: OptimiserConfig = option(
+        description="Optimiser and schedule.", default_factory=OptimiserConfig
     )
-    snapshots: list[int] = Field(
-        default_factory=list,
+    masking: MaskingConfig = option(description="Masked language modelling.", default_factory=MaskingConfig)
+    compute: SharedComputeConfig = option(
+        description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
+    )
+    snapshots: list[int] = option(
         description="Steps whose weights are kept as separate models (learning curves).",
-        json_schema_extra={"unit": "steps"},
+        unit="steps",
+        default_factory=list,
     )
-    log_every: int = Field(
-        10,
-        ge=1,
-        description="Steps between status lines (at least every ten seconds).",
-        json_schema_extra={"unit": "steps"},
+    log_every: int = option(
+        10, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
     )
 
     @model_validator(mode="after")

@@ -7,46 +7,34 @@ from typing import Annotated, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from irpretrain.config.attributions import BaselinePiece
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.config.corpora import check_measures
 
 
 class ShownRankingConfig(Section):
     """One of the two rankings of a page."""
 
-    model: str = Field(description="Key of `models`, or a first stage (bm25, ql, a key of `first_stages`).")
-    regime: str | None = Field(
+    model: str = option(..., "Key of `models`, or a first stage (bm25, ql, a key of `first_stages`).")
+    regime: str | None = option(
         None,
+        "Regime of a model; null: zero-shot. First stages have no regime.",
         pattern=r"^(zero-shot|full|few-shot-[1-9][0-9]*)$",
-        description="Regime of a model; null: zero-shot. First stages have no regime.",
     )
-    seed: int = Field(1, ge=0, description="Seed of a model.")
+    seed: int = option(1, "Seed of a model.", ge=0)
 
 
 class ChosenQueriesConfig(Section):
     """Number of queries per rule. The first rule that chooses a query counts it."""
 
-    gains: int = Field(
+    gains: int = option(
         10,
+        "Queries with the largest gain of the right ranking over the left one; ties by id.",
+        unit="queries",
         ge=0,
-        description="Queries with the largest gain of the right ranking over the left one; ties by id.",
-        json_schema_extra={"unit": "queries"},
     )
-    losses: int = Field(
-        10, ge=0, description="Queries with the largest loss.", json_schema_extra={"unit": "queries"}
-    )
-    ties: int = Field(
-        5,
-        ge=0,
-        description="Queries with equal scores, drawn by `seed`.",
-        json_schema_extra={"unit": "queries"},
-    )
-    random: int = Field(
-        5,
-        ge=0,
-        description="Sample of the remaining queries, drawn by `seed`.",
-        json_schema_extra={"unit": "queries"},
-    )
+    losses: int = option(10, "Queries with the largest loss.", unit="queries", ge=0)
+    ties: int = option(5, "Queries with equal scores, drawn by `seed`.", unit="queries", ge=0)
+    random: int = option(5, "Sample of the remaining queries, drawn by `seed`.", unit="queries", ge=0)
 
     @model_validator(mode="after")
     def _check_any(self) -> Self:
@@ -58,53 +46,40 @@ class ChosenQueriesConfig(Section):
 class PairAttributionsConfig(Section):
     """Pairs of query and document with attributions (docs/methods/attributions.md)."""
 
-    queries: int = Field(
-        3, ge=1, description="The page's first queries.", json_schema_extra={"unit": "queries"}
-    )
-    documents: int = Field(
+    queries: int = option(3, "The page's first queries.", unit="queries", ge=1)
+    documents: int = option(
         3,
+        "Highest documents of each ranking, for each of these queries. Relevant documents on the page are "
+        "always included.",
+        unit="documents",
         ge=1,
-        description="Highest documents of each ranking, for each of these queries. Relevant documents on the "
-        "page are always included.",
-        json_schema_extra={"unit": "documents"},
     )
-    baseline: BaselinePiece = Field("pad", description="As `attributions.<name>.baseline`.")
-    steps: int = Field(50, ge=2, description="Points of the integral.", json_schema_extra={"unit": "points"})
+    baseline: BaselinePiece = option("pad", "As `attributions.<name>.baseline`.")
+    steps: int = option(50, "Points of the integral.", unit="points", ge=2)
 
 
 class QueryPageConfig(Section):
     """A page of `snakemake query_pages` (docs/methods/query-pages.md)."""
 
-    dataset: str = Field(description="Key of `datasets`.")
-    candidates: str = Field(
-        "bm25", description="First stage to re-rank: bm25, ql, or a key of `first_stages`."
+    dataset: str = option(..., "Key of `datasets`.")
+    candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
+    left: ShownRankingConfig = option(..., "The baseline ranking.")
+    right: ShownRankingConfig = option(..., "The ranking that is compared with it.")
+    measure: str | None = option(
+        None, "Measure for each query, in ir_measures' notation; null: the data set's first."
     )
-    left: ShownRankingConfig = Field(description="The baseline ranking.")
-    right: ShownRankingConfig = Field(description="The ranking that is compared with it.")
-    measure: str | None = Field(
-        None,
-        description="Measure for each query, in ir_measures' notation; null: the data set's first.",
+    queries: list[Annotated[str, Field(min_length=1)]] = option(
+        description="Query ids in the order of the page; empty: `choose` decides.", default_factory=list
     )
-    queries: list[Annotated[str, Field(min_length=1)]] = Field(
-        default_factory=list, description="Query ids in the order of the page; empty: `choose` decides."
+    choose: ChosenQueriesConfig = option(
+        description="Which queries to choose if none is listed.", default_factory=ChosenQueriesConfig
     )
-    choose: ChosenQueriesConfig = Field(
-        default_factory=ChosenQueriesConfig, description="Which queries to choose if none is listed."
+    depth: int = option(20, "Documents shown of each ranking.", unit="documents", ge=1)
+    snippet_words: int = option(40, "Words shown of a document's text.", unit="words", ge=5)
+    attributions: PairAttributionsConfig | None = option(
+        None, "Pairs whose scores the page can explain at a click; null: none (explaining runs the models)."
     )
-    depth: int = Field(
-        20, ge=1, description="Documents shown of each ranking.", json_schema_extra={"unit": "documents"}
-    )
-    snippet_words: int = Field(
-        40, ge=5, description="Words shown of a document's text.", json_schema_extra={"unit": "words"}
-    )
-    attributions: PairAttributionsConfig | None = Field(
-        None,
-        description="Pairs whose scores the page can explain at a click; null: none (explaining runs the "
-        "models).",
-    )
-    megabytes: float = Field(
-        5, gt=0, description="Maximum size; a larger page is an error.", json_schema_extra={"unit": "MB"}
-    )
+    megabytes: float = option(5, "Maximum size; a larger page is an error.", unit="MB", gt=0)
 
     @field_validator("queries", mode="before")
     @classmethod

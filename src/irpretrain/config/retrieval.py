@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.corpora import ENTRY, FileConfig, check_measures
 from irpretrain.config.training import SequenceConfig
@@ -16,20 +16,20 @@ from irpretrain.corpora.registry import Kind
 class Bm25Config(Section):
     """BM25 (Robertson and Walker)."""
 
-    k1: float = Field(0.9, ge=0, description="Saturation of term frequency.")
-    b: float = Field(0.4, ge=0, le=1, description="Strength of length normalisation.")
+    k1: float = option(0.9, "Saturation of term frequency.", ge=0)
+    b: float = option(0.4, "Strength of length normalisation.", ge=0, le=1)
 
 
 class QueryLikelihoodConfig(Section):
     """Query likelihood with Dirichlet smoothing."""
 
-    mu: float = Field(1000.0, gt=0, description="Dirichlet prior.", json_schema_extra={"unit": "words"})
+    mu: float = option(1000.0, "Dirichlet prior.", unit="words", gt=0)
 
 
 class JelinekMercerConfig(Section):
     """Query likelihood with Jelinek-Mercer smoothing."""
 
-    smoothing: float = Field(0.1, gt=0, le=1, description="λ, the share of the collection's language model.")
+    smoothing: float = option(0.1, "λ, the share of the collection's language model.", gt=0, le=1)
 
 
 class IndriConfig(Section):
@@ -39,12 +39,11 @@ class IndriConfig(Section):
     μ = 2500, Krovetz (quick start) and INQUERY's list.
     """
 
-    stemmer: Literal["krovetz", "porter", "none"] = Field("krovetz", description="Stemmer.")
-    stop_list: Literal["inquery", "lucene", "none"] = Field(
-        "inquery",
-        description="Stop words: the 418 of INQUERY, which come with Indri, or Lucene's 33.",
+    stemmer: Literal["krovetz", "porter", "none"] = option("krovetz", "Stemmer.")
+    stop_list: Literal["inquery", "lucene", "none"] = option(
+        "inquery", "Stop words: the 418 of INQUERY, which come with Indri, or Lucene's 33."
     )
-    mu: float = Field(2500.0, gt=0, description="Dirichlet prior.", json_schema_extra={"unit": "words"})
+    mu: float = option(2500.0, "Dirichlet prior.", unit="words", gt=0)
 
 
 RankingModel = Literal["bm25", "ql", "ql-jm"]
@@ -63,22 +62,18 @@ Smoothing = Annotated[float, Field(gt=0, le=1)]
 class SweepConfig(Section):
     """The parameter grid for tuning a first stage."""
 
-    measure: str = Field(
-        "RR@10", description="Measure whose best mean decides; on a tie the first in the grid wins."
-    )
-    k1: list[K1] = Field(
-        [0.6, 0.9, 1.2, 2.0, 4.0, 7.0, 10.0, 14.0, 18.0], min_length=1, description="Of BM25."
-    )
-    b: list[B] = Field([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], min_length=1, description="Of BM25.")
-    mu: list[Mu] = Field(
+    measure: str = option("RR@10", "Measure whose best mean decides; on a tie the first in the grid wins.")
+    k1: list[K1] = option([0.6, 0.9, 1.2, 2.0, 4.0, 7.0, 10.0, 14.0, 18.0], "Of BM25.", min_length=1)
+    b: list[B] = option([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], "Of BM25.", min_length=1)
+    mu: list[Mu] = option(
         [5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0],
+        "Of query likelihood (Dirichlet).",
         min_length=1,
-        description="Of query likelihood (Dirichlet).",
     )
-    smoothing: list[Smoothing] = Field(
+    smoothing: list[Smoothing] = option(
         [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9],
+        "Of query likelihood (Jelinek-Mercer).",
         min_length=1,
-        description="Of query likelihood (Jelinek-Mercer).",
     )
 
     @field_validator("measure")
@@ -103,10 +98,10 @@ TF_INDEX = "tf"
 class ParametersConfig(Section):
     """Parameters of a first stage; null: from `retrieval`, for indri from `retrieval.indri`."""
 
-    k1: K1 | None = Field(None, description="Of BM25.")
-    b: B | None = Field(None, description="Of BM25.")
-    mu: Mu | None = Field(None, description="Of query likelihood (Dirichlet) and of indri.")
-    smoothing: Smoothing | None = Field(None, description="Of query likelihood (Jelinek-Mercer).")
+    k1: K1 | None = option(None, "Of BM25.")
+    b: B | None = option(None, "Of BM25.")
+    mu: Mu | None = option(None, "Of query likelihood (Dirichlet) and of indri.")
+    smoothing: Smoothing | None = option(None, "Of query likelihood (Jelinek-Mercer).")
 
     def given(self) -> dict[str, float]:
         """Return those that are not null."""
@@ -125,14 +120,10 @@ MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
 class DependenceConfig(Section):
     """Sequential dependence (Metzler and Croft, 2005): weights of the three parts of a query."""
 
-    terms: float = Field(
-        0.8, ge=0, description="Weight of the single terms, which may have weights of their own."
-    )
-    ordered: float = Field(0.1, ge=0, description="Weight of neighbouring terms as a phrase, #od1.")
-    unordered: float = Field(
-        0.1, ge=0, description="Weight of neighbouring terms in any order within a window, #uw."
-    )
-    window: int = Field(8, ge=2, description="Size of that window.", json_schema_extra={"unit": "words"})
+    terms: float = option(0.8, "Weight of the single terms, which may have weights of their own.", ge=0)
+    ordered: float = option(0.1, "Weight of neighbouring terms as a phrase, #od1.", ge=0)
+    unordered: float = option(0.1, "Weight of neighbouring terms in any order within a window, #uw.", ge=0)
+    window: int = option(8, "Size of that window.", unit="words", ge=2)
 
 
 class RunConfig(FileConfig):
@@ -140,152 +131,120 @@ class RunConfig(FileConfig):
 
     kind: ClassVar[Kind] = "runs"
 
-    format: str = Field("trec", description="trec, tsv, or another one in docs/corpora.md.")
-    order_by: Literal["score", "rank"] = Field(
+    format: str = option("trec", "trec, tsv, or another one in docs/corpora.md.")
+    order_by: Literal["score", "rank"] = option(
         "score",
-        description="score: order by score; ranks that contradict it are an error. rank: order by rank and "
-        "ignore scores (such as distances).",
+        "score: order by score; ranks that contradict it are an error. rank: order by rank and ignore "
+        "scores (such as distances).",
     )
-    depth: int | None = Field(
-        None,
-        ge=1,
-        description="Documents taken of each query; null: `retrieval.depth`.",
-        json_schema_extra={"unit": "documents"},
+    depth: int | None = option(
+        None, "Documents taken of each query; null: `retrieval.depth`.", unit="documents", ge=1
     )
-    unknown_documents: Literal["refuse", "drop"] = Field(
-        "refuse", description="Documents outside the corpus: an error, or dropped and counted."
+    unknown_documents: Literal["refuse", "drop"] = option(
+        "refuse", "Documents outside the corpus: an error, or dropped and counted."
     )
-    missing_queries: Literal["refuse", "ignore"] = Field(
-        "refuse", description="Queries of the data set without a document: an error, or counted."
+    missing_queries: Literal["refuse", "ignore"] = option(
+        "refuse", "Queries of the data set without a document: an error, or counted."
     )
-    entry: str | None = Field(None, description=ENTRY)
+    entry: str | None = option(None, ENTRY)
 
 
 class FirstStageConfig(Section):
     """A way to retrieve candidates: an index with a ranking model, or run files of others."""
 
-    label: str = Field(description="Name in tables.")
-    index: str = Field(
-        TF_INDEX,
-        description="tf (the index of term frequencies), or a key of `indexes` or `term_weights`.",
+    label: str = option(..., "Name in tables.")
+    index: str = option(
+        TF_INDEX, "tf (the index of term frequencies), or a key of `indexes` or `term_weights`."
     )
-    model: StageModel = Field(
+    model: StageModel = option(
         "bm25",
-        description="By Lucene: bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing "
-        "(ql-jm). indri: Indri's query likelihood over positions, with the analysis of "
-        "`retrieval.indri`.",
+        "By Lucene: bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm). "
+        "indri: Indri's query likelihood over positions, with the analysis of `retrieval.indri`.",
     )
-    query_weights: str | None = Field(
+    query_weights: str | None = option(
+        None, "For indri: key of the `term_weights` for query terms; null: term counts."
+    )
+    dependence: DependenceConfig | None = option(
+        None, "For indri: sequential dependence; null: bag of words."
+    )
+    depth: int | None = option(None, "Candidates a query; null: `retrieval.depth`.", unit="documents", ge=1)
+    parameters: ParametersConfig = option(
+        description="Parameters of the model if they are not tuned.", default_factory=ParametersConfig
+    )
+    tuned_on: str | None = option(
         None,
-        description="For indri: key of the `term_weights` for query terms; null: term counts.",
+        "Key of the data set whose queries choose the parameters in `sweep`; none of these queries may be "
+        "tested. null: the parameters are fixed.",
     )
-    dependence: DependenceConfig | None = Field(
-        None, description="For indri: sequential dependence; null: bag of words."
-    )
-    depth: int | None = Field(
-        None,
-        ge=1,
-        description="Candidates a query; null: `retrieval.depth`.",
-        json_schema_extra={"unit": "documents"},
-    )
-    parameters: ParametersConfig = Field(
-        default_factory=ParametersConfig, description="Parameters of the model if they are not tuned."
-    )
-    tuned_on: str | None = Field(
-        None,
-        description="Key of the data set whose queries choose the parameters in `sweep`; none of these "
-        "queries may be tested. null: the parameters are fixed.",
-    )
-    sweep: SweepConfig | None = Field(None, description="Its own grid; null: `retrieval.sweep`.")
-    runs: dict[str, RunConfig] = Field(
+    sweep: SweepConfig | None = option(None, "Its own grid; null: `retrieval.sweep`.")
+    runs: dict[str, RunConfig] = option(
+        description=(
+            "Run files of others instead of a search, by the key of their data set. Other keys with an "
+            "effect: `label`, `training_candidates`."
+        ),
         default_factory=dict,
-        description="Run files of others instead of a search, by the key of their data set. Other keys with "
-        "an effect: `label`, `training_candidates`.",
     )
-    training_candidates: str | None = Field(
+    training_candidates: str | None = option(
         None,
-        description="For runs of others: first stage whose candidates fine-tune models if the training data "
-        "set has no run. null: it must have one.",
+        "For runs of others: first stage whose candidates fine-tune models if the training data set has "
+        "no run. null: it must have one.",
     )
 
 
 class TextRankConfig(Section):
     """TextRank (Mihalcea and Tarau, 2004): PageRank of the words of each text."""
 
-    type: Literal["textrank"] = Field(description="Which kind of index.")
-    scale: int = Field(
-        100, ge=1, description="N: a weight is round(N × PageRank); weights below 1 are dropped."
+    type: Literal["textrank"] = option(..., "Which kind of index.")
+    scale: int = option(100, "N: a weight is round(N × PageRank); weights below 1 are dropped.", ge=1)
+    window: int = option(
+        4, "Words within a window of this size are linked; 2: neighbours only.", unit="words", ge=2
     )
-    window: int = Field(
-        4,
-        ge=2,
-        description="Words within a window of this size are linked; 2: neighbours only.",
-        json_schema_extra={"unit": "words"},
-    )
-    damping: float = Field(0.85, ge=0, lt=1, description="Probability of following a link.")
+    damping: float = option(0.85, "Probability of following a link.", ge=0, lt=1)
 
 
 class ExpansionConfig(Section):
     """Documents plus text from a file, such as the queries of Doc2Query (Nogueira et al., 2019)."""
 
-    type: Literal["expansion"] = Field(description="Which kind of index.")
-    path: str = Field(
+    type: Literal["expansion"] = option(..., "Which kind of index.")
+    path: str = option(
+        ...,
+        "Text to add by document: tab-separated lines `document_id, text`; JSON lines with `document_id` "
+        "(or `id`) and `queries` (a list) or `text`; or a Parquet table of expansions. May be gzipped.",
         min_length=1,
-        description="Text to add by document: tab-separated lines `document_id, text`; JSON lines with "
-        "`document_id` (or `id`) and `queries` (a list) or `text`; or a Parquet table of "
-        "expansions. May be gzipped.",
     )
-    times: int = Field(
-        1, ge=1, description="How often the added text counts; the document's text counts once."
-    )
+    times: int = option(1, "How often the added text counts; the document's text counts once.", ge=1)
 
 
 class Doc2QueryConfig(Section):
     """Documents plus queries that a sequence-to-sequence model writes (Doc2Query)."""
 
-    type: Literal["doc2query"] = Field(description="Which kind of index.")
-    model: str = Field(
+    type: Literal["doc2query"] = option(..., "Which kind of index.")
+    model: str = option(
+        ...,
+        "Hugging Face directory of a model trained to write queries, of any architecture for "
+        "AutoModelForSeq2SeqLM (T5, BART), with model.safetensors and tokenizer.json; or embedded:<asset>.",
         min_length=1,
-        description="Hugging Face directory of a model trained to write queries, of any architecture for "
-        "AutoModelForSeq2SeqLM (T5, BART), with model.safetensors and tokenizer.json; or "
-        "embedded:<asset>.",
     )
-    prefix: str = Field(
-        "", description="Prefix that the model expects before a document, with its final space."
-    )
-    max_length: int = Field(
+    prefix: str = option("", "Prefix that the model expects before a document, with its final space.")
+    max_length: int = option(
         512,
+        "Maximum input length with special tokens; the rest of a document is ignored.",
+        unit="word pieces",
         ge=8,
-        description="Maximum input length with special tokens; the rest of a document is ignored.",
-        json_schema_extra={"unit": "word pieces"},
     )
-    queries: int = Field(
-        10,
-        ge=1,
-        description="Queries per document (docT5query: 40 and more).",
-        json_schema_extra={"unit": "queries"},
-    )
-    decoding: Literal["sampling", "beam"] = Field(
+    queries: int = option(10, "Queries per document (docT5query: 40 and more).", unit="queries", ge=1)
+    decoding: Literal["sampling", "beam"] = option(
         "sampling",
-        description="sampling: draw each piece among the `top_k` most probable ones. beam: a beam search of "
-        "width `queries`.",
+        "sampling: draw each piece among the `top_k` most probable ones. beam: a beam search of width "
+        "`queries`.",
     )
-    top_k: int = Field(10, ge=1, description="For sampling: number of most probable pieces to draw from.")
-    query_length: int = Field(
-        64, ge=1, description="Maximum query length.", json_schema_extra={"unit": "word pieces"}
-    )
-    times: int = Field(1, ge=1, description="How often the queries count; the document's text counts once.")
-    seed: Annotated[int, Field(ge=0)] = Field(1, description="Seed of the draws.")
-    batch_queries: int = Field(
-        64, ge=1, description="Queries written at once.", json_schema_extra={"unit": "queries"}
-    )
-    block: int = Field(
-        512,
-        ge=1,
-        description="Documents sorted by length together.",
-        json_schema_extra={"unit": "documents"},
-    )
-    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+    top_k: int = option(10, "For sampling: number of most probable pieces to draw from.", ge=1)
+    query_length: int = option(64, "Maximum query length.", unit="word pieces", ge=1)
+    times: int = option(1, "How often the queries count; the document's text counts once.", ge=1)
+    seed: Annotated[int, Field(ge=0)] = option(1, "Seed of the draws.")
+    batch_queries: int = option(64, "Queries written at once.", unit="queries", ge=1)
+    block: int = option(512, "Documents sorted by length together.", unit="documents", ge=1)
+    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
 
 
 IndexConfig = Annotated[TextRankConfig | ExpansionConfig | Doc2QueryConfig, Field(discriminator="type")]
@@ -294,31 +253,24 @@ IndexConfig = Annotated[TextRankConfig | ExpansionConfig | Doc2QueryConfig, Fiel
 class RetrievalConfig(Section):
     """First-stage retrieval with Lucene through Anserini."""
 
-    depth: int = Field(
-        200, ge=1, description="Candidates per query.", json_schema_extra={"unit": "documents"}
+    depth: int = option(200, "Candidates per query.", unit="documents", ge=1)
+    bm25: Bm25Config = option(description="BM25 parameters.", default_factory=Bm25Config)
+    query_likelihood: QueryLikelihoodConfig = option(
+        description="QL parameters.", default_factory=QueryLikelihoodConfig
     )
-    bm25: Bm25Config = Field(default_factory=Bm25Config, description="BM25 parameters.")
-    query_likelihood: QueryLikelihoodConfig = Field(
-        default_factory=QueryLikelihoodConfig, description="QL parameters."
+    jelinek_mercer: JelinekMercerConfig = option(
+        description="Parameters of QL with Jelinek-Mercer smoothing.", default_factory=JelinekMercerConfig
     )
-    jelinek_mercer: JelinekMercerConfig = Field(
-        default_factory=JelinekMercerConfig, description="Parameters of QL with Jelinek-Mercer smoothing."
+    sweep: SweepConfig = option(description="Grid for `tuned_on`.", default_factory=SweepConfig)
+    stemmer: Literal["porter", "krovetz", "none"] = option("porter", "Stemmer of the Lucene analyser.")
+    stop_list: Literal["lucene", "none"] = option(
+        "lucene", "Stop words of index and queries: Lucene's 33, or none."
     )
-    sweep: SweepConfig = Field(default_factory=SweepConfig, description="Grid for `tuned_on`.")
-    stemmer: Literal["porter", "krovetz", "none"] = Field(
-        "porter", description="Stemmer of the Lucene analyser."
+    indri: IndriConfig = option(description="First stages of model indri.", default_factory=IndriConfig)
+    threads: int = option(
+        2, "Threads of indexing and search. Results do not depend on it.", unit="threads", ge=1
     )
-    stop_list: Literal["lucene", "none"] = Field(
-        "lucene", description="Stop words of index and queries: Lucene's 33, or none."
-    )
-    indri: IndriConfig = Field(default_factory=IndriConfig, description="First stages of model indri.")
-    threads: int = Field(
-        2,
-        ge=1,
-        description="Threads of indexing and search. Results do not depend on it.",
-        json_schema_extra={"unit": "threads"},
-    )
-    memory_mb: int = Field(2048, ge=256, description="Java heap.", json_schema_extra={"unit": "MB"})
+    memory_mb: int = option(2048, "Java heap.", unit="MB", ge=256)
 
     def parameters_of(self, model: RankingModel) -> dict[str, float]:
         """Return the parameters of a ranking model by name."""
@@ -344,21 +296,18 @@ class RetrievalConfig(Section):
 class PassagesConfig(Section):
     """Documents cut into passages; each passage gets its own score (Dai and Callan, SIGIR 2019)."""
 
-    words: int = Field(150, ge=1, description="Length of a passage.", json_schema_extra={"unit": "words"})
-    stride: int = Field(75, ge=1, description="Distance between starts.", json_schema_extra={"unit": "words"})
-    score: Literal["max", "first", "sum"] = Field(
-        "max",
-        description="A document's score: of its best passage, of its first, or the sum.",
+    words: int = option(150, "Length of a passage.", unit="words", ge=1)
+    stride: int = option(75, "Distance between starts.", unit="words", ge=1)
+    score: Literal["max", "first", "sum"] = option(
+        "max", "A document's score: of its best passage, of its first, or the sum."
     )
-    most: int | None = Field(
+    most: int | None = option(
         30,
+        "Maximum passages per document, evenly spaced with first and last; null: all.",
+        unit="passages",
         ge=1,
-        description="Maximum passages per document, evenly spaced with first and last; null: all.",
-        json_schema_extra={"unit": "passages"},
     )
-    most_in_training: int | None = Field(
-        8, ge=1, description="The same in fine-tuning.", json_schema_extra={"unit": "passages"}
-    )
+    most_in_training: int | None = option(8, "The same in fine-tuning.", unit="passages", ge=1)
 
     @model_validator(mode="after")
     def _check_stride(self) -> Self:
@@ -373,21 +322,15 @@ class PassagesConfig(Section):
 class RerankingConfig(SequenceConfig):
     """Scoring of candidates by a cross-encoder. Fine-tuned models use the lengths of `finetuning`."""
 
-    depth: int | None = Field(
-        None,
-        ge=1,
-        description="Re-rank only this many candidates; null: all.",
-        json_schema_extra={"unit": "documents"},
-    )
-    batch_tokens: int = Field(
+    depth: int | None = option(None, "Re-rank only this many candidates; null: all.", unit="documents", ge=1)
+    batch_tokens: int = option(
         16384,
+        "Word pieces per batch; padding counts if it is computed (`compute.packing`).",
+        unit="word pieces",
         ge=512,
-        description="Word pieces per batch; padding counts if it is computed (`compute.packing`).",
-        json_schema_extra={"unit": "word pieces"},
     )
-    passages: PassagesConfig | None = Field(
+    passages: PassagesConfig | None = option(
         None,
-        description="Cut documents into passages, in fine-tuning too. null: a document is one sequence, cut "
-        "at its end.",
+        "Cut documents into passages, in fine-tuning too. null: a document is one sequence, cut at its end.",
     )
-    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from pydantic import Field, SerializeAsAny, field_validator, model_validator
+from pydantic import SerializeAsAny, field_validator, model_validator
 
 from irpretrain.config.attributions import AttributionConfig
 from irpretrain.config.axioms import (
@@ -14,7 +14,7 @@ from irpretrain.config.axioms import (
     PseudoQueriesConfig,
     WordVectorsConfig,
 )
-from irpretrain.config.base import Section, deep_merge
+from irpretrain.config.base import Section, deep_merge, option
 from irpretrain.config.consistency import cross_faults
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.downstream import (
@@ -47,119 +47,120 @@ from irpretrain.objectives.registry import read_options
 class Config(Section):
     """Everything that decides what is computed. How it is run belongs in a profile."""
 
-    preset: Literal["paper", "released"] = Field(
-        "paper",
-        description="Sets the choices in which papers and their released code differ. A key in your file "
-        "wins.",
+    preset: Literal["paper", "released"] = option(
+        "paper", "Sets the choices in which papers and their released code differ. A key in your file wins."
     )
-    seed: int = Field(
+    seed: int = option(
         1,
+        "Seed of sampling: pseudo-queries, query samples, folds. Models and few-shot draws use the seeds "
+        "of experiments.",
         ge=0,
-        description="Seed of sampling: pseudo-queries, query samples, folds. Models and few-shot draws use "
-        "the seeds of experiments.",
     )
-    text: TextConfig = Field(description="How documents become words and word pieces.")
-    data_folder: str = Field(
+    text: TextConfig = option(..., "How documents become words and word pieces.")
+    data_folder: str = option(
         "data",
+        "Folder of the catalogue's data sets (docs/datasets.md), looked up in the working directory "
+        "(`--directory`), then in the project's folder.",
         min_length=1,
-        description="Folder of the catalogue's data sets (docs/datasets.md), looked up in the working "
-        "directory (`--directory`), then in the project's folder.",
     )
-    skip_absent: bool = Field(
+    skip_absent: bool = option(
         False,
+        "If data sets of the catalogue are missing. false: refuse the run. true: leave out the jobs that "
+        "need them and say so; a dry run plans these jobs too.",
         exclude=True,
-        description="If data sets of the catalogue are missing. false: refuse the run. true: leave out the "
-        "jobs that need them and say so; a dry run plans these jobs too.",
     )
-    corpora: dict[str, CorpusConfig] = Field(min_length=1, description="Corpora by name.")
-    collections: dict[str, list[str]] = Field(description="Collections for pre-training: lists of corpora.")
-    graph: GraphConfig = Field(
-        default_factory=GraphConfig, description="Links between a collection's documents."
+    corpora: dict[str, CorpusConfig] = option(..., "Corpora by name.", min_length=1)
+    collections: dict[str, list[str]] = option(..., "Collections for pre-training: lists of corpora.")
+    graph: GraphConfig = option(
+        description="Links between a collection's documents.", default_factory=GraphConfig
     )
-    pseudo_queries: PseudoQueriesConfig = Field(
-        default_factory=PseudoQueriesConfig, description="Pseudo-queries that ARES compares."
+    pseudo_queries: PseudoQueriesConfig = option(
+        description="Pseudo-queries that ARES compares.", default_factory=PseudoQueriesConfig
     )
-    word_vectors: WordVectorsConfig = Field(
-        default_factory=WordVectorsConfig, description="Word vectors of ARES's semantic axioms."
+    word_vectors: WordVectorsConfig = option(
+        description="Word vectors of ARES's semantic axioms.", default_factory=WordVectorsConfig
     )
-    axioms: AxiomsConfig = Field(default_factory=AxiomsConfig, description="The axioms of ARES.")
-    predictors: dict[str, PredictorConfig] = Field(
-        default_factory=dict, description="Preference predictors of ARES by name."
+    axioms: AxiomsConfig = option(description="The axioms of ARES.", default_factory=AxiomsConfig)
+    predictors: dict[str, PredictorConfig] = option(
+        description="Preference predictors of ARES by name.", default_factory=dict
     )
-    term_weights: dict[str, TermWeightsConfig] = Field(
-        default_factory=dict, description="Weightings of words by name: DeepCT and its baselines."
+    term_weights: dict[str, TermWeightsConfig] = option(
+        description="Weightings of words by name: DeepCT and its baselines.", default_factory=dict
     )
-    encoder: EncoderConfig = Field(description="The encoder that all models start from.")
-    objectives: dict[str, SerializeAsAny[Section]] = Field(
-        default_factory=dict,
+    encoder: EncoderConfig = option(..., "The encoder that all models start from.")
+    objectives: dict[str, SerializeAsAny[Section]] = option(
         description="Pre-training objectives by name; `type` is the file in irpretrain/objectives.",
-    )
-    pretraining: PretrainingConfig = Field(description="Defaults of pre-training.")
-    models: dict[str, ModelConfig] = Field(min_length=1, description="Models by name.")
-    datasets: dict[str, DatasetConfig] = Field(default_factory=dict, description="Test collections by name.")
-    retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig, description="First-stage retrieval.")
-    indexes: dict[str, IndexConfig] = Field(
-        default_factory=dict, description="Weighted indexes without training, by name."
-    )
-    first_stages: dict[str, FirstStageConfig] = Field(
         default_factory=dict,
-        description="First stages by name, beside bm25 and ql, which search the tf index with the parameters of "
-        "`retrieval`.",
     )
-    reranking: RerankingConfig = Field(default_factory=RerankingConfig, description="Re-ranking.")
-    finetuning: FinetuningConfig = Field(default_factory=FinetuningConfig, description="Fine-tuning.")
-    experiments: dict[str, ExperimentConfig] = Field(default_factory=dict, description="Comparisons by name.")
-    downstream_tasks: dict[str, DownstreamTaskConfig] = Field(
+    pretraining: PretrainingConfig = option(..., "Defaults of pre-training.")
+    models: dict[str, ModelConfig] = option(..., "Models by name.", min_length=1)
+    datasets: dict[str, DatasetConfig] = option(description="Test collections by name.", default_factory=dict)
+    retrieval: RetrievalConfig = option(description="First-stage retrieval.", default_factory=RetrievalConfig)
+    indexes: dict[str, IndexConfig] = option(
+        description="Weighted indexes without training, by name.", default_factory=dict
+    )
+    first_stages: dict[str, FirstStageConfig] = option(
+        description=(
+            "First stages by name, beside bm25 and ql, which search the tf index with the parameters of "
+            "`retrieval`."
+        ),
         default_factory=dict,
-        description="Other tasks by name: extractive question answering and GLUE.",
     )
-    question_answering: QuestionAnsweringConfig = Field(
-        default_factory=QuestionAnsweringConfig, description="Fine-tuning for extractive question answering."
+    reranking: RerankingConfig = option(description="Re-ranking.", default_factory=RerankingConfig)
+    finetuning: FinetuningConfig = option(description="Fine-tuning.", default_factory=FinetuningConfig)
+    experiments: dict[str, ExperimentConfig] = option(
+        description="Comparisons by name.", default_factory=dict
     )
-    sentence_tasks: SentenceTasksConfig = Field(
-        default_factory=SentenceTasksConfig, description="Fine-tuning for GLUE's tasks."
+    downstream_tasks: dict[str, DownstreamTaskConfig] = option(
+        description="Other tasks by name: extractive question answering and GLUE.", default_factory=dict
     )
-    downstream: dict[str, DownstreamConfig] = Field(
-        default_factory=dict, description="Models to fine-tune for these tasks, by name."
+    question_answering: QuestionAnsweringConfig = option(
+        description="Fine-tuning for extractive question answering.", default_factory=QuestionAnsweringConfig
     )
-    absent: dict[str, AbsenceConfig] = Field(
-        default_factory=dict,
+    sentence_tasks: SentenceTasksConfig = option(
+        description="Fine-tuning for GLUE's tasks.", default_factory=SentenceTasksConfig
+    )
+    downstream: dict[str, DownstreamConfig] = option(
+        description="Models to fine-tune for these tasks, by name.", default_factory=dict
+    )
+    absent: dict[str, AbsenceConfig] = option(
         description="Filled in by the program: experiments left out because data files are missing.",
-    )
-    absent_predictors: dict[str, str] = Field(
         default_factory=dict,
-        description="Filled in by the program: predictors left out because data files are missing, with the "
-        "reason.",
     )
-    absent_tasks: dict[str, str] = Field(
+    absent_predictors: dict[str, str] = option(
+        description="Filled in by the program: predictors left out because data files are missing, with the reason.",
         default_factory=dict,
-        description="Filled in by the program: `downstream_tasks` left out because data files are missing, "
-        "with the reason.",
     )
-    diagnoses: dict[str, DiagnosisConfig] = Field(
-        default_factory=dict, description="Axiom diagnoses of re-rankers by name."
-    )
-    evaluation: EvaluationConfig = Field(
-        default_factory=EvaluationConfig, description="Significance and intervals."
-    )
-    attributions: dict[str, AttributionConfig] = Field(
+    absent_tasks: dict[str, str] = option(
+        description=(
+            "Filled in by the program: `downstream_tasks` left out because data files are missing, with the "
+            "reason."
+        ),
         default_factory=dict,
+    )
+    diagnoses: dict[str, DiagnosisConfig] = option(
+        description="Axiom diagnoses of re-rankers by name.", default_factory=dict
+    )
+    evaluation: EvaluationConfig = option(
+        description="Significance and intervals.", default_factory=EvaluationConfig
+    )
+    attributions: dict[str, AttributionConfig] = option(
         description="Pages of the target `attributions` by name: which words a score comes from.",
-    )
-    weight_distributions: dict[str, WeightDistributionConfig] = Field(
         default_factory=dict,
-        description="Collections of DeepCT's figure 1 by name: the share of a passage's weight on its "
-        "heaviest terms.",
     )
-    term_weight_pages: dict[str, TermWeightPageConfig] = Field(
+    weight_distributions: dict[str, WeightDistributionConfig] = option(
+        description="Collections of DeepCT's figure 1 by name: the share of a passage's weight on its heaviest terms.",
         default_factory=dict,
+    )
+    term_weight_pages: dict[str, TermWeightPageConfig] = option(
         description="Pages of the target `term_weight_pages` by name: heat maps of passages.",
-    )
-    query_pages: dict[str, QueryPageConfig] = Field(
         default_factory=dict,
-        description="Pages of the target `query_pages` by name: two rankings of single queries side by side.",
     )
-    report: ReportConfig = Field(default_factory=ReportConfig, description="Tables, figures and the report.")
+    query_pages: dict[str, QueryPageConfig] = option(
+        description="Pages of the target `query_pages` by name: two rankings of single queries side by side.",
+        default_factory=dict,
+    )
+    report: ReportConfig = option(description="Tables, figures and the report.", default_factory=ReportConfig)
 
     @field_validator("objectives", mode="before")
     @classmethod

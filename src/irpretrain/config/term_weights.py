@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.config.compute import ComputeConfig, SharedComputeConfig
 from irpretrain.config.pretraining import ACCUMULATION_TEXT
 from irpretrain.config.text import EncoderConfig
@@ -25,75 +25,62 @@ TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
 class TermLabelsConfig(Section):
     """Targets: query-term recall for passages, term recall for queries (DeepCT, equations 3 and 5)."""
 
-    rows: Literal["per-text", "per-pair"] = Field(
+    rows: Literal["per-text", "per-pair"] = option(
         "per-text",
-        description="per-text: one row per passage; a target is a share of its relevant queries (paper). "
-        "per-pair: one row per relevant (query, passage) with targets 0 or 1 (released code). The "
-        "same for queries.",
+        "per-text: one row per passage; a target is a share of its relevant queries (paper). per-pair: "
+        "one row per relevant (query, passage) with targets 0 or 1 (released code). The same for queries.",
     )
-    stemming: Literal["none", "porter"] = Field("porter", description="Words with the same stem match.")
-    stop_list: StopList = Field("none", description="Words whose target is always 0; they stay in the loss.")
-    fields: list[Literal["url", "title", "body"]] | None = Field(
+    stemming: Literal["none", "porter"] = option("porter", "Words with the same stem match.")
+    stop_list: StopList = option("none", "Words whose target is always 0; they stay in the loss.")
+    fields: list[Literal["url", "title", "body"]] | None = option(
         None,
+        "For queries: fields of a relevant document whose words count; null: `text.fields`.",
         min_length=1,
-        description="For queries: fields of a relevant document whose words count; null: `text.fields`.",
     )
 
 
 class WindowsConfig(Section):
     """Texts longer than `max_length`."""
 
-    overlap: int | None = Field(
+    overlap: int | None = option(
         None,
+        "Read long texts in windows that share this many word pieces; the last window ends with the text. "
+        "null: read only the beginning; later words have no weight (paper).",
+        unit="word pieces",
         ge=0,
-        description="Read long texts in windows that share this many word pieces; the last window ends with "
-        "the text. null: read only the beginning; later words have no weight (paper).",
-        json_schema_extra={"unit": "word pieces"},
     )
-    merge: Merge = Field(
+    merge: Merge = option(
         "farthest-from-edge",
-        description="Weight of a word in several windows: from the window in which it is farthest from an "
-        "edge, the largest, or the mean.",
+        "Weight of a word in several windows: from the window in which it is farthest from an edge, the "
+        "largest, or the mean.",
     )
 
 
 class TermTrainingConfig(Section):
     """Training of the token regression."""
 
-    steps: int | None = Field(
+    steps: int | None = option(None, "Optimiser steps; null: from `epochs`.", unit="steps", ge=1)
+    epochs: float | None = option(
         None,
-        ge=1,
-        description="Optimiser steps; null: from `epochs`.",
-        json_schema_extra={"unit": "steps"},
-    )
-    epochs: float | None = Field(
-        None,
+        "Passes over the training sequences (paper: 3 for passages, 10 for queries); null without steps: 3.",
+        unit="epochs",
         gt=0,
-        description="Passes over the training sequences (paper: 3 for passages, 10 for queries); null without "
-        "steps: 3.",
-        json_schema_extra={"unit": "epochs"},
     )
-    batch_size: int = Field(
-        16, ge=1, description="Sequences per step.", json_schema_extra={"unit": "sequences"}
+    batch_size: int = option(16, "Sequences per step.", unit="sequences", ge=1)
+    accumulation: int = option(1, ACCUMULATION_TEXT, ge=1)
+    reduction: Literal["mean", "sum"] = option(
+        "mean", "Squared errors of a step: mean (released code) or sum (paper, equation 2)."
     )
-    accumulation: int = Field(1, ge=1, description=ACCUMULATION_TEXT)
-    reduction: Literal["mean", "sum"] = Field(
-        "mean",
-        description="Squared errors of a step: mean (released code) or sum (paper, equation 2).",
+    dropout: float | None = option(None, "Dropout inside the encoder; null: the encoder's own.", ge=0, lt=1)
+    head_dropout: float = option(0.1, "Dropout before the linear layer.", ge=0, lt=1)
+    optimiser: OptimiserConfig = option(
+        description="Optimiser and schedule.", default_factory=OptimiserConfig
     )
-    dropout: float | None = Field(
-        None, ge=0, lt=1, description="Dropout inside the encoder; null: the encoder's own."
+    compute: SharedComputeConfig = option(
+        description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
     )
-    head_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout before the linear layer.")
-    optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig, description="Optimiser and schedule.")
-    compute: SharedComputeConfig = Field(
-        default_factory=SharedComputeConfig, description="Threads, precision, device, processes."
-    )
-    log_every: int = Field(
-        10,
-        ge=1,
-        description="Steps between status lines (at least every ten seconds).",
-        json_schema_extra={"unit": "steps"},
+    log_every: int = option(
+        10, "Steps between status lines (at least every ten seconds).", unit="steps", ge=1
     )
 
     @model_validator(mode="after")
@@ -114,77 +101,68 @@ class TermTrainingConfig(Section):
 class TermInferenceConfig(Section):
     """Prediction of weights. Threads and `batch_tokens` change the last digits; precision and device change more."""
 
-    batch_tokens: int = Field(
+    batch_tokens: int = option(
         2048,
+        "Word pieces per batch, padding included where it is computed. A GPU needs a much larger value.",
+        unit="word pieces",
         ge=64,
-        description="Word pieces per batch, padding included where it is computed. A GPU needs a much larger "
-        "value.",
-        json_schema_extra={"unit": "word pieces"},
     )
-    block: int = Field(
-        8192,
-        ge=1,
-        description="Texts sorted by length together; larger blocks have less padding.",
-        json_schema_extra={"unit": "texts"},
+    block: int = option(
+        8192, "Texts sorted by length together; larger blocks have less padding.", unit="texts", ge=1
     )
-    compute: ComputeConfig = Field(default_factory=ComputeConfig, description="Threads, precision, device.")
+    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
 
 
 class TermWeightsConfig(Section):
     """One weighting of words in passages or queries. `first_stages` can use a weighting of passages as an index."""
 
-    label: str = Field(description="Name in tables.")
-    kind: Literal["passages", "queries"] = Field(
-        "passages",
-        description="Weight the documents of any searched corpus, or the queries of any data set.",
+    label: str = option(..., "Name in tables.")
+    kind: Literal["passages", "queries"] = option(
+        "passages", "Weight the documents of any searched corpus, or the queries of any data set."
     )
-    model: Model = Field(
+    model: Model = option(
         "regressor",
-        description="regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a "
-        "linear regression on a word's vector minus its text's mean vector (DeepCT_W; DeepTR for "
-        "queries). oracle: the targets. tf: term counts.",
+        "regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a linear "
+        "regression on a word's vector minus its text's mean vector (DeepCT_W; DeepTR for queries). "
+        "oracle: the targets. tf: term counts.",
     )
-    dataset: str | None = Field(
+    dataset: str | None = option(
         None,
-        description="Key of the data set that gives the targets. Its own queries get weights from models of "
-        "other folds.",
+        "Key of the data set that gives the targets. Its own queries get weights from models of other folds.",
     )
-    collection: str | None = Field(None, description="Key of the collection of the word vectors.")
-    encoder: EncoderConfig | None = Field(
+    collection: str | None = option(None, "Key of the collection of the word vectors.")
+    encoder: EncoderConfig | None = option(
         None,
-        description="Any Hugging Face encoder with a token classifier and a fast tokenizer; null: section "
-        "`encoder`.",
+        "Any Hugging Face encoder with a token classifier and a fast tokenizer; null: section `encoder`.",
     )
-    labels: TermLabelsConfig = Field(default_factory=TermLabelsConfig, description="Targets.")
-    max_length: int = Field(
+    labels: TermLabelsConfig = option(description="Targets.", default_factory=TermLabelsConfig)
+    max_length: int = option(
         128,
+        "Maximum sequence length with special tokens (paper: 128 for passages; 30, 50 and 100 for titles, "
+        "descriptions and narratives).",
+        unit="word pieces",
         ge=8,
-        description="Maximum sequence length with special tokens (paper: 128 for passages; 30, 50 and 100 for "
-        "titles, descriptions and narratives).",
-        json_schema_extra={"unit": "word pieces"},
     )
-    windows: WindowsConfig = Field(
-        default_factory=WindowsConfig, description="Texts longer than `max_length`."
+    windows: WindowsConfig = option(
+        description="Texts longer than `max_length`.", default_factory=WindowsConfig
     )
-    training: TermTrainingConfig = Field(
-        default_factory=TermTrainingConfig, description="Training of the regressor."
+    training: TermTrainingConfig = option(
+        description="Training of the regressor.", default_factory=TermTrainingConfig
     )
-    ridge: float = Field(
-        1e-3, ge=0, description="For word-vectors: L2 penalty of the regression, times the number of words."
+    ridge: float = option(
+        1e-3, "For word-vectors: L2 penalty of the regression, times the number of words.", ge=0
     )
-    inference: TermInferenceConfig = Field(
-        default_factory=TermInferenceConfig, description="Prediction of weights."
+    inference: TermInferenceConfig = option(
+        description="Prediction of weights.", default_factory=TermInferenceConfig
     )
-    same_as: str | None = Field(
+    same_as: str | None = option(
         None,
-        description="Name of another passage weighting whose predictions are used without training; only "
-        "scale and square_root count then.",
+        "Name of another passage weighting whose predictions are used without training; only scale and "
+        "square_root count then.",
     )
-    scale: float = Field(
-        100.0, gt=0, description="N: an integer weight is round(N·y) (equation 4). Unused by tf."
-    )
-    square_root: bool = Field(False, description="Use round(N·√y) for weights above 0.")
-    seed: Annotated[int, Field(ge=0)] = Field(1, description="Seed of output layer, dropout and data order.")
+    scale: float = option(100.0, "N: an integer weight is round(N·y) (equation 4). Unused by tf.", gt=0)
+    square_root: bool = option(False, "Use round(N·√y) for weights above 0.")
+    seed: Annotated[int, Field(ge=0)] = option(1, "Seed of output layer, dropout and data order.")
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:

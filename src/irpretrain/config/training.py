@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 
 Loss = Literal["hinge", "pair-softmax", "listwise"]
 LOSS_TEXT = (
@@ -19,32 +19,29 @@ LOSS_TEXT = (
 class OptimiserConfig(Section):
     """AdamW with linear warm-up, and decay."""
 
-    learning_rate: float = Field(2e-5, gt=0, description="Peak learning rate.")
-    warmup: float = Field(0.1, ge=0, le=1, description="Share of the steps with a linearly rising rate.")
-    decay: Literal["linear", "none", "step"] = Field(
+    learning_rate: float = option(2e-5, "Peak learning rate.", gt=0)
+    warmup: float = option(0.1, "Share of the steps with a linearly rising rate.", ge=0, le=1)
+    decay: Literal["linear", "none", "step"] = option(
         "linear",
-        description="After warm-up the rate falls to 0 (linear), stays (none), or stays and then becomes "
-        "`later_rate` (step).",
+        "After warm-up the rate falls to 0 (linear), stays (none), or stays and then becomes `later_rate` "
+        "(step).",
     )
-    later_rate: float | None = Field(
-        None, gt=0, description="For decay step: rate from step `later_from` on (Wikiformer: 5e-6)."
+    later_rate: float | None = option(
+        None, "For decay step: rate from step `later_from` on (Wikiformer: 5e-6).", gt=0
     )
-    later_from: int | None = Field(
+    later_from: int | None = option(
         None,
+        "For decay step: number of first steps at the peak rate, warm-up included (Wikiformer: 50000).",
+        unit="steps",
         ge=1,
-        description="For decay step: number of first steps at the peak rate, warm-up included (Wikiformer: "
-        "50000).",
-        json_schema_extra={"unit": "steps"},
     )
-    weight_decay: float = Field(
-        0.01, ge=0, description="Decoupled weight decay; not for biases and LayerNorm."
-    )
-    betas: tuple[float, float] = Field((0.9, 0.999), description="Adam's decay rates.")
-    epsilon: float = Field(1e-8, gt=0, description="Adam's epsilon.")
-    bias_correction: bool = Field(True, description="Adam's bias correction; BERT's own optimiser has none.")
-    clip: float | None = Field(1.0, gt=0, description="Maximum gradient norm; null: no clipping.")
-    clip_by: Literal["all", "tensor"] = Field(
-        "all", description="Norm of all gradients together, or of each tensor alone (released PROP)."
+    weight_decay: float = option(0.01, "Decoupled weight decay; not for biases and LayerNorm.", ge=0)
+    betas: tuple[float, float] = option((0.9, 0.999), "Adam's decay rates.")
+    epsilon: float = option(1e-8, "Adam's epsilon.", gt=0)
+    bias_correction: bool = option(True, "Adam's bias correction; BERT's own optimiser has none.")
+    clip: float | None = option(1.0, "Maximum gradient norm; null: no clipping.", gt=0)
+    clip_by: Literal["all", "tensor"] = option(
+        "all", "Norm of all gradients together, or of each tensor alone (released PROP)."
     )
 
     @model_validator(mode="after")
@@ -60,30 +57,25 @@ class OptimiserConfig(Section):
 class MaskingConfig(Section):
     """Masked language modelling. Special tokens and padding are never masked."""
 
-    scope: Literal["document", "sequence"] = Field(
-        "document", description="Mask the document's units alone, or the query's too."
+    scope: Literal["document", "sequence"] = option(
+        "document", "Mask the document's units alone, or the query's too."
     )
-    ratio: float = Field(0.15, ge=0, lt=1, description="Share of units (tokens or whole words) to mask.")
-    anchor_ratio: float | None = Field(
+    ratio: float = option(0.15, "Share of units (tokens or whole words) to mask.", ge=0, lt=1)
+    anchor_ratio: float | None = option(
         None,
+        "Share of the units of the query's anchor to the document, counted apart (PHP: 0.5); needs scope "
+        "sequence. null: treated as other units.",
         ge=0,
         le=1,
-        description="Share of the units of the query's anchor to the document, counted apart (PHP: 0.5); "
-        "needs scope sequence. null: treated as other units.",
     )
-    unit: Literal["token", "word"] = Field(
-        "token", description="Choose word pieces, or whole words with all their pieces."
+    unit: Literal["token", "word"] = option(
+        "token", "Choose word pieces, or whole words with all their pieces."
     )
-    most: int | None = Field(
-        None,
-        ge=1,
-        description="Maximum predictions per sequence; null: no cap.",
-        json_schema_extra={"unit": "word pieces"},
+    most: int | None = option(
+        None, "Maximum predictions per sequence; null: no cap.", unit="word pieces", ge=1
     )
-    replace_by_mask: float = Field(0.8, ge=0, le=1, description="Share of chosen pieces that become [MASK].")
-    replace_by_random: float = Field(
-        0.1, ge=0, le=1, description="Share that become a random piece; the rest stay."
-    )
+    replace_by_mask: float = option(0.8, "Share of chosen pieces that become [MASK].", ge=0, le=1)
+    replace_by_random: float = option(0.1, "Share that become a random piece; the rest stay.", ge=0, le=1)
 
     @model_validator(mode="after")
     def _check_shares(self) -> Self:
@@ -100,17 +92,11 @@ class MaskingConfig(Section):
 class SequenceConfig(Section):
     """Lengths of the sequences that a cross-encoder reads."""
 
-    max_length: int = Field(
-        512,
-        ge=8,
-        description="Maximum length of query and document with their three special tokens.",
-        json_schema_extra={"unit": "word pieces"},
+    max_length: int = option(
+        512, "Maximum length of query and document with their three special tokens.", unit="word pieces", ge=8
     )
-    query_length: int = Field(
-        64,
-        ge=1,
-        description="Maximum query length; the document gets the rest of max_length.",
-        json_schema_extra={"unit": "word pieces"},
+    query_length: int = option(
+        64, "Maximum query length; the document gets the rest of max_length.", unit="word pieces", ge=1
     )
 
     @model_validator(mode="after")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 
 DocumentId = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, int) else given)]
 WEIGHTINGS = "tf, or keys of `term_weights` of kind passages or of `indexes`"
@@ -16,24 +16,22 @@ WEIGHTINGS = "tf, or keys of `term_weights` of kind passages or of `indexes`"
 class WeightDistributionConfig(Section):
     """Weightings of a collection's passages, for the share of weight on the heaviest terms."""
 
-    label: str = Field(description="The collection's name in the figure.")
-    corpora: list[str] = Field(min_length=1, description="Keys of `corpora`, taken as one collection.")
-    weightings: list[str] = Field(min_length=1, description=f"{WEIGHTINGS}, in the order of the figure.")
+    label: str = option(..., "The collection's name in the figure.")
+    corpora: list[str] = option(..., "Keys of `corpora`, taken as one collection.", min_length=1)
+    weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the figure.", min_length=1)
 
 
 class WeightCaseConfig(Section):
     """A query and its passages."""
 
-    query: str | None = Field(None, coerce_numbers_to_str=True, description="Id of a query of the data set.")
-    text: str | None = Field(
-        None,
-        min_length=1,
-        description="Your own query text; needs `documents`.",
-    )
-    documents: list[DocumentId] = Field(
+    query: str | None = option(None, "Id of a query of the data set.", coerce_numbers_to_str=True)
+    text: str | None = option(None, "Your own query text; needs `documents`.", min_length=1)
+    documents: list[DocumentId] = option(
+        description=(
+            "Document ids. Empty: the relevant document that the page's first first stage ranks highest, and "
+            "the highest non-relevant one."
+        ),
         default_factory=list,
-        description="Document ids. Empty: the relevant document that the page's first first stage ranks "
-        "highest, and the highest non-relevant one.",
     )
 
     @model_validator(mode="after")
@@ -48,29 +46,27 @@ class WeightCaseConfig(Section):
 class TermWeightPageConfig(Section):
     """A page of `snakemake term_weight_pages` (docs/methods/term-weight-pages.md)."""
 
-    dataset: str = Field(description="Key of `datasets`.")
-    weightings: list[str] = Field(min_length=1, description=f"{WEIGHTINGS}, in the order of the page.")
-    first_stages: list[str] = Field(
+    dataset: str = option(..., "Key of `datasets`.")
+    weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the page.", min_length=1)
+    first_stages: list[str] = option(
         ["bm25"],
+        "bm25, ql or keys of `first_stages`, whose runs give ranks. The first one also chooses documents.",
         min_length=1,
-        description="bm25, ql or keys of `first_stages`, whose runs give ranks. The first one also chooses "
-        "documents.",
     )
-    cases: list[WeightCaseConfig] = Field(
-        default_factory=list,
-        description="Queries and documents; empty: the page chooses `queries` cases.",
+    cases: list[WeightCaseConfig] = option(
+        description="Queries and documents; empty: the page chooses `queries` cases.", default_factory=list
     )
-    deepest: float = Field(
+    deepest: float = option(
         0.5,
+        "Share of a passage's weight that gives the deepest shade (paper: a half). Lower values show "
+        "differences within long passages.",
         gt=0,
         le=1,
-        description="Share of a passage's weight that gives the deepest shade (paper: a half). Lower values "
-        "show differences within long passages.",
     )
-    queries: int = Field(
+    queries: int = option(
         3,
+        "Number of cases that the page chooses: those whose relevant document's rank differs most between "
+        "the first stages.",
+        unit="queries",
         ge=1,
-        description="Number of cases that the page chooses: those whose relevant document's rank differs most "
-        "between the first stages.",
-        json_schema_extra={"unit": "queries"},
     )

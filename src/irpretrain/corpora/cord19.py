@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
@@ -31,9 +29,9 @@ GET_AGAIN = "Get the file again and compare its checksum"
 class Options(Section):
     """Options of the format cord19."""
 
-    text: Literal["abstract", "full"] = Field(
+    text: Literal["abstract", "full"] = option(
         "abstract",
-        description="full: with the parsed full text (PMC's XML if present, else the PDF), searched beside "
+        "full: with the parsed full text (PMC's XML if present, else the PDF), searched beside "
         "metadata.csv where the release unpacks it.",
     )
 

@@ -11,10 +11,10 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError, field_validator, model_validator
 
 from irpretrain.atomic import atomic_directory, atomic_file
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.errors import ConfigError, IntegrityError, SetupError
 from irpretrain.near_names import instead_of
 from irpretrain.provenance import sha256
@@ -26,16 +26,14 @@ PREFIX, IR_DATASETS = "embedded:", "ir_datasets:"
 class Asset(Section):
     """A file, or a folder of files, inside one installed package."""
 
-    package: str = Field(min_length=1, description="Name of the distribution, as pip knows it.")
-    version: str = Field(min_length=1, description="The only version that is accepted.")
-    directory: str | None = Field(
-        None, description="The folder that `files` lie in; null for an asset of one file."
-    )
-    files: dict[str, str] = Field(min_length=1, description="SHA-256, in hexadecimal, of each file.")
-    licence: str = Field(min_length=1, description="Licence of the data.")
-    hub: str | None = Field(None, description="Its name on the Hugging Face Hub.")
-    remark: str = Field(description="What it is.")
-    caveat: str | None = Field(None, description="What a reader of any number made with it must know.")
+    package: str = option(..., "Name of the distribution, as pip knows it.", min_length=1)
+    version: str = option(..., "The only version that is accepted.", min_length=1)
+    directory: str | None = option(None, "The folder that `files` lie in; null for an asset of one file.")
+    files: dict[str, str] = option(..., "SHA-256, in hexadecimal, of each file.", min_length=1)
+    licence: str = option(..., "Licence of the data.", min_length=1)
+    hub: str | None = option(None, "Its name on the Hugging Face Hub.")
+    remark: str = option(..., "What it is.")
+    caveat: str | None = option(None, "What a reader of any number made with it must know.")
 
     @field_validator("files")
     @classmethod
@@ -57,7 +55,7 @@ class Asset(Section):
 class Manifest(Section):
     """The manifest: assets by name."""
 
-    assets: dict[str, Asset] = Field(min_length=1, description="Assets by name.")
+    assets: dict[str, Asset] = option(..., "Assets by name.", min_length=1)
 
     def asset(self, name: str) -> Asset:
         """Return the asset called `name`, or raise ConfigError with the names there are."""

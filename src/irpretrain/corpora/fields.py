@@ -6,9 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.records import Document, Malformed, Skipped
 from irpretrain.errors import InputError
@@ -23,15 +21,15 @@ BODIES = ("text", "body", "contents", "content")
 class DocumentFields(Section):
     """Names of the fields that make up a document."""
 
-    id_field: str | None = Field(
-        None, description=f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
+    id_field: str | None = option(
+        None, f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
     )
-    title_field: str | None = Field(None, description="Title; null: title, if present.")
-    url_field: str | None = Field(None, description="Address; null: url, if present.")
-    body_fields: list[str] | None = Field(
+    title_field: str | None = option(None, "Title; null: title, if present.")
+    url_field: str | None = option(None, "Address; null: url, if present.")
+    body_fields: list[str] | None = option(
         None,
+        f"Texts, joined by newlines; null takes the first there is of {', '.join(BODIES)}.",
         min_length=1,
-        description=f"Texts, joined by newlines; null takes the first there is of {', '.join(BODIES)}.",
     )
 
 

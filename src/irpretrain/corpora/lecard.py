@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.cord19 import REPEATED
 from irpretrain.corpora.json_files import read_json
@@ -23,12 +21,12 @@ SUFFIXES = (".json",)
 class Options(Section):
     """Options of the format lecard."""
 
-    title_field: str = Field("ajName", description="Title: the case's name.")
-    body_fields: list[str] = Field(
+    title_field: str = option("ajName", "Title: the case's name.")
+    body_fields: list[str] = option(
         ["qw"],
-        min_length=1,
-        description="Texts, joined by line ends: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, "
+        "Texts, joined by line ends: qw is the whole judgement, ajjbqk the facts, cpfxgc the reasoning, "
         "pjjg the sentence.",
+        min_length=1,
     )
 
 

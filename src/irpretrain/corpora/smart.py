@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import Encoding, read_lines
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
@@ -26,11 +24,9 @@ _FIELD = re.compile(r"\.([A-Z])\s*")
 class Options(Section):
     """Options of the format smart."""
 
-    encoding: Encoding = Field("utf-8", description="Of the files.")
-    title_field: str = Field("T", pattern="^[A-Z]$", description="Letter of the title field.")
-    body_fields: list[str] = Field(
-        ["W"], min_length=1, description="Letters of the body's fields, in this order."
-    )
+    encoding: Encoding = option("utf-8", "Of the files.")
+    title_field: str = option("T", "Letter of the title field.", pattern="^[A-Z]$")
+    body_fields: list[str] = option(["W"], "Letters of the body's fields, in this order.", min_length=1)
 
 
 @dataclass

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.files import DAMAGE, open_bytes, refuse_if_disk_fault
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
@@ -28,10 +28,10 @@ Unit = Literal["paragraph", "article"]
 class ArticleOptions(Section):
     """Which articles of a file are read; the same choice for documents, topics and judgements belongs together."""
 
-    articles: tuple[int, int] | None = Field(
+    articles: tuple[int, int] | None = option(
         None,
-        description="Read articles from the first number up to, not including, the second, from 0; null: all.",
-        json_schema_extra={"unit": "articles"},
+        "Read articles from the first number up to, not including, the second, from 0; null: all.",
+        unit="articles",
     )
 
     @field_validator("articles")
@@ -49,9 +49,7 @@ class ArticleOptions(Section):
 class Options(ArticleOptions):
     """Options of the format squad."""
 
-    unit: Unit = Field(
-        "paragraph", description="A document is a paragraph, or an article with all its paragraphs."
-    )
+    unit: Unit = option("paragraph", "A document is a paragraph, or an article with all its paragraphs.")
 
 
 @dataclass(frozen=True, slots=True)

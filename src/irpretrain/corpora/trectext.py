@@ -16,9 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.doc_blocks import Block, read_blocks
 from irpretrain.corpora.files import Encoding
@@ -48,13 +46,13 @@ BARE_TEXT = "text outside body_tags left out"
 class Options(Section):
     """Options of the format trectext."""
 
-    encoding: Encoding = Field("utf-8", description="Of the files; disks 4 and 5 are latin-1.")
-    title_tags: list[str] = Field(list(TITLES), description="Title tags; the first that has text is used.")
-    body_tags: list[str] = Field(
+    encoding: Encoding = option("utf-8", "Of the files; disks 4 and 5 are latin-1.")
+    title_tags: list[str] = option(list(TITLES), "Title tags; the first that has text is used.")
+    body_tags: list[str] = option(
         list(BODIES),
+        "Tags of the body, in document order. Without any of them, the body is the text directly under "
+        "<DOC>.",
         min_length=1,
-        description="Tags of the body, in document order. Without any of them, the body is the text directly "
-        "under <DOC>.",
     )
 
 

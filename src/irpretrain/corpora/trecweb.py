@@ -17,9 +17,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.doc_blocks import Block, read_blocks
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
@@ -33,12 +31,7 @@ _HEADER = re.compile(rb"\s*<DOCHDR>[ \t]*\r?\n?(.*?)</DOCHDR>[ \t]*\r?\n?", re.D
 class Options(Section):
     """Options of the format trecweb."""
 
-    longest_page: int = Field(
-        1_000_000,
-        ge=1,
-        description="Maximum size read of a page.",
-        json_schema_extra={"unit": "bytes"},
-    )
+    longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
 
 
 def read(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
+from irpretrain.config.base import option
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import DocumentFields
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
@@ -18,16 +19,14 @@ SUFFIXES = (".tsv", ".tab")
 class Options(DocumentFields):
     """Options of the format tsv."""
 
-    columns: list[str] | None = Field(
+    columns: list[str] | None = option(
         None,
+        "Column names in order, for files without a header; null: the first line is the header.",
         min_length=1,
-        description="Column names in order, for files without a header; null: the first line is the header.",
     )
 
-    quotes: bool = Field(
-        False,
-        description='Remove quotation marks around a cell, and read "" as ". Line ends and tabs still end a '
-        "cell.",
+    quotes: bool = option(
+        False, 'Remove quotation marks around a cell, and read "" as ". Line ends and tabs still end a cell.'
     )
 
     @field_validator("columns")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.records import Document, Malformed, Skipped, Wanted, everything
 from irpretrain.corpora.warc_records import WarcRecord, read_warc
@@ -19,24 +17,15 @@ SUFFIXES = (".warc",)
 class Options(Section):
     """Options of the format warc."""
 
-    id_header: str = Field("WARC-TREC-ID", min_length=1, description="Header of the identifier.")
-    longest_page: int = Field(
-        1_000_000,
-        ge=1,
-        description="Maximum size read of a page.",
-        json_schema_extra={"unit": "bytes"},
-    )
-    spam: str | None = Field(
+    id_header: str = option("WARC-TREC-ID", "Header of the identifier.", min_length=1)
+    longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
+    spam: str | None = option(
         None,
+        "File of spam rankings, lines `percentile document` (Waterloo's for ClueWeb09); null: no filter.",
         min_length=1,
-        description="File of spam rankings, lines `percentile document` (Waterloo's for ClueWeb09); null: no "
-        "filter.",
     )
-    spam_percentile: int = Field(
-        60,
-        ge=0,
-        le=99,
-        description="Pages with a lower percentile are dropped and counted; 99 is the least spam.",
+    spam_percentile: int = option(
+        60, "Pages with a lower percentile are dropped and counted; 99 is the least spam.", ge=0, le=99
     )
 
 

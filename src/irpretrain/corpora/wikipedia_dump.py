@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.files import refuse_packed
 from irpretrain.corpora.pieces import Damage, Piece, byte_of, place_in_words, read_pieces
@@ -49,52 +47,50 @@ Record = Document | Redirect | Skipped | Malformed
 class Options(Section):
     """Options of the format wikipedia-dump."""
 
-    wiki: str | None = Field(
+    wiki: str | None = option(
         None,
+        "Database name of the wiki, such as enwiki, if the dump does not name it. null: from the dump, "
+        "its address, file name, or language.",
         pattern="[a-z0-9_]+",
-        description="Database name of the wiki, such as enwiki, if the dump does not name it. null: from the "
-        "dump, its address, file name, or language.",
     )
-    id_prefix: str | None = Field(
-        None,
-        description="Document ids are <prefix>/<page id>; null: the wiki's database name, such as enwiki.",
+    id_prefix: str | None = option(
+        None, "Document ids are <prefix>/<page id>; null: the wiki's database name, such as enwiki."
     )
-    longest_page: int = Field(
+    longest_page: int = option(
         1_000_000,
+        "Longer pages are skipped and counted; no Wikipedia article is so long.",
+        unit="characters",
         ge=1,
-        description="Longer pages are skipped and counted; no Wikipedia article is so long.",
-        json_schema_extra={"unit": "characters"},
     )
-    page_seconds: float = Field(
+    page_seconds: float = option(
         60.0,
+        "Limit of processor time per page; a page above it is skipped, counted and named.",
+        unit="s",
         gt=0,
-        description="Limit of processor time per page; a page above it is skipped, counted and named.",
-        json_schema_extra={"unit": "s"},
     )
-    page_memory_mb: int = Field(
-        1000,
-        ge=16,
-        description="Limit of memory per page, likewise.",
-        json_schema_extra={"unit": "MB"},
-    )
-    leave_out: list[str] = Field(
-        default_factory=list,
+    page_memory_mb: int = option(1000, "Limit of memory per page, likewise.", unit="MB", ge=16)
+    leave_out: list[str] = option(
         description="Pages to skip and count, as <file name>:<record>, such as a page that occurs twice.",
-    )
-    keep: list[Part] = Field(
         default_factory=list,
-        description="Text to keep beside prose: captions (of files in the text), tables (one line per row), "
-        "galleries (their captions). The sidecar counts what is dropped.",
     )
-    formula_word: str = Field(
+    keep: list[Part] = option(
+        description=(
+            "Text to keep beside prose: captions (of files in the text), tables (one line per row), galleries "
+            "(their captions). The sidecar counts what is dropped."
+        ),
+        default_factory=list,
+    )
+    formula_word: str = option(
         "",
+        "Word in place of a formula that does not fit in a line; empty: nothing.",
         pattern=r"^[^\x00-\x1f]*$",
-        description="Word in place of a formula that does not fit in a line; empty: nothing.",
     )
-    names: Names = Field(
+    names: Names = option(
+        description=(
+            "Names added to those of the wiki's language and to the dump's namespaces; see "
+            "docs/methods/wikipedia.md."
+        ),
         default_factory=Names,
-        description="Names added to those of the wiki's language and to the dump's namespaces; see "
-        "docs/methods/wikipedia.md.",
     )
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.errors import InputError
 from irpretrain.resources import parse_yaml, resources_directory
 
@@ -20,23 +20,23 @@ Unit = Literal["documents", "queries", "word pieces"]
 class Computing(Section):
     """What a rate of an encoder holds for: no other encoder, arithmetic or device is guessed from it."""
 
-    encoder: str = Field(description="Its name, as `encoder.label` gives it.")
-    layers: int | None = Field(description="As `encoder.layers`.")
-    precision: str = Field(description="As `compute.precision`.")
-    device: Device = Field(description="cpu, or gpu for jobs that ask for one.")
+    encoder: str = option(..., "Its name, as `encoder.label` gives it.")
+    layers: int | None = option(..., "As `encoder.layers`.")
+    precision: str = option(..., "As `compute.precision`.")
+    device: Device = option(..., "cpu, or gpu for jobs that ask for one.")
 
 
 class Throughput(Section):
     """How much one core, or one GPU, did in a second of its time."""
 
-    stage: str = Field(description="A rule, with what its speed depends on, as `costs.work` calls it.")
-    per_second: float = Field(gt=0, description="Units in a second of one core or GPU.")
-    unit: Unit = Field(description="What is counted.")
-    computing: Computing | None = Field(None, description="null where no encoder computes.")
-    of: str = Field(description="What it was measured on, in a few words.")
-    date: datetime.date = Field(description="When.")
-    section: str = Field(description="Heading in docs/benchmarks.md under which the figure stands.")
-    row: str = Field(description="How the row of that table begins.")
+    stage: str = option(..., "A rule, with what its speed depends on, as `costs.work` calls it.")
+    per_second: float = option(..., "Units in a second of one core or GPU.", gt=0)
+    unit: Unit = option(..., "What is counted.")
+    computing: Computing | None = option(None, "null where no encoder computes.")
+    of: str = option(..., "What it was measured on, in a few words.")
+    date: datetime.date = option(..., "When.")
+    section: str = option(..., "Heading in docs/benchmarks.md under which the figure stands.")
+    row: str = option(..., "How the row of that table begins.")
 
 
 def read_throughputs(path: str | Path | None = None) -> list[Throughput]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
-from irpretrain.config.base import Section, deep_merge
+from irpretrain.config.base import Section, deep_merge, option
 from irpretrain.config.explain import explain
 from irpretrain.config.graph import GraphConfig
 from irpretrain.config.load import apply_preset
@@ -26,8 +26,8 @@ class Options(Section):
     'none'
     """
 
-    preset: Literal["paper", "released"] = Field("paper", description="Fills the keys that are left out.")
-    seed: Annotated[int, Field(ge=0)] = Field(1, description="Seed of all random draws.")
+    preset: Literal["paper", "released"] = option("paper", "Fills the keys that are left out.")
+    seed: Annotated[int, Field(ge=0)] = option(1, "Seed of all random draws.")
     text: TextConfig = Field(default_factory=lambda: TextConfig(**read_preset("paper")["text"]))
     graph: GraphConfig = Field(default_factory=GraphConfig)
     axioms: AxiomsConfig = Field(default_factory=AxiomsConfig)

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
 from typing import Literal, NamedTuple
 
-from pydantic import Field
-
+from irpretrain.config.base import option
 from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
@@ -25,13 +24,8 @@ NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 class Options(AnchorOptions):
     """HARP's ACM: the anchor of one linked document prefers the other document of the sentence to random ones."""
 
-    type: Literal["acm"] = Field(description="This objective.")
-    negatives: int = Field(
-        1,
-        ge=1,
-        description="Random documents as negatives.",
-        json_schema_extra={"unit": "documents"},
-    )
+    type: Literal["acm"] = option(..., "This objective.")
+    negatives: int = option(1, "Random documents as negatives.", unit="documents", ge=1)
 
 
 class Draft(NamedTuple):

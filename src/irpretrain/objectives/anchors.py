@@ -13,9 +13,8 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.objectives.articles import Article
 from irpretrain.objectives.shard import Shard
@@ -33,33 +32,19 @@ TRIES = 100
 class AnchorOptions(Section):
     """What HARP's four objectives share."""
 
-    words_mean: float = Field(
-        3.0,
-        gt=0,
-        description="Poisson mean of the words drawn beside the anchor; zeros are drawn again.",
-        json_schema_extra={"unit": "words"},
+    words_mean: float = option(
+        3.0, "Poisson mean of the words drawn beside the anchor; zeros are drawn again.", unit="words", gt=0
     )
-    words_most: int = Field(
-        20,
-        ge=1,
-        le=1000,
-        description="Maximum; larger draws are repeated.",
-        json_schema_extra={"unit": "words"},
-    )
-    weights: Literal["idf", "uniform"] = Field(
+    words_most: int = option(20, "Maximum; larger draws are repeated.", unit="words", ge=1, le=1000)
+    weights: Literal["idf", "uniform"] = option(
         "idf",
-        description="idf: draw words in proportion to count × ln(documents / documents with the word). "
-        "uniform: to the count. (HARP uses a BERT model's attention.)",
+        "idf: draw words in proportion to count × ln(documents / documents with the word). uniform: to "
+        "the count. (HARP uses a BERT model's attention.)",
     )
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
-        "inquery", description="Words that are never drawn; they stay in anchors and sentences."
+    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(
+        "inquery", "Words that are never drawn; they stay in anchors and sentences."
     )
-    groups_per_document: int | None = Field(
-        4,
-        ge=1,
-        description="Maximum groups per article; null: all.",
-        json_schema_extra={"unit": "groups"},
-    )
+    groups_per_document: int | None = option(4, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.objectives.boilerplate import Boilerplate
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
@@ -24,18 +22,12 @@ NEEDS = frozenset({"positions"})
 class Options(Section):
     """Wikiformer's ATI: the abstract is preferred to sections for the article's title."""
 
-    type: Literal["ati"] = Field(description="This objective.")
-    minimum_words: int = Field(
-        1,
-        ge=1,
-        description="Sections (and abstracts) with fewer words are not used.",
-        json_schema_extra={"unit": "words"},
+    type: Literal["ati"] = option(..., "This objective.")
+    minimum_words: int = option(
+        1, "Sections (and abstracts) with fewer words are not used.", unit="words", ge=1
     )
-    most_negatives: int | None = Field(
-        None,
-        ge=1,
-        description="Maximum negatives per group; null: all.",
-        json_schema_extra={"unit": "sections"},
+    most_negatives: int | None = option(
+        None, "Maximum negatives per group; null: all.", unit="sections", ge=1
     )
     boilerplate: Boilerplate = "drop"
 

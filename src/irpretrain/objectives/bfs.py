@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
+from irpretrain.config.base import option
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group
 from irpretrain.objectives.own_passages import Choice, PassageOptions, passage_groups
@@ -24,7 +24,7 @@ NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 class Options(PassageOptions):
     """Body first selection: a sentence of the first section finds a passage of its article."""
 
-    type: Literal["bfs"] = Field(description="This objective.")
+    type: Literal["bfs"] = option(..., "This objective.")
 
 
 def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:

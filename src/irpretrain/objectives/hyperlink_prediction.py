@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.objectives.draws import as_many, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -47,46 +46,32 @@ class Options(Section):
     queries_are_segments: ClassVar[bool] = True
     """The whole segment must be read: its anchors say which documents are preferred."""
 
-    type: Literal["hp", "shp", "mrds"] = Field(
-        description="Stage; the positives are, before the others: documents linked from the segment (hp), "
-        "documents that link back (shp), documents that link back from their first segment "
-        "(mrds)."
+    type: Literal["hp", "shp", "mrds"] = option(
+        ...,
+        "Stage; the positives are, before the others: documents linked from the segment (hp), documents "
+        "that link back (shp), documents that link back from their first segment (mrds).",
     )
-    negatives: int = Field(
-        24,
-        ge=1,
-        description="Negatives per group; repeated if too few.",
-        json_schema_extra={"unit": "documents"},
-    )
-    minimum_words: int = Field(
-        100,
-        ge=1,
-        description="Shorter articles are not used.",
-        json_schema_extra={"unit": "words"},
-    )
-    fifth_group: Literal["unused", "negative"] = Field(
+    negatives: int = option(24, "Negatives per group; repeated if too few.", unit="documents", ge=1)
+    minimum_words: int = option(100, "Shorter articles are not used.", unit="words", ge=1)
+    fifth_group: Literal["unused", "negative"] = option(
         "unused",
-        description="hp: use of documents that link back but are linked only from other segments (D5), which "
-        "the paper's four groups leave out.",
+        "hp: use of documents that link back but are linked only from other segments (D5), which the "
+        "paper's four groups leave out.",
     )
-    unlinked_anchor: Literal["none", "preferred"] = Field(
+    unlinked_anchor: Literal["none", "preferred"] = option(
         "none",
-        description="hp: anchor (`masking.anchor_ratio`) beside a document that the segment does not link: "
-        "none (paper), or the preferred document's anchor, so that masks do not show the "
-        "preference.",
+        "hp: anchor (`masking.anchor_ratio`) beside a document that the segment does not link: none "
+        "(paper), or the preferred document's anchor, so that masks do not show the preference.",
     )
-    segments_per_document: int | None = Field(
-        None,
-        ge=1,
-        description="Maximum query segments per article; null: all.",
-        json_schema_extra={"unit": "segments"},
+    segments_per_document: int | None = option(
+        None, "Maximum query segments per article; null: all.", unit="segments", ge=1
     )
-    positives_per_segment: int | None = Field(
+    positives_per_segment: int | None = option(
         None,
+        "Maximum groups per segment, each with another preferred document; null: all (equation 3 sums "
+        "over them).",
+        unit="groups",
         ge=1,
-        description="Maximum groups per segment, each with another preferred document; null: all (equation 3 "
-        "sums over them).",
-        json_schema_extra={"unit": "groups"},
     )
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
+from irpretrain.config.base import option
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group
 from irpretrain.objectives.own_passages import Choice, PassageOptions, passage_groups
@@ -24,12 +24,12 @@ NEEDS = frozenset({"positions", "graph", "collection", "collection_tokens"})
 class Options(PassageOptions):
     """Inverse cloze task: a sentence finds its passage."""
 
-    type: Literal["ict"] = Field(description="This objective.")
-    keep_sentence: float = Field(
+    type: Literal["ict"] = option(..., "This objective.")
+    keep_sentence: float = option(
         0.0,
+        "Probability that the sentence stays in its passage (0 in Chang et al., 0.1 in Lee et al.).",
         ge=0,
         le=1,
-        description="Probability that the sentence stays in its passage (0 in Chang et al., 0.1 in Lee et al.).",
     )
 
 

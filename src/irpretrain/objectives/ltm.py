@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.objectives.articles import Article
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
@@ -36,33 +35,19 @@ UNUSED = (
 class Options(Section):
     """Wikiformer's LTM: a linked article is preferred to random ones."""
 
-    type: Literal["ltm"] = Field(description="This objective.")
-    links: Literal["see-also", "symmetric"] = Field(
+    type: Literal["ltm"] = option(..., "This objective.")
+    links: Literal["see-also", "symmetric"] = option(
         "see-also",
-        description="Related articles: those in See Also, or those that link each other anywhere (not the "
-        "paper's; for too few See Also links).",
+        "Related articles: those in See Also, or those that link each other anywhere (not the paper's; "
+        "for too few See Also links).",
     )
-    negatives: int = Field(
-        4,
-        ge=1,
-        description="Random documents of the collection, as negatives.",
-        json_schema_extra={"unit": "documents"},
+    negatives: int = option(4, "Random documents of the collection, as negatives.", unit="documents", ge=1)
+    positives_per_document: int | None = option(
+        None, "Maximum groups per article, each with another linked article; null: all.", unit="groups", ge=1
     )
-    positives_per_document: int | None = Field(
-        None,
-        ge=1,
-        description="Maximum groups per article, each with another linked article; null: all.",
-        json_schema_extra={"unit": "groups"},
-    )
-    minimum_words: int = Field(
-        1,
-        ge=1,
-        description="Shorter articles are not used.",
-        json_schema_extra={"unit": "words"},
-    )
-    query_ends_at_see_also: bool = Field(
-        True,
-        description="End the query before the first See Also section, whose list names the positives.",
+    minimum_words: int = option(1, "Shorter articles are not used.", unit="words", ge=1)
+    query_ends_at_see_also: bool = option(
+        True, "End the query before the first See Also section, whose list names the positives."
     )
 
 

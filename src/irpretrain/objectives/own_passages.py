@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.objectives.articles import Article, stream_articles
 from irpretrain.objectives.draws import RandomDocuments, by_document
 from irpretrain.objectives.groups import Group, Span, group
@@ -27,26 +26,13 @@ from irpretrain.text.sentences import Characters
 class PassageOptions(Section):
     """What the two objectives that match a sentence with a passage of its article (ICT and BFS) share."""
 
-    passage_words: int = Field(
-        128,
-        ge=1,
-        description="Maximum passage length: whole sentences of one section.",
-        json_schema_extra={"unit": "words"},
+    passage_words: int = option(
+        128, "Maximum passage length: whole sentences of one section.", unit="words", ge=1
     )
-    minimum_query_words: int = Field(
-        3, ge=1, description="Minimum length of a query sentence.", json_schema_extra={"unit": "words"}
-    )
-    negatives: int = Field(
-        4,
-        ge=1,
-        description="Passages of other random documents, as negatives.",
-        json_schema_extra={"unit": "passages"},
-    )
-    groups_per_document: int | None = Field(
-        1,
-        ge=1,
-        description="Maximum groups per document; null: all.",
-        json_schema_extra={"unit": "groups"},
+    minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
+    negatives: int = option(4, "Passages of other random documents, as negatives.", unit="passages", ge=1)
+    groups_per_document: int | None = option(
+        1, "Maximum groups per document; null: all.", unit="groups", ge=1
     )
 
 

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
+from irpretrain.config.base import option
 from irpretrain.contracts import ANCHOR_TEXTS
 from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.articles import stream_articles
@@ -32,12 +32,9 @@ NEEDS = frozenset({"statistics", "positions", "graph", "anchor_texts"})
 class Options(AnchorOptions):
     """HARP's QDM: for an ambiguous anchor, the document linked here is preferred to others linked by the same words."""
 
-    type: Literal["qdm"] = Field(description="This objective.")
-    negatives: int = Field(
-        1,
-        ge=1,
-        description="Negatives: other documents linked by the same words; repeated if too few.",
-        json_schema_extra={"unit": "documents"},
+    type: Literal["qdm"] = option(..., "This objective.")
+    negatives: int = option(
+        1, "Negatives: other documents linked by the same words; repeated if too few.", unit="documents", ge=1
     )
 
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
 from typing import Literal, NamedTuple
 
-from pydantic import Field
-
+from irpretrain.config.base import option
 from irpretrain.objectives.anchors import Anchor, AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, Span, group
@@ -24,7 +23,7 @@ NEEDS = frozenset({"statistics", "positions", "graph"})
 class Options(AnchorOptions):
     """HARP's RDP: of two linked documents, the sentence prefers the one whose anchor carries more of its meaning."""
 
-    type: Literal["rdp"] = Field(description="This objective.")
+    type: Literal["rdp"] = option(..., "This objective.")
 
 
 class Pair(NamedTuple):

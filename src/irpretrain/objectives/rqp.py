@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from pydantic import Field
-
+from irpretrain.config.base import option
 from irpretrain.objectives.anchors import AnchorOptions, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, Span, group
@@ -24,7 +23,7 @@ NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
 class Options(AnchorOptions):
     """HARP's RQP: a linked document prefers the query of its anchor and words around it to words of its own."""
 
-    type: Literal["rqp"] = Field(description="This objective.")
+    type: Literal["rqp"] = option(..., "This objective.")
 
 
 class Draft(NamedTuple):

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.objectives.boilerplate import Boilerplate
 from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard
@@ -27,23 +26,13 @@ TRIES = 50
 class Options(Section):
     """Wikiformer's RWI: a section's own path of titles is preferred to other titles."""
 
-    type: Literal["rwi"] = Field(description="This objective.")
-    negatives: int = Field(
-        1,
-        ge=1,
-        description="Maximum negatives: other queries of the article.",
+    type: Literal["rwi"] = option(..., "This objective.")
+    negatives: int = option(1, "Maximum negatives: other queries of the article.", ge=1)
+    groups_per_document: int | None = option(
+        1, "Maximum sections per article; null: all.", unit="sections", ge=1
     )
-    groups_per_document: int | None = Field(
-        1,
-        ge=1,
-        description="Maximum sections per article; null: all.",
-        json_schema_extra={"unit": "sections"},
-    )
-    minimum_words: int = Field(
-        1,
-        ge=1,
-        description="Sections with fewer words are not used; their titles are.",
-        json_schema_extra={"unit": "words"},
+    minimum_words: int = option(
+        1, "Sections with fewer words are not used; their titles are.", unit="words", ge=1
     )
     boilerplate: Boilerplate = "drop"
 

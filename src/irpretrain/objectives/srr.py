@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
+from irpretrain.config.base import option
 from irpretrain.objectives.boilerplate import Boilerplate
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
@@ -26,40 +26,29 @@ NEEDS = frozenset({"positions"})
 class Options(PresetOptions):
     """Wikiformer's SRR: one section is preferred to others for its path of titles."""
 
-    type: Literal["srr"] = Field(description="This objective.")
-    preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective; null: global."
+    type: Literal["srr"] = option(..., "This objective.")
+    preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
+    candidates: Literal["siblings", "article"] = option(
+        ..., "Sections that compete: the children of one node, or all of the article."
     )
-    candidates: Literal["siblings", "article"] = Field(
-        description="Sections that compete: the children of one node, or all of the article."
+    positive: Literal["random", "deepest-first"] = option(
+        ..., "Preferred section: at random, or the first at the article's deepest level or one above."
     )
-    positive: Literal["random", "deepest-first"] = Field(
-        description="Preferred section: at random, or the first at the article's deepest level or one above."
+    minimum_words: int = option(
+        ..., "Sections with fewer words of their own do not compete.", unit="words", ge=1
     )
-    minimum_words: int = Field(
-        ge=1,
-        description="Sections with fewer words of their own do not compete.",
-        json_schema_extra={"unit": "words"},
-    )
-    minimum_candidates: int = Field(
-        ge=2, description="Minimum competing sections.", json_schema_extra={"unit": "sections"}
-    )
-    minimum_sections: int = Field(
+    minimum_candidates: int = option(..., "Minimum competing sections.", unit="sections", ge=2)
+    minimum_sections: int = option(
+        ...,
+        "Articles with fewer sections are skipped (empty sections count, the lead does not).",
+        unit="sections",
         ge=0,
-        description="Articles with fewer sections are skipped (empty sections count, the lead does not).",
-        json_schema_extra={"unit": "sections"},
     )
-    groups_per_document: int | None = Field(
-        None,
-        ge=1,
-        description="Maximum groups per article; null: all.",
-        json_schema_extra={"unit": "groups"},
+    groups_per_document: int | None = option(
+        None, "Maximum groups per article; null: all.", unit="groups", ge=1
     )
-    most_negatives: int | None = Field(
-        None,
-        ge=1,
-        description="Maximum negatives per group; null: all.",
-        json_schema_extra={"unit": "sections"},
+    most_negatives: int | None = option(
+        None, "Maximum negatives per group; null: all.", unit="sections", ge=1
     )
     boilerplate: Boilerplate = "drop"
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.link_source import LinkSource
@@ -24,26 +22,18 @@ NEEDS = frozenset({"positions", "graph"})
 class Options(Section):
     """Wiki link prediction: a sentence of the first section finds a linked document."""
 
-    type: Literal["wlp"] = Field(description="This objective.")
-    sentence: Literal["random", "first"] = Field(
+    type: Literal["wlp"] = option(..., "This objective.")
+    sentence: Literal["random", "first"] = option(
         "random",
-        description="Sentence of the first section: any (Chang et al.; PHP's section 4.2 for its baseline), "
-        "or the first (PHP's section 2.2).",
+        "Sentence of the first section: any (Chang et al.; PHP's section 4.2 for its baseline), or the "
+        "first (PHP's section 2.2).",
     )
-    minimum_query_words: int = Field(
-        3, ge=1, description="Minimum length of a query sentence.", json_schema_extra={"unit": "words"}
+    minimum_query_words: int = option(3, "Minimum length of a query sentence.", unit="words", ge=1)
+    negatives: int = option(
+        4, "Random documents that the article does not link, as negatives.", unit="documents", ge=1
     )
-    negatives: int = Field(
-        4,
-        ge=1,
-        description="Random documents that the article does not link, as negatives.",
-        json_schema_extra={"unit": "documents"},
-    )
-    groups_per_document: int | None = Field(
-        1,
-        ge=1,
-        description="Maximum groups per article, each with another linked document; null: all.",
-        json_schema_extra={"unit": "groups"},
+    groups_per_document: int | None = option(
+        1, "Maximum groups per article, each with another linked document; null: all.", unit="groups", ge=1
     )
 
 

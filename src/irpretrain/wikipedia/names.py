@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.templates import pattern_fault
@@ -15,37 +15,27 @@ from irpretrain.wikipedia.wikitext.templates import pattern_fault
 class Names(Section):
     """Names of one language edition, or names a user adds; letter case does not matter, an underscore is a space."""
 
-    see_also: list[str] = Field(
-        [], description="Headings of sections that list related articles; a final colon is ignored."
+    see_also: list[str] = option(
+        [], "Headings of sections that list related articles; a final colon is ignored."
     )
-    boilerplate: list[str] = Field(
-        [], description="Headings of sections without prose: references, links, notes."
+    boilerplate: list[str] = option([], "Headings of sections without prose: references, links, notes.")
+    disambiguation: list[str] = option([], "Templates of disambiguation pages; a final * matches any ending.")
+    redirect: list[str] = option(
+        [], "Words of redirects without #; only for dumps before 2010, which do not mark redirects."
     )
-    disambiguation: list[str] = Field(
-        [], description="Templates of disambiguation pages; a final * matches any ending."
+    file: list[str] = option([], "Names of the file namespace, whose links are dropped.")
+    category: list[str] = option([], "Names of the category namespace.")
+    namespaces: list[str] = option([], "Names of other namespaces without articles.")
+    wikis: list[str] = option([], "Prefixes of links to other wikis.")
+    languages: list[str] = option([], "Prefixes of links to other language editions.")
+    link_trail: str | None = option(None, "Letters after a link that belong to its anchor, such as a-zäöü.")
+    image_options: list[str] = option(
+        [], "Options in links to files, case-sensitive, with $1 for a value: left, $1px, alt=$1."
     )
-    redirect: list[str] = Field(
-        [],
-        description="Words of redirects without #; only for dumps before 2010, which do not mark redirects.",
-    )
-    file: list[str] = Field([], description="Names of the file namespace, whose links are dropped.")
-    category: list[str] = Field([], description="Names of the category namespace.")
-    namespaces: list[str] = Field([], description="Names of other namespaces without articles.")
-    wikis: list[str] = Field([], description="Prefixes of links to other wikis.")
-    languages: list[str] = Field([], description="Prefixes of links to other language editions.")
-    link_trail: str | None = Field(
-        None, description="Letters after a link that belong to its anchor, such as a-zäöü."
-    )
-    image_options: list[str] = Field(
-        [],
-        description="Options in links to files, case-sensitive, with $1 for a value: left, $1px, alt=$1.",
-    )
-    image_frames: list[str] = Field(
-        [], description="The options that show the caption: thumb, frame, thumb=$1."
-    )
-    templates: dict[str, str] = Field(
-        default_factory=dict,
+    image_frames: list[str] = option([], "The options that show the caption: thumb, frame, thumb=$1.")
+    templates: dict[str, str] = option(
         description="Templates to show: name to pattern, as in resources/wikipedia/templates.yaml.",
+        default_factory=dict,
     )
 
     @field_validator("see_also", "boilerplate")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
+from irpretrain.config.base import option
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.corpora.squad import ArticleOptions, Unit, paragraph_id
 from irpretrain.corpora.squad_questions import Question, read_questions
@@ -15,7 +14,7 @@ from irpretrain.corpora.squad_questions import Question, read_questions
 class Options(ArticleOptions):
     """Options of the format squad."""
 
-    unit: Unit = Field("paragraph", description="As in the corpus.")
+    unit: Unit = option("paragraph", "As in the corpus.")
 
 
 def read(path: Path, options: Options) -> Iterator[Judgement | Skipped | Malformed]:

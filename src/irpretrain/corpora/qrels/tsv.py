@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.fields import pick
 from irpretrain.corpora.qrels.judgement import judgement
 from irpretrain.corpora.records import Judgement, Malformed, Skipped
@@ -23,11 +23,11 @@ RELEVANCES = ("relevance", "score", "rel", "label")
 class Options(Section):
     """Options of the format tsv."""
 
-    columns: list[str] | None = Field(
+    columns: list[str] | None = option(
         None,
+        "Column names in order, for files without a header (query_id, document_id and relevance are "
+        "required); null: the first line is the header.",
         min_length=3,
-        description="Column names in order, for files without a header (query_id, document_id and relevance "
-        "are required); null: the first line is the header.",
     )
 
     @field_validator("columns")

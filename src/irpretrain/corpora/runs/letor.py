@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.letor import LetorLine, read_letor
 from irpretrain.corpora.records import Malformed, Retrieved
 from irpretrain.corpora.runs.retrieved import retrieved
@@ -18,9 +16,7 @@ SUFFIXES = ("test.txt",)
 class Options(Section):
     """Options of the format letor."""
 
-    feature: int = Field(
-        25, ge=1, description="Feature used as score; in LETOR 4.0, 25 is BM25 of the whole document."
-    )
+    feature: int = option(25, "Feature used as score; in LETOR 4.0, 25 is BM25 of the whole document.", ge=1)
 
 
 def read(path: Path, options: Options) -> Iterator[Retrieved | Malformed]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.records import Malformed, Retrieved
 from irpretrain.corpora.runs.retrieved import retrieved
 from irpretrain.corpora.tables import read_rows
@@ -18,11 +18,11 @@ NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}
 class Options(Section):
     """Options of the format tsv."""
 
-    columns: list[str] = Field(
+    columns: list[str] = option(
         ["query_id", "document_id", "rank"],
-        description="Column names in order: query_id, document_id, and rank or score; others are ignored.",
+        "Column names in order: query_id, document_id, and rank or score; others are ignored.",
     )
-    header: bool = Field(False, description="Skip the first line.")
+    header: bool = option(False, "Skip the first line.")
 
     @field_validator("columns")
     @classmethod

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.records import LabelledText, Malformed, Skipped
@@ -49,7 +47,7 @@ LAYOUTS: dict[Task, _Layout] = {
 class Options(Section):
     """Options of the format glue."""
 
-    task: Task = Field(description="Which of GLUE's tasks the file is of.")
+    task: Task = option(..., "Which of GLUE's tasks the file is of.")
 
 
 def read(path: Path, options: Options) -> Iterator[LabelledText | Skipped | Malformed]:

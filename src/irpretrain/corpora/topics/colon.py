@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.files import Encoding, read_lines
 from irpretrain.corpora.records import Malformed, Query, Skipped
 from irpretrain.corpora.topics.query import query
@@ -16,7 +14,7 @@ from irpretrain.corpora.topics.query import query
 class Options(Section):
     """Options of the format colon."""
 
-    encoding: Encoding = Field("utf-8", description="Of the file; the track's own are latin-1.")
+    encoding: Encoding = option("utf-8", "Of the file; the track's own are latin-1.")
 
 
 def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.ir_datasets_library import PREFIX, described_part, read_records
 from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.topics.query import query
@@ -18,11 +16,11 @@ from irpretrain.near_names import instead_of
 class Options(Section):
     """Options of the format ir_datasets."""
 
-    fields: list[str] | None = Field(
+    fields: list[str] | None = option(
         None,
+        "Parts of a topic that make its query, in this order, such as title and description; null: what "
+        "ir_datasets takes (default_text).",
         min_length=1,
-        description="Parts of a topic that make its query, in this order, such as title and description; null: "
-        "what ir_datasets takes (default_text).",
     )
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.fields import as_identifier, pick
 from irpretrain.corpora.json_lines import JsonLine, read_objects
 from irpretrain.corpora.records import Malformed, Query, Skipped
@@ -20,12 +18,10 @@ TEXTS = ("text", "query", "title", "question")
 class Options(Section):
     """Options of the format jsonl."""
 
-    id_field: str | None = Field(
-        None, description=f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
+    id_field: str | None = option(
+        None, f"Identifier; null takes the first there is of {', '.join(IDENTIFIERS)}."
     )
-    text_field: str | None = Field(
-        None, description=f"Text; null takes the first there is of {', '.join(TEXTS)}."
-    )
+    text_field: str | None = option(None, f"Text; null takes the first there is of {', '.join(TEXTS)}.")
 
 
 def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.files import Encoding
 from irpretrain.corpora.records import Malformed, Query, Skipped
 from irpretrain.corpora.smart import read_records
@@ -18,15 +16,13 @@ from irpretrain.corpora.topics.query import query
 class Options(Section):
     """Options of the format smart."""
 
-    encoding: Encoding = Field("utf-8", description="Of the file.")
-    identifiers: Literal["written", "counted"] = Field(
+    encoding: Encoding = option("utf-8", "Of the file.")
+    identifiers: Literal["written", "counted"] = option(
         "written",
-        description="written: as in `.I`. counted: 1, 2, 3, … in file order, as the judgements of Cranfield "
-        "count its queries.",
+        "written: as in `.I`. counted: 1, 2, 3, … in file order, as the judgements of Cranfield count its "
+        "queries.",
     )
-    fields: list[str] = Field(
-        ["W"], min_length=1, description="Letters of the query's fields, in this order."
-    )
+    fields: list[str] = option(["W"], "Letters of the query's fields, in this order.", min_length=1)
 
 
 def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:

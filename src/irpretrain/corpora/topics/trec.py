@@ -14,9 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.doc_blocks import SMART
 from irpretrain.corpora.files import read_lines
 from irpretrain.corpora.records import Malformed, Query, Skipped
@@ -47,8 +45,8 @@ _NAMES = {
 class Options(Section):
     """Options of the format trec."""
 
-    fields: list[Part] = Field(
-        ["title"], min_length=1, description="Parts of a topic that make its query, in this order."
+    fields: list[Part] = option(
+        ["title"], "Parts of a topic that make its query, in this order.", min_length=1
     )
 
 

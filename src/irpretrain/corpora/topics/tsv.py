@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
-
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.records import Malformed, Query, Skipped
 from irpretrain.corpora.tables import read_rows
 from irpretrain.corpora.topics.query import query
@@ -16,7 +14,7 @@ from irpretrain.corpora.topics.query import query
 class Options(Section):
     """Options of the format tsv."""
 
-    header: bool = Field(False, description="Skip the first line.")
+    header: bool = option(False, "Skip the first line.")
 
 
 def read(path: Path, options: Options) -> Iterator[Query | Skipped | Malformed]:

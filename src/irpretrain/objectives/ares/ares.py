@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from irpretrain.config.axioms import AXIOMS, Axiom
+from irpretrain.config.base import option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
 from irpretrain.objectives.pair_groups import pair_groups
@@ -37,43 +38,37 @@ STAGE = "ares"
 class Options(PresetOptions):
     """ARES's pairs of pseudo-queries of one document; axioms or a predictor choose the preferred one."""
 
-    type: Literal["ares"] = Field(description="This objective.")
-    preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective; null: global."
-    )
-    agreement: Literal["predictor", "strict"] = Field(
+    type: Literal["ares"] = option(..., "This objective.")
+    preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
+    agreement: Literal["predictor", "strict"] = option(
         "predictor",
-        description="predictor: prefer the query that a preference predictor prefers. strict: keep pairs on "
-        "which all axioms with a preference agree, and prefer their choice.",
+        "predictor: prefer the query that a preference predictor prefers. strict: keep pairs on which all "
+        "axioms with a preference agree, and prefer their choice.",
     )
-    predictor: str | None = Field(None, description="Key of `predictors`; null with agreement strict.")
-    axioms: list[Axiom] | None = Field(
+    predictor: str | None = option(None, "Key of `predictors`; null with agreement strict.")
+    axioms: list[Axiom] | None = option(
         None,
+        "With agreement strict: the axioms that must agree; null: all nine. A predictor has its own list.",
         min_length=1,
-        description="With agreement strict: the axioms that must agree; null: all nine. A predictor has its "
-        "own list.",
     )
-    strict_ties: Literal["allowed", "refused"] = Field(
+    strict_ties: Literal["allowed", "refused"] = option(
         "allowed",
-        description="With agreement strict: allow indifferent axioms if at least one has a preference, or "
-        "refuse them.",
+        "With agreement strict: allow indifferent axioms if at least one has a preference, or refuse them.",
     )
-    pairs_per_document: int = Field(
-        2, ge=1, description="Pairs per document.", json_schema_extra={"unit": "pairs"}
+    pairs_per_document: int = option(2, "Pairs per document.", unit="pairs", ge=1)
+    draw: Literal["until-accepted", "first"] = option(
+        ..., "Draw pairs until enough are accepted, or only the number wanted."
     )
-    draw: Literal["until-accepted", "first"] = Field(
-        description="Draw pairs until enough are accepted, or only the number wanted."
-    )
-    label: Literal["class", "probability"] = Field(
+    label: Literal["class", "probability"] = option(
         "class",
-        description="class: use every pair with a preferred query. probability: only pairs whose preferred "
-        "query reaches `threshold`.",
+        "class: use every pair with a preferred query. probability: only pairs whose preferred query "
+        "reaches `threshold`.",
     )
-    threshold: float | None = Field(
-        None, ge=0.5, le=1, description="For label probability: minimum probability of the preferred query."
+    threshold: float | None = option(
+        None, "For label probability: minimum probability of the preferred query.", ge=0.5, le=1
     )
-    ties: Literal["drop", "keep"] = Field(
-        description="Pairs with probability 0.5: drop, or prefer the query drawn first."
+    ties: Literal["drop", "keep"] = option(
+        ..., "Pairs with probability 0.5: drop, or prefer the query drawn first."
     )
 
     @model_validator(mode="after")

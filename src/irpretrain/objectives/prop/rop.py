@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from irpretrain.config.base import option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError, SetupError
 from irpretrain.objectives.preset_options import PresetOptions
@@ -33,96 +34,80 @@ DOCUMENTS_PER_BATCH = 1024
 class Options(PresetOptions):
     """PROP's pairs of word sets from one document; the likelier set is preferred."""
 
-    type: Literal["rop"] = Field(description="This objective.")
-    preset: Literal["paper", "released"] | None = Field(
-        None, description="Preset of this objective; null: global."
-    )
-    sampling: Literal["document-language-model", "random"] = Field(
+    type: Literal["rop"] = option(..., "This objective.")
+    preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
+    sampling: Literal["document-language-model", "random"] = option(
         "document-language-model",
-        description="random: draw every vocabulary word with equal probability, without sub-sampling (PROP, "
-        "Table 5). Both score sets by the document's language model.",
+        "random: draw every vocabulary word with equal probability, without sub-sampling (PROP, Table 5). "
+        "Both score sets by the document's language model.",
     )
-    pairs_per_document: int = Field(
-        ge=1, description="Pairs used per document.", json_schema_extra={"unit": "pairs"}
-    )
-    generated_pairs: int | None = Field(
+    pairs_per_document: int = option(..., "Pairs used per document.", unit="pairs", ge=1)
+    generated_pairs: int | None = option(
         None,
+        "Pairs drawn per document; `pairs_per_document` of them are kept at random. null: draw as many as "
+        "are kept.",
+        unit="pairs",
         ge=1,
-        description="Pairs drawn per document; `pairs_per_document` of them are kept at random. null: draw as "
-        "many as are kept.",
-        json_schema_extra={"unit": "pairs"},
     )
-    set_size_mean: float = Field(
-        3.0,
-        gt=0,
-        description="Poisson mean of the set size; zeros are drawn again.",
-        json_schema_extra={"unit": "words"},
+    set_size_mean: float = option(
+        3.0, "Poisson mean of the set size; zeros are drawn again.", unit="words", gt=0
     )
-    set_size_most: int = Field(
-        20,
-        ge=1,
-        le=1000,
-        description="Maximum set size; larger draws are repeated.",
-        json_schema_extra={"unit": "words"},
+    set_size_most: int = option(
+        20, "Maximum set size; larger draws are repeated.", unit="words", ge=1, le=1000
     )
-    stop_list: Literal["none", "inquery", "nltk+inquery"] = Field(
-        description="Words never drawn and not counted in document length."
+    stop_list: Literal["none", "inquery", "nltk+inquery"] = option(
+        ..., "Words never drawn and not counted in document length."
     )
-    stemming: Literal["none", "porter"] = Field(
+    stemming: Literal["none", "porter"] = option(
         "none",
-        description="porter: the model is over Porter stems; a drawn stem becomes a surface form with "
-        "probability ∝ log(count + 1).",
+        "porter: the model is over Porter stems; a drawn stem becomes a surface form with probability ∝ "
+        "log(count + 1).",
     )
-    background: Literal["word-counts", "document-frequencies"] = Field(
-        description="Source of the collection model P(w|C)."
+    background: Literal["word-counts", "document-frequencies"] = option(
+        ..., "Source of the collection model P(w|C)."
     )
-    mu: float | Literal["mean-document-length"] = Field(
+    mu: float | Literal["mean-document-length"] = option(
         "mean-document-length",
-        description="Dirichlet prior; the mean document length is taken without stop words.",
-        json_schema_extra={"unit": "words"},
+        "Dirichlet prior; the mean document length is taken without stop words.",
+        unit="words",
     )
-    minimum_count: int = Field(
-        ge=1,
-        description="Minimum occurrences of a word in the collection.",
-        json_schema_extra={"unit": "words"},
+    minimum_count: int = option(..., "Minimum occurrences of a word in the collection.", unit="words", ge=1)
+    rare_words: Literal["excluded", "counted"] = option(
+        ...,
+        "Whether words under `minimum_count` count in document length, in its mean, and in the totals of "
+        "frequencies.",
     )
-    rare_words: Literal["excluded", "counted"] = Field(
-        description="Whether words under `minimum_count` count in document length, in its mean, and in the "
-        "totals of frequencies."
+    subsampling_threshold: float = option(..., "Threshold t of word2vec's sub-sampling; 0: none.", ge=0)
+    subsampling_minimum_count: int = option(
+        ..., "Words with fewer occurrences are always kept.", unit="words", ge=0
     )
-    subsampling_threshold: float = Field(ge=0, description="Threshold t of word2vec's sub-sampling; 0: none.")
-    subsampling_minimum_count: int = Field(
-        ge=0, description="Words with fewer occurrences are always kept.", json_schema_extra={"unit": "words"}
+    subsampling_keep: Literal["word2vec-paper", "word2vec-code"] = option(
+        ..., "Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f as in word2vec's code; at most 1."
     )
-    subsampling_keep: Literal["word2vec-paper", "word2vec-code"] = Field(
-        description="Probability of keeping a drawn word: √(t/f), or √(t/f) + t/f as in word2vec's code; at "
-        "most 1."
+    support: Literal["vocabulary", "document-and-sample"] = option(
+        ...,
+        "Words that can be drawn: the vocabulary, or the document's words and others drawn by document "
+        "frequency.",
     )
-    support: Literal["vocabulary", "document-and-sample"] = Field(
-        description="Words that can be drawn: the vocabulary, or the document's words and others drawn by "
-        "document frequency."
-    )
-    support_size: int = Field(
+    support_size: int = option(
         500,
+        "For document-and-sample: a document with n < support_size words gets support_size - n draws of "
+        "other words, else n + 100; duplicates count once.",
+        unit="words",
         ge=1,
-        description="For document-and-sample: a document with n < support_size words gets support_size - n "
-        "draws of other words, else n + 100; duplicates count once.",
-        json_schema_extra={"unit": "words"},
     )
-    score_smoothing: Literal["normalised", "unnormalised"] = Field(
-        description="For document-and-sample: score sets by P(w|D) normalised over the support, or by P(w|D) "
-        "of equation 3. The order of two sets of one size is the same."
+    score_smoothing: Literal["normalised", "unnormalised"] = option(
+        ...,
+        "For document-and-sample: score sets by P(w|D) normalised over the support, or by P(w|D) of "
+        "equation 3. The order of two sets of one size is the same.",
     )
-    ties: Literal["second", "drop"] = Field(
-        "second",
-        description="Equal likelihoods: prefer the second set (Algorithm 1, line 16), or drop the pair.",
+    ties: Literal["second", "drop"] = option(
+        "second", "Equal likelihoods: prefer the second set (Algorithm 1, line 16), or drop the pair."
     )
-    short_document_pieces: int = Field(
-        ge=0,
-        description="Shorter documents are skipped with probability `short_document_skip`.",
-        json_schema_extra={"unit": "word pieces"},
+    short_document_pieces: int = option(
+        ..., "Shorter documents are skipped with probability `short_document_skip`.", unit="word pieces", ge=0
     )
-    short_document_skip: float = Field(ge=0, le=1, description="Probability of skipping a short document.")
+    short_document_skip: float = option(..., "Probability of skipping a short document.", ge=0, le=1)
 
     @model_validator(mode="after")
     def _check_together(self) -> Options:
