@@ -9,9 +9,9 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
 
 
-def blocks() -> list[str]:
-    """Return the blocks in their order; later ones use names of earlier ones."""
-    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+def blocks(language: str = "python") -> list[str]:
+    """Return the page's blocks in their order; later ones use names of earlier ones."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def lay_models(folder: Path) -> None:

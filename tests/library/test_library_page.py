@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from library_page import PAGE, blocks, lay_models
 
+from irpretrain.command import parser
+
 TEN_LINES = 14
 """Lines of the longest block: its documents take several."""
 
@@ -31,3 +33,8 @@ def test_the_readme_s_example_runs(capsys: pytest.CaptureFixture) -> None:
     [example] = re.findall(r"```python\n(.*?)```", (PAGE.parents[1] / "README.md").read_text(), re.DOTALL)
     exec(example, {})
     assert "[10 rows x 5 columns]" in capsys.readouterr().out
+
+
+def test_the_commands_are_there() -> None:
+    lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("irpretrain ")]
+    assert len({parser().parse_args(line.split()[1:]).run for line in lines}) == 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,10 +75,11 @@ class Collection:
         format: str,
         options: Options | None = None,
         encoder: str | Path | None = None,
+        vectors: str | Path | None = None,
         **others: Any,
     ) -> Collection:
         """Return the collection of a file or a folder; `others` are the format's options (docs/corpora.md)."""
-        collection = cls(options=options, encoder=encoder)
+        collection = cls((), options, encoder, vectors)
         corpus = corpus_options(path, format, others)
         write_shard(corpus, path, 0, collection.documents, collection._redirects)
         return collection
@@ -94,10 +95,12 @@ class Collection:
     def texts(self) -> dict[str, str]:
         """Return the text of each document by its identifier: title and body, as `options.text` says."""
         return {
-            name: text
-            for names, texts in stream_texts(self.documents, self.options.text, 1024)
-            for name, text in zip(names, texts, strict=True)
+            name: text for names, texts in self.stream(1024) for name, text in zip(names, texts, strict=True)
         }
+
+    def stream(self, at_once: int) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield identifiers and texts of the documents, so many at a time."""
+        return stream_texts(self.documents, self.options.text, at_once)
 
     def word_sets(self, **changes: Any) -> pd.DataFrame:
         """Draw PROP's pairs of word sets (Ma et al., WSDM 2021, Algorithm 1); the likelier set comes first.
@@ -188,6 +191,7 @@ class Collection:
         >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
         [['apple juice', 1, 1.0], ['pear', 0, 0.0]]
         """
+        self._check(pairs)
         queries = self._path("pairs.parquet")
         DOCUMENT_QUERIES.write(queries, [_query_row(number, *pair) for number, pair in enumerate(pairs)])
         frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
@@ -208,6 +212,7 @@ class Collection:
         from irpretrain.axioms.collection import open_terms
         from irpretrain.rank_engine import document_ranks
 
+        self._check(pairs)
         options = self.options.axioms
         terms, postings = open_terms(self._statistics, self._postings, options)
         queries = [terms.terms(terms.words(find_words(query, self.options.text.words))) for query, _ in pairs]
@@ -263,6 +268,16 @@ class Collection:
         return Groups(self, options, path, write_groups(shard, options, path))
 
     # What is made of the documents, as the rules of the workflow make it
+
+    def _check(self, pairs: Sequence[Pair]) -> None:
+        """Raise ConfigError for a pair of a document that the collection lacks."""
+        for number, (_, name) in enumerate(pairs):
+            if name not in self._names:
+                raise ConfigError(f"pair {number}: the collection has no document {name!r}")
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
 
     def _path(self, name: str) -> Path:
         return self._folder / name

@@ -70,7 +70,9 @@ def read_documents(path: str | Path, format: str, **options: Any) -> Iterator[Do
 
 def corpus_options(path: str | Path, format: str, options: Mapping[str, Any]) -> CorpusConfig:
     """Return the checked options of a corpus in one shard."""
-    return explain(CorpusConfig, {"format": format, "path": str(path), "options": dict(options)}, "documents")
+    return explain(
+        CorpusConfig, {"format": format, "path": str(path), "options": dict(options)}, "documents", top=True
+    )
 
 
 def document_rows(documents: Iterable[GivenDocument]) -> Iterator[dict[str, Any]]:

@@ -47,7 +47,7 @@ class CrossEncoder:
         """
         from irpretrain.models.reranker import load_reranker
 
-        self._options = explain(RerankingConfig, options, "reranking")
+        self._options = explain(RerankingConfig, options, "reranking", top=True)
         self._model = load_reranker(directory)
         self._model.check_length(self._options.max_length, "max_length")
 
@@ -145,7 +145,7 @@ class TermWeigher:
         from irpretrain.training.compute import choose_device
 
         named = {"label": "", "dataset": "any", **options}
-        checked = explain(TermWeightsConfig, named, "term_weights")
+        checked = explain(TermWeightsConfig, named, "term_weights", top=True)
         device = choose_device(checked.inference.compute)
         self._compute = checked.inference.compute
         self._model = Regressor.open(directory, checked, text or Options().text, device)

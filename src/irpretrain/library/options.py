@@ -13,6 +13,7 @@ from irpretrain.config.graph import GraphConfig
 from irpretrain.config.load import apply_preset
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.errors import ConfigError
 from irpretrain.objectives.registry import read_options
 from irpretrain.papers.files import read_preset
 
@@ -47,15 +48,21 @@ class Options(Section):
         """Return the options of an objective (a type of docs/config.md): the preset's, with some changed.
 
         Raises:
-            ValueError: there is no such objective, or its options have a fault.
+            ConfigError: there is no such objective, or its options have a fault.
         """
         objectives = apply_preset({"preset": self.preset, "objectives": {kind: {"type": kind, **changes}}})
-        return read_options(kind, objectives["objectives"][kind])
+        try:
+            return read_options(kind, objectives["objectives"][kind])
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
 
     def drawn(self, **changes: Any) -> PseudoQueriesConfig:
         """Return the options of pseudo-queries, with some changed."""
         return explain(
-            PseudoQueriesConfig, deep_merge(self.pseudo_queries.model_dump(), changes), "pseudo_queries"
+            PseudoQueriesConfig,
+            deep_merge(self.pseudo_queries.model_dump(), changes),
+            "pseudo_queries",
+            top=True,
         )
 
     def training(self, kinds: list[str], **changes: Any) -> PretrainingConfig:
@@ -68,4 +75,4 @@ class Options(Section):
         }
         filled = apply_preset(given)
         training = deep_merge(filled["pretraining"], filled["models"]["model"].get("training", {}))
-        return explain(PretrainingConfig, training, "pretraining")
+        return explain(PretrainingConfig, training, "pretraining", top=True)

@@ -1,0 +1,243 @@
+"""The command `irpretrain`: what needs no workflow, from files to files.
+
+Every output appears whole or not at all. What is wrong with the input is one message; the exit code is then 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from irpretrain.atomic import atomic_file
+from irpretrain.corpora.registry import FORMATS
+from irpretrain.disk_space import full_disk
+from irpretrain.errors import ConfigError, InputError, IRPretrainError
+from irpretrain.extras import naming_extras
+from irpretrain.progress import progress
+
+BAD_INPUT = 2
+"""Exit code, as argparse has it."""
+TEXTS_AT_ONCE = 1024
+JSONL = "JSON objects, one a line"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        with naming_extras():
+            print(options.run(options), file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    except IRPretrainError as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except OSError as error:
+        print(f"ERROR: {full_disk(error, [options.output]) or error}", file=sys.stderr)
+        return BAD_INPUT
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command and its sub-commands."""
+    whole = argparse.ArgumentParser(
+        prog="irpretrain", description="Methods of five papers on your own files."
+    )
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run: Any, text: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        made.set_defaults(run=run)
+        return made
+
+    made = add("parse-dump", parse_dump, "write the articles of a Wikipedia dump: text, sections, links")
+    made.add_argument(
+        "dump", help="pages-articles dump of MediaWiki, compressed or not, or a folder of its parts"
+    )
+    made.add_argument("output", help=JSONL)
+    made.add_argument("--limit", type=_positive, metavar="N", help="stop after so many articles")
+    _add_settings(made, "an option of the format wikipedia-dump (docs/corpora.md)")
+
+    made = add("groups", make_groups, "make the ranking groups of an objective")
+    made.add_argument("objective", help="its type, such as rop, srr or ict (docs/library.md)")
+    _add_documents(made)
+    made.add_argument("output", help=f"{JSONL}: queries, documents, scores; the first sequence is preferred")
+    made.add_argument("--encoder", metavar="DIR", help="Hugging Face directory; all but rop and ares need it")
+    _add_choices(made)
+    _add_settings(made, "an option of the objective (docs/config.md)")
+
+    made = add("score", score, "score pairs of a query and a document by a cross-encoder")
+    made.add_argument("model", help="Hugging Face directory")
+    made.add_argument("pairs", help=f"{JSONL}: query, document (both texts)")
+    made.add_argument("output", help="the same with a score; larger is more relevant")
+    _add_settings(made, "a key of section reranking (docs/config.md)")
+
+    made = add("weigh", weigh, "weight the words of documents by DeepCT")
+    made.add_argument("model", help="directory of a trained regressor")
+    _add_documents(made)
+    made.add_argument("output", help=f"{JSONL}: document_id, weights")
+    _add_settings(made, "a key of section term_weights.<name> (docs/config.md)")
+
+    made = add("axioms", axioms, "compute what ARES's nine axioms compare")
+    _add_documents(made)
+    made.add_argument("pairs", help=f"{JSONL}: query, document_id")
+    made.add_argument("output", help="CSV, a row a pair (docs/methods/axioms.md)")
+    made.add_argument(
+        "--vectors", metavar="FILE", help="word vectors; without it they are trained on the documents"
+    )
+    _add_choices(made)
+    _add_settings(made, "a key of a section, such as word_vectors.minimum_count=1 (docs/config.md)")
+    return whole
+
+
+def _add_documents(made: argparse.ArgumentParser) -> None:
+    made.add_argument("documents", help="file or folder of documents")
+    made.add_argument(
+        "--format", default="jsonl", choices=sorted(FORMATS["documents"]), metavar="FORMAT",
+        help="format of the documents (docs/corpora.md); by default jsonl",
+    )  # fmt: skip
+
+
+def _add_choices(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--preset", default="paper", choices=("paper", "released"), help="by default paper")
+    made.add_argument("--seed", type=int, default=1, help="of all random draws; by default 1")
+
+
+def _add_settings(made: argparse.ArgumentParser, what: str) -> None:
+    made.add_argument(
+        "--set", action="append", default=[], dest="settings", metavar="KEY=VALUE", help=f"{what}; repeat it"
+    )
+
+
+def parse_dump(options: argparse.Namespace) -> str:
+    """Write articles, without redirects, and say how many."""
+    from irpretrain.library.documents import read_documents
+
+    articles = read_documents(options.dump, "wikipedia-dump", **_settings(options))
+    rows = (asdict(article) for article in islice(articles, options.limit))
+    left_out = ("position", "parts")
+    plain = ({key: value for key, value in row.items() if key not in left_out} for row in rows)
+    return _written(options, plain, "articles")
+
+
+def make_groups(options: argparse.Namespace) -> str:
+    """Write the groups of an objective and say how many there are, and what was skipped."""
+    groups = _collection(options).groups(options.objective, **_settings(options))
+    rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in groups)
+    told = _written(options, rows, "groups", len(groups))
+    skipped = {reason: count for reason, count in groups.counts.get("skipped", {}).items() if count}
+    return f"{told}; documents skipped: {skipped}" if skipped else told
+
+
+def score(options: argparse.Namespace) -> str:
+    """Write pairs with their scores."""
+    from irpretrain.library.models import CrossEncoder
+
+    pairs = list(_read_records(options.pairs, ("query", "document")))
+    model = CrossEncoder(options.model, **_settings(options))
+    scores = model.score([(pair["query"], pair["document"]) for pair in pairs])
+    rows = (pair | {"score": float(str(value))} for pair, value in zip(pairs, scores, strict=True))
+    return _written(options, rows, "pairs")
+
+
+def weigh(options: argparse.Namespace) -> str:
+    """Write the weights of the words of each document."""
+    from irpretrain.library.models import TermWeigher
+
+    weigher = TermWeigher(options.model, **_settings(options))
+    collection = _collection(options)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for names, texts in collection.stream(TEXTS_AT_ONCE):
+            for name, weights in zip(names, weigher.weigh(texts), strict=True):
+                yield {"document_id": name, "weights": weights}
+
+    return _written(options, rows(), "documents", len(collection))
+
+
+def axioms(options: argparse.Namespace) -> str:
+    """Write the values of pairs as CSV."""
+    pairs = [(p["query"], p["document_id"]) for p in _read_records(options.pairs, ("query", "document_id"))]
+    values = _collection(options, **_settings(options)).axioms(pairs)
+    with atomic_file(options.output) as temporary:
+        values.to_csv(temporary, index=False)
+    return f"{len(values):,} pairs in {options.output}"
+
+
+def _collection(options: argparse.Namespace, **sections: Any) -> Any:
+    from irpretrain.config.explain import explain
+    from irpretrain.library.collection import Collection
+    from irpretrain.library.options import Options
+
+    given = vars(options)
+    choices: dict[str, Any] = {name: given[name] for name in ("preset", "seed") if name in given}
+    read = explain(Options, {**choices, **sections}, "--set", top=True)
+    places = {name: given.get(name) for name in ("encoder", "vectors")}
+    return Collection.read(options.documents, options.format, read, **places)
+
+
+def _read_records(path: str, keys: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a file, which have these keys, with texts as values."""
+    from irpretrain.corpora.json_lines import read_objects
+    from irpretrain.corpora.records import Malformed
+
+    for entry in read_objects(Path(path)):
+        if isinstance(entry, Malformed):
+            raise InputError(path, str(entry), entry.line)
+        for key in keys:
+            if not isinstance(entry.record.get(key), str):
+                raise InputError(
+                    path, f"{key} is missing or no text", entry.line, f"Give {' and '.join(keys)}."
+                )
+        yield entry.record
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what `--set` says: KEY=VALUE with YAML's values; a key with dots leads into a section."""
+    settings: dict[str, Any] = {}
+    for given in options.settings:
+        key, separator, text = given.partition("=")
+        if not (key and separator):
+            raise ConfigError(f"--set {given}: write KEY=VALUE")
+        *sections, last = key.split(".")
+        place = settings
+        for section in sections:
+            place = place.setdefault(section, {})
+            if not isinstance(place, dict):
+                raise ConfigError(f"--set {given}: {section} has a value already")
+        try:
+            place[last] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise ConfigError(f"--set {given}: {text!r} is no value of YAML") from None
+    return settings
+
+
+def _written(
+    options: argparse.Namespace, rows: Iterable[dict[str, Any]], unit: str, total: int | None = None
+) -> str:
+    """Write rows as JSON objects, whole or not at all, and return what was written."""
+    count = 0
+    with atomic_file(options.output) as temporary, open(temporary, "w", encoding="utf-8") as handle:
+        for row in progress(rows, "irpretrain", unit, total):
+            handle.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+            count += 1
+    return f"{count:,} {unit} in {options.output}"
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())
