@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from irpretrain.axioms.predictor import load_predictor
+    from irpretrain.evaluation.scores import read_scores
     from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
     from irpretrain.library.collection import Collection
     from irpretrain.library.documents import parse_wikitext, read_documents
@@ -34,6 +35,7 @@ _MODULES = {
     "pretrain": "library.models",
     "randomisation_test": "evaluation.significance",
     "read_documents": "library.documents",
+    "read_scores": "evaluation.scores",
 }
 """Name → module, imported when the name is first used: every start of the workflow imports this package."""
 
@@ -52,6 +54,7 @@ __all__ = [
     "pretrain",
     "randomisation_test",
     "read_documents",
+    "read_scores",
 ]
 
 
