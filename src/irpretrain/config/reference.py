@@ -17,12 +17,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from irpretrain.config.base import leaves
 from irpretrain.config.root import Config
 from irpretrain.corpora.registry import FORMATS, Kind
 from irpretrain.generated_pages import write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
-from irpretrain.papers.files import read_preset, read_recipe, recipe_names
+from irpretrain.papers.files import read_preset
 
 HEADER = """# Configuration reference
 
@@ -34,6 +33,17 @@ An entry reads: `key` (default and unit): meaning. The type is given where the d
 values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released
 ([Presets](#presets)). A section has its own heading below.
 """
+
+CLOSING = """
+## Presets
+
+Papers and their released code differ in the keys marked *preset* above. The values are `presets` of the papers'
+files in `resources/published`. For models whose objectives have one type, `models` there gives keys of `training` too.
+
+## Recipes
+
+`finetuning.recipe` fills the keys of `finetuning` and `reranking` that `recipes` of the paper's file in
+`resources/published` gives; [training](methods/training.md#recipes-of-the-papers) says which of them the paper states."""
 
 LONG_LINE = 12
 """Words from which on a description is not repeated on the page."""
@@ -49,17 +59,7 @@ def config_reference() -> str:
         if " of format " not in title:
             parts.append(f"{_summary(model)}\n")
         parts += _entries(title, model, places, headings)
-    parts.append(
-        "\n## Presets\n\nPapers and their released code differ in the keys marked *preset* above. For models whose "
-        "objectives have one type, the preset also sets these keys:\n\n| key | paper | released |\n|---|---|---|"
-    )
-    parts += [f"| `{key}` | {_shown(a)} | {_shown(b)} |" for key, a, b in _preset_rows()]
-    recipes = recipe_names()
-    parts.append(
-        "\n## Recipes\n\n`finetuning.recipe` fills these keys; [training](methods/training.md#recipes-of-the-papers) "
-        f"says which of them a paper states.\n\n| key | {' | '.join(recipes)} |\n|---|{'---|' * len(recipes)}"
-    )
-    parts += [f"| `{key}` | {' | '.join(values)} |" for key, values in _recipe_rows()]
+    parts.append(CLOSING)
     return "\n".join(parts) + "\n"
 
 
@@ -261,19 +261,6 @@ def _preset_keys(title: str) -> dict[str, tuple[Any, Any]]:
 def _shown(value: Any) -> str:
     text = json.dumps(value) if not isinstance(value, str) else value
     return f"`{text}`" if text else "empty"
-
-
-def _preset_rows() -> Iterator[tuple[str, Any, Any]]:
-    """Choices of the presets that depend on the type of a model's objectives; the others stand beside their keys."""
-    released = dict(leaves(read_preset("released")["models"]))
-    for key, value in leaves(read_preset("paper")["models"]):
-        yield f"models.{key}", value, released[key]
-
-
-def _recipe_rows() -> Iterator[tuple[str, list[str]]]:
-    recipes = [dict(leaves(read_recipe(name) or {})) for name in recipe_names()]
-    for key in dict.fromkeys(key for recipe in recipes for key in recipe):
-        yield key, [_shown(recipe[key]) if key in recipe else "–" for recipe in recipes]
 
 
 def _summary(model: type[BaseModel]) -> str:
