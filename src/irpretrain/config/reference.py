@@ -43,7 +43,9 @@ files in `resources/published`. For models whose objectives have one type, `mode
 ## Recipes
 
 `finetuning.recipe` fills the keys of `finetuning` and `reranking` that `recipes` of the paper's file in
-`resources/published` gives; [training](methods/training.md#recipes-of-the-papers) says which of them the paper states."""
+`resources/published` gives;
+[training](methods/training.md#recipes-of-the-papers) says which of them the paper states.
+"""
 
 LONG_LINE = 12
 """Words from which on a description is not repeated on the page."""
@@ -60,7 +62,7 @@ def config_reference() -> str:
             parts.append(f"{_summary(model)}\n")
         parts += _entries(title, model, places, headings)
     parts.append(CLOSING)
-    return "\n".join(parts) + "\n"
+    return "\n".join(parts)
 
 
 def _entries(
