@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import pytest
 
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
+from irpretrain.models.hub import hub_name
 from irpretrain.plan.preparation import Prepared, prepare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,3 +49,68 @@ def test_a_dry_run_plans_it_with_stand_ins(tmp_path):
     assert plan.as_if_there
     assert "absent" in plan.config.experiments
     assert Path(plan.config.corpora["absent"].path).is_relative_to(tmp_path / "stand-ins")
+
+
+COMMITS = ("1" * 40, "2" * 40)
+
+
+@pytest.mark.parametrize(
+    ("name", "commit"),
+    [("own/er", COMMITS[1]), (f"own/er@{COMMITS[0]}", COMMITS[0]), ("own/er@main", COMMITS[1])],
+)
+def test_an_encoder_may_have_its_name_on_the_hub(name, commit, tmp_path, tiny_encoder, monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    cache = tmp_path / "cache/models--own--er"
+    for each in COMMITS:
+        shutil.copytree(tiny_encoder, cache / "snapshots" / each)
+    (cache / "refs").mkdir()
+    (cache / "refs/main").write_text(COMMITS[1])
+    given = read_yaml(ROOT / "tests" / "base.yaml")
+    small = {"path": name, "label": name, "layers": 1, "vocabulary_size": None}
+    encoder = prepare(
+        encoded(given, small), "given", ROOT / "resources/embedded.yaml", True, None
+    ).config.encoder
+    assert (encoder.path, encoder.label) == (str(cache / "snapshots" / commit), name)
+    assert hub_name(encoder.path) == "own/er"
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        (
+            "own/er",
+            "`hf download own/er --include '*.json' --include '*.safetensors' --include '*.txt'` downloads it",
+        ),
+        ("own/er@v2", "--include '*.txt' --revision v2` downloads it"),
+    ],
+)
+def test_an_encoder_that_is_not_in_the_cache_is_refused_with_the_command(
+    name, command, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    given = read_yaml(ROOT / "tests" / "base.yaml")
+    with pytest.raises(ConfigError) as caught:
+        prepare(
+            encoded(given, {"path": name, "label": "E"}),
+            "given",
+            ROOT / "resources/embedded.yaml",
+            True,
+            None,
+        )
+    assert f"encoder.path: {name}: there is no such folder" in str(caught.value)
+    assert command in str(caught.value)
+
+
+def encoded(given: dict[str, Any], encoder: dict[str, Any]) -> dict[str, Any]:
+    """A configuration with another encoder and one experiment."""
+    small = {"max_length": 32, "query_length": 8}
+    experiment = {"dataset": "squad", "models": ["untrained"], "regimes": ["zero-shot"]}
+    kept = {
+        key: value for key, value in given.items() if key not in ("diagnoses", "attributions", "query_pages")
+    }
+    return kept | {
+        "encoder": encoder,
+        "experiments": {"one": experiment},
+        "reranking": small,
+        "report": {"papers": ["prop"]},
+    }

@@ -66,7 +66,7 @@ def moved(config: Config, places: dict[str, str], folds: int | None = None) -> C
             return {name: replaced(inner, name) for name, inner in value.items()}
         if isinstance(value, list):
             return [replaced(inner) for inner in value]
-        if isinstance(value, str) and value in places:
+        if isinstance(value, str) and value in places and key != "label":
             return folds if key == "folds" and folds is not None else places[value]
         return value
 

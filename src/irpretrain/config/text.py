@@ -25,7 +25,12 @@ class TextConfig(Section):
 class EncoderConfig(Section):
     """The pre-trained encoder."""
 
-    path: str = option(..., "Hugging Face directory of a BERT encoder, or embedded:<asset>.", min_length=1)
+    path: str = option(
+        ...,
+        "Hugging Face directory of a BERT encoder, or embedded:<asset>, or its name on the hub, such as "
+        "google-bert/bert-base-uncased (@ and a commit may follow), if it is in the hub's cache on this machine.",
+        min_length=1,
+    )
     label: str = option(..., "Name in tables.")
     layers: int | None = option(None, "Keep only the first layers; null: all.", ge=1)
     vocabulary_size: int | None = option(

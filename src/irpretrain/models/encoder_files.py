@@ -9,6 +9,7 @@ from typing import Any
 from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.given_json import read_given_json
+from irpretrain.models.hub import NAME, hub_command
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 TOKENIZERS = ("tokenizer.json", "vocab.txt")
@@ -73,6 +74,8 @@ def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str)
     """Refuse a directory that lacks all files of a choice."""
     if not directory.is_dir():
         missing = "this is a file, not a folder" if directory.is_file() else "there is no such folder"
+        if NAME.fullmatch(str(directory)):
+            remedy += f"\n  A model of this name on Hugging Face's hub: `{hub_command(str(directory))}` downloads it."
         raise InputError(directory, missing, remedy=remedy)
     for choice in choices:
         if not any((directory / name).is_file() for name in choice):

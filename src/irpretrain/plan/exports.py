@@ -18,6 +18,7 @@ from irpretrain.config.usage import (
 )
 from irpretrain.corpora.embedded import resolve
 from irpretrain.errors import ConfigError
+from irpretrain.models.hub import hub_name
 from irpretrain.papers.files import read_paper
 from irpretrain.plan import paths
 from irpretrain.plan.catalogue import Catalogue
@@ -229,7 +230,7 @@ class Exports(Room):
         if getattr(section, "entry", None):
             entry = self.catalogue.entries[section.entry]
             return [name, entry.licence.terms, entry.hub or ""]
-        return [name, "not known here: the user's own files", ""]
+        return [name, "not known here: the user's own files", hub_name(section.path)]
 
     def _caveat(self, path: str) -> str:
         """What a reader of any number made with the encoder must know."""

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.catalogue.absence import refuse_absent, without_absent
-from irpretrain.catalogue.folders import with_data_of_the_project
+from irpretrain.catalogue.folders import moved, with_data_of_the_project
 from irpretrain.catalogue.needed import missing_by_entry
 from irpretrain.config import Config, parse_config
 from irpretrain.corpora.embedded import Manifest, read_manifest
-from irpretrain.corpora.sources import check_downloads, check_sources, with_caveats
+from irpretrain.corpora.sources import check_downloads, check_sources, used_files, with_caveats
+from irpretrain.models.hub import NAME
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def prepare(
             `skip_absent` does not leave them out.
         stand_ins: makes a folder for stand-ins, for a dry run; None for a run.
     """
-    config = with_data_of_the_project(parse_config(given, source))
+    config = with_cached_models(with_data_of_the_project(parse_config(given, source)))
     missing = missing_by_entry(config)
     if needs_data:
         refuse_absent(config)
@@ -64,3 +65,27 @@ def prepare(
     if needs_data:
         check_downloads(config)
     return Prepared(with_caveats(config, manifest), manifest, missing, as_if_there)
+
+
+def with_cached_models(config: Config) -> Config:
+    """Return the configuration with models that it names as Hugging Face's hub does read from the hub's cache."""
+    paths = [path for used in used_files(config) if used.kind == "encoder" for path in used.paths]
+    folders = {path: str(folder) for path in paths if (folder := cached_model(path)) is not None}
+    return moved(config, folders) if folders else config
+
+
+def cached_model(name: str) -> Path | None:
+    """Return the cache's folder of a model, whose path ends in the commit; None where there is none.
+
+    A folder of this name, relative to the working directory, goes first. HF_HOME says where the cache is.
+    """
+    if not NAME.fullmatch(name) or Path(name).exists():
+        return None
+    from huggingface_hub import snapshot_download  # what is read of the hub is seldom needed
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    repository, _, revision = name.partition("@")
+    try:
+        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
