@@ -9,10 +9,11 @@ from small_run import PROP_YAML, rows_of, write_results
 
 from irpretrain.config import Config
 from irpretrain.errors import InputError
+from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
 from irpretrain.report.curves import binned, loss_curves, step_curves
 from irpretrain.report.few_shot import few_shot_curves
-from irpretrain.report.figures import figure_names, make_figures
+from irpretrain.report.figures import make_figures
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.scores import Scores

@@ -7,10 +7,11 @@ import pytest
 from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config import Config
+from irpretrain.papers.files import figure_names
 from irpretrain.papers.published import load_published
 from irpretrain.report.canvas import new_figure, titled
 from irpretrain.report.few_shot import query_curves
-from irpretrain.report.figures import figure_names, make_figures
+from irpretrain.report.figures import make_figures
 from irpretrain.report.paired_bars import paired_bars
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores

@@ -57,6 +57,11 @@ def show_term_weights(papers: Iterable[str]) -> bool:
     return any("weight-curves" in read_paper(paper).drawings().values() for paper in papers)
 
 
+def figure_names(papers: Iterable[str]) -> list[str]:
+    """Return the names of the figures of `papers`, without directory and suffix."""
+    return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).drawings()]
+
+
 @cache
 def read_preset(name: str) -> dict[str, Any]:
     """Return the keys that a preset fills, of all papers, read once a process; empty where there is no such preset.

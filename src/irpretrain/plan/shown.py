@@ -17,14 +17,13 @@ from irpretrain.config.usage import (
     shown_predictors,
     used_first_stages,
 )
-from irpretrain.papers.files import paper_file, read_paper, show_term_weights
+from irpretrain.papers.files import figure_names, paper_file, read_paper, show_term_weights
 from irpretrain.papers.published import Published
 from irpretrain.plan import paths
 from irpretrain.plan.corpora import Corpora
 from irpretrain.plan.experiments import Experiments
 from irpretrain.plan.retrieval import Retrieval
 from irpretrain.plan.room import each, plain
-from irpretrain.report.figures import figure_names
 from irpretrain.report.filled_tables import filled_tables
 
 TABLE_FORMATS = ("md", "csv", "tex")

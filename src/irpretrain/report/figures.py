@@ -7,14 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.papers.files import read_paper
 from irpretrain.papers.published import Drawing, Published, load_published
 from irpretrain.report.result_files import ResultFiles
-
-
-def figure_names(papers: Sequence[str]) -> list[str]:
-    """Return the names of the figures of `papers`, without directory and suffix."""
-    return [f"{paper}_{figure}" for paper in papers for figure in read_paper(paper).drawings()]
 
 
 def make_figures(
