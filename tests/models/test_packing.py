@@ -146,6 +146,16 @@ def test_a_call_a_sequence_is_attention_with_a_mask_of_blocks(data: st.DataObjec
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("autocast", [True, False])
+def test_narrow_numbers_attend_in_single_precision_on_a_cpu(autocast: bool) -> None:
+    query, key, value = torch.randn(3, 5, 2, 4, generator=torch.Generator().manual_seed(3)).bfloat16()
+    bounds = Bounds.of(torch.tensor([3, 2]), LONGEST)
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        attended = by_sequence(query, key, value, bounds, bounds, 0.0)
+    precise = of_blocks(query.double(), key.double(), value.double(), bounds, bounds, 0.0)
+    assert torch.equal(attended, precise.bfloat16())
+
+
 def test_a_gap_in_the_mask_is_left_out_and_keeps_its_place(encoder: Path) -> None:
     batch = batch_of([6, 4])
     batch["attention_mask"][0, 2] = 0

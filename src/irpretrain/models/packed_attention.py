@@ -67,7 +67,15 @@ class PackedAttention(Protocol):
 def by_sequence(
     query: Tensor, key: Tensor, value: Tensor, asking: Bounds, asked: Bounds, dropout: float
 ) -> Tensor:
-    """Attend by a call a sequence; see `PackedAttention`."""
+    """Attend by a call a sequence; see `PackedAttention`.
+
+    A CPU does it in single precision, whatever the rest computes in: torch's gradients of narrow attention there take
+    up to four times as long (docs/benchmarks.md).
+    """
+    if query.device.type == "cpu" and query.dtype.itemsize < torch.float32.itemsize:
+        with torch.autocast("cpu", enabled=False):
+            attended = by_sequence(query.float(), key.float(), value.float(), asking, asked, dropout)
+        return attended.to(query.dtype)
     parts = zip(
         query.split(asking.lengths), key.split(asked.lengths), value.split(asked.lengths), strict=True
     )
