@@ -1,4 +1,4 @@
-"""Large tensors give their memory back when they are freed, so that batches of many sizes leave no holes."""
+"""Batches of many sizes leave neither holes in the heap nor prepared products behind."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
 MEASURE = """
 import sys, torch
@@ -18,6 +19,23 @@ torch.ones(8 << 18)  # glibc raises its own limit with every large block that is
 before, tensors = held(), [torch.ones(8 << 18) for _ in range(20)]
 last = torch.ones(1 << 18)  # too large for a hole below them: keeps the heap from shrinking
 del tensors
+print(held() - before)
+"""
+PRODUCTS = """
+import sys, torch
+from irpretrain.training.compute import keep_few_products
+if sys.argv[1] == "few":
+    keep_few_products()
+held = lambda: int(open("/proc/self/statm").read().split()[1])
+layer = torch.nn.Linear(384, 384)
+def multiply(rows):
+    with torch.autocast("cpu", torch.bfloat16):
+        layer(torch.ones(rows, 384)).sum().backward()
+for rows in range(20):
+    multiply(300 - rows)
+before = held()
+for rows in range(150):
+    multiply(280 - rows)
 print(held() - before)
 """
 
@@ -33,3 +51,17 @@ def test_freed_tensors_of_8_megabytes_are_not_kept() -> None:
 
     assert pages("given back") < 2048
     assert pages("kept") > 8_192  # so that the limit above means something
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN")
+def test_products_of_150_shapes_are_not_kept() -> None:
+    def pages(how: str) -> int:
+        """Pages that the process holds more after products of so many shapes."""
+        done = subprocess.run(
+            [sys.executable, "-c", PRODUCTS, how], capture_output=True, text=True, check=True
+        )
+        return int(done.stdout)
+
+    assert pages("few") < 8_192
+    if torch.cpu.get_capabilities().get("avx512_bf16"):  # elsewhere oneDNN may prepare less
+        assert pages("all") > 16_384

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ M_MMAP_THRESHOLD = -3
 """A parameter of glibc's mallopt, from malloc.h."""
 OWN_PAGES = 4 << 20
 """Bytes from which a block of memory goes back to the system when it is freed."""
+KEPT_PRODUCTS = "16"
+"""Shapes of products that are kept prepared: those of about one layer."""
 SMALLER = (
     "set compute.micro_batch_tokens or lower it, or raise accumulation where there is one: results then change by "
     "rounding, and with dropout by what is dropped. Or lower the batch (batch_groups, batch_size, or batch_sizes of a "
@@ -43,6 +46,7 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
     device = choose_device(options)
     if device.type == "cpu":
         give_back_freed_memory()
+        keep_few_products()
     else:
         device = own_gpu(options)
     before = (
@@ -76,6 +80,16 @@ def give_back_freed_memory() -> bool:
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, OWN_PAGES))
+
+
+def keep_few_products() -> None:
+    """Let oneDNN, and torch's layer above it, keep what they prepared for the last few shapes of products only.
+
+    They would keep 1,024 shapes, and packed batches bring new ones in every step: 6 MB a step for nothing
+    (docs/benchmarks.md). They read this at their first product; what a user has set stays. Results do not depend on it.
+    """
+    for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(variable, KEPT_PRODUCTS)
 
 
 def choose_device(options: ComputeConfig) -> torch.device:
