@@ -323,7 +323,7 @@ def test_a_broken_header_is_reported_by_one_share(tmp_path):
 
 
 def test_a_page_that_kills_the_parser_is_left_out_and_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(wikipedia_dump, "PARSER", f"{__name__}:hostile_parser")
+    monkeypatch.setitem(wikipedia_dump.PARSERS, "irpretrain", f"{__name__}:hostile_parser")
     (tmp_path / "dump").write_bytes(
         dump(page(1, "A"), page(2, "B", "bomb"), page(3, "C", "error"), page(4, "D"))
     )

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 from urllib.parse import quote
+
+from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
@@ -40,7 +42,10 @@ GET_AGAIN = "Get the file again and compare its checksum"
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
 _DATABASE = re.compile("(([a-z0-9_]+?)(?:wiki(?=pedia-)|wik[a-z]+))(?:pedia)?-")
 """A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki."""
-PARSER = "irpretrain.wikipedia.article_parser:article_parser"
+PARSERS = {
+    "irpretrain": "irpretrain.wikipedia.article_parser:article_parser",
+    "mwparserfromhell": "irpretrain.wikipedia.mwparserfromhell_parser:article_parser",
+}
 Record = Document | Redirect | Skipped | Malformed
 
 
@@ -85,6 +90,10 @@ class Options(Section):
         "Word in place of a formula that does not fit in a line; empty: nothing.",
         pattern=r"^[^\x00-\x1f]*$",
     )
+    parser: Literal["irpretrain", "mwparserfromhell"] = option(
+        "irpretrain",
+        "Parser of wikitext. mwparserfromhell: prose, sections and links by that library; templates show nothing.",
+    )
     names: Names = option(
         description=(
             "Names added to those of the wiki's language and to the dump's namespaces; see "
@@ -92,6 +101,12 @@ class Options(Section):
         ),
         default_factory=Names,
     )
+
+    @model_validator(mode="after")
+    def _check_parser(self) -> Self:
+        if self.parser == "mwparserfromhell" and (self.keep or self.formula_word):
+            raise ValueError("keep and formula_word have no effect with parser mwparserfromhell; remove them")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +131,9 @@ def read(path: Path, options: Options, share: Share = everything) -> Iterator[Re
             _say_what_is_not_known(path, site, options.names)
     language = WikiLanguage.of(site, options.names)
     rendering = Rendering(frozenset(options.keep), options.formula_word)
-    settings = Settings(PARSER, (language, rendering), options.page_seconds, options.page_memory_mb)
+    settings = Settings(
+        PARSERS[options.parser], (language, rendering), options.page_seconds, options.page_memory_mb
+    )
     with GuardedParser(settings) as parser:
         for entry, parsed in parser.parse(_classified(path, site, language, options, share), _wikitext):
             yield _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry

@@ -1,0 +1,104 @@
+"""Wikitext read by mwparserfromhell, for who wants its reading of markup: prose, sections and links as our parser has
+them; templates, tables and files show nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from irpretrain.corpora.characters import clean_text
+from irpretrain.wikipedia.article_parser import ParsedPage, Parser
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.wikitext.assembly import assemble
+from irpretrain.wikipedia.wikitext.lines import join_lines, remove_line_marks
+from irpretrain.wikipedia.wikitext.links import Target, read_target
+from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING
+from irpretrain.wikipedia.wikitext.rendering import Rendering
+
+LEFT_OUT = frozenset(
+    {
+        "ref",
+        "references",
+        "table",
+        "gallery",
+        "math",
+        "timeline",
+        "source",
+        "syntaxhighlight",
+        "score",
+        "imagemap",
+    }
+)
+"""Elements that show no prose."""
+
+
+def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
+    """Return the parser of one wiki's pages; the rendering has no effect."""
+    language, _ = argument
+
+    def parse(wikitext: str) -> ParsedPage:
+        import mwparserfromhell  # only for corpora that ask for it
+
+        page = _Page(language)
+        text = page.shown(mwparserfromhell.parse(clean_text(wikitext)))
+        text = join_lines(remove_line_marks(f"\n{text}\n"))
+        return ParsedPage(assemble(text, page.targets, language.role), language.is_disambiguation(wikitext))
+
+    return parse
+
+
+class _Page:
+    """What is shown of a page's tree, with the marks of `irpretrain.wikipedia.wikitext.marks`."""
+
+    def __init__(self, language: WikiLanguage) -> None:
+        self.language = language
+        self.targets: list[Target] = []
+        self._trail = re.compile(f"[{language.link_trail}]*" if language.link_trail else "")
+
+    def shown(self, code: Any) -> str:
+        pieces: list[str] = []
+        for node in code.nodes if code is not None else ():
+            kind = type(node).__name__
+            if kind == "Text":
+                text = str(node)
+                if pieces and pieces[-1].endswith(ANCHOR_END) and (trail := self._trail.match(text)):
+                    pieces[-1] = pieces[-1].removesuffix(ANCHOR_END) + trail[0] + ANCHOR_END
+                    text = text[trail.end() :]
+                pieces.append(text)
+            elif kind == "HTMLEntity":
+                pieces.append(clean_text(node.normalize() or ""))
+            elif kind == "Heading":
+                title = " ".join(self.shown(node.title).split())
+                pieces.append(f"\n\n{HEADING}{node.level}{title}\n")
+            elif kind == "Wikilink":
+                pieces.append(self._link(node))
+            elif kind == "ExternalLink":
+                pieces.append(self.shown(node.title) if node.brackets else str(node.url))
+            elif kind == "Tag":
+                pieces.append(self._tag(node))
+            elif kind == "Template":
+                pieces.append(DROPPED)
+        return "".join(pieces)
+
+    def _link(self, node: Any) -> str:
+        written = str(node.title)
+        kind, target = read_target(written, self.language, node.text is not None)
+        if kind == "hidden":
+            return DROPPED
+        label = self.shown(node.text) if node.text is not None else written.strip().removeprefix(":")
+        label = " ".join(label.split())
+        if target is None or not label.strip(DROPPED) or ANCHOR in label:  # a link in a link is the link
+            return label
+        self.targets.append(target)
+        return f"{ANCHOR}{label}{ANCHOR_END}"
+
+    def _tag(self, node: Any) -> str:
+        name = str(node.tag).strip().lower()
+        if name in LEFT_OUT:
+            return DROPPED
+        if name == "br":
+            return BREAK
+        if node.wiki_markup and node.self_closing:  # of list items, rules
+            return str(node.wiki_markup)
+        return self.shown(node.contents)

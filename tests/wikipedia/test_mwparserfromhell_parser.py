@@ -1,0 +1,103 @@
+"""`parser: mwparserfromhell`: a few pages by hand, and real articles beside our own parser's reading."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from irpretrain.corpora.embedded import installed_path, read_manifest
+from irpretrain.corpora.wikipedia_dump import Options, language_of, read, read_unparsed
+from irpretrain.wikipedia.article import Article, Link, Section
+from irpretrain.wikipedia.article_parser import article_parser as own_parser
+from irpretrain.wikipedia.mwparserfromhell_parser import article_parser
+from irpretrain.wikipedia.wikitext.rendering import Rendering
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def excerpt() -> Path:
+    path = installed_path(read_manifest(ROOT / "resources/embedded.yaml").asset("enwiki-excerpt"))
+    assert path is not None
+    return path
+
+
+@pytest.fixture(scope="module")
+def arguments(excerpt):
+    return language_of(excerpt, Options()), Rendering()
+
+
+def parsed(arguments, wikitext: str) -> Article:
+    return article_parser(arguments)(wikitext).article
+
+
+def test_a_page_by_hand(arguments):
+    article = parsed(
+        arguments,
+        "{{Infobox|x=[[no]]}}'''Oak'''s are [[tree]]s<ref>a [[source]]</ref> of the\nfamily [[Beech#Kinds|beeches]] "
+        "&amp; more.\n\n[[File:Oak.jpg|thumb|An [[oak]]]]\n{|\n| a [[cell]]\n|}\n== Use ==\n* [[wood]]\n* bark\n"
+        "[[Category:Trees]]\n== See also ==\n* [[Elm]]\n",
+    )
+    lines = ["Oaks are trees of the family beeches & more.", "Use", "wood", "bark", "See also", "Elm"]
+    assert article.text == "\n".join(lines)
+    assert [(link.target, link.fragment, article.text[link.start : link.end]) for link in article.links] == [
+        ("tree", "", "trees"),
+        ("Beech", "Kinds", "beeches"),
+        ("wood", "", "wood"),
+        ("Elm", "", "Elm"),
+    ]
+    assert article.links[2] == Link("wood", "", 49, 53, 1)
+    assert [(section.level, section.heading, section.role) for section in article.sections] == [
+        (0, "", ""),
+        (2, "Use", ""),
+        (2, "See also", "see-also"),
+    ]
+    assert article.sections[1] == Section(2, "Use", 49, 58)
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("", ""),
+        ("[[a|b", "[[a|b"),
+        ("a<br/>b", "a\nb"),
+        ("[http://x.org a site], http://y.org", "a site, http://y.org"),
+        ("[[fr:Chêne]]''italic''", "italic"),
+        ("a \x00 b", "a b"),
+    ],
+    ids=["nothing", "no link", "break", "addresses", "language", "control character"],
+)
+def test_what_is_shown(arguments, wikitext, text):
+    assert parsed(arguments, wikitext).text == text
+
+
+def test_it_finds_nearly_the_links_and_headings_of_our_parser(excerpt, arguments):
+    same = Counter[str]()
+    for entry in islice(read_unparsed(excerpt, Options()), 5):
+        theirs = parsed(arguments, str(entry.page.text))
+        ours = own_parser(arguments)(str(entry.page.text)).article
+        for kind in ("sections", "links"):
+            values = [Counter(map(name, getattr(article, kind))) for article in (ours, theirs)]
+            same[kind] += (values[0] & values[1]).total()
+            same[f"all {kind}"] += values[0].total()
+    assert same["sections"] > 0.98 * same["all sections"] > 100
+    assert same["links"] > 0.95 * same["all links"] > 1000
+
+
+def name(part: Section | Link) -> tuple[object, str]:
+    return (part.level, part.heading) if isinstance(part, Section) else (part.target, part.fragment)
+
+
+def test_a_corpus_may_ask_for_it(tmp_path):
+    dump = tmp_path / "enwiki-pages-articles.xml"
+    text = "<text>An [[oak]] is a [[tree]].</text>"
+    page = f"<page><title>Oak</title><ns>0</ns><id>7</id><revision>{text}</revision></page>"
+    site = "<siteinfo><dbname>enwiki</dbname><base>https://en.wikipedia.org/wiki/Main_Page</base></siteinfo>"
+    dump.write_text(f"<mediawiki>\n{site}\n{page}\n</mediawiki>\n")
+    [document] = read(dump, Options(parser="mwparserfromhell"))
+    assert (document.document_id, document.body, len(document.links)) == ("enwiki/7", "An oak is a tree.", 2)
+    with pytest.raises(ValueError, match="keep and formula_word have no effect"):
+        Options(parser="mwparserfromhell", keep=["tables"])
