@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
 import tomllib
+import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,3 +125,53 @@ def test_every_extra_package_that_the_library_imports_is_named():
     dependencies = [Requirement(line).name for line in PROJECT["dependencies"]]
     named = {IMPORTED_AS.get(name, name) for name in dependencies}.union(*EXTRAS.values())
     assert imported - sys.stdlib_module_names - named == PARTS
+
+
+CORE_ALONE = """
+from irpretrain import Collection, CrossEncoder
+from irpretrain.errors import SetupError
+assert len(Collection(["apple pie", "pear pie"]).word_sets(minimum_count=1)) == 10
+try:
+    CrossEncoder("models/encoder")
+except SetupError as error:
+    assert "pip install 'irpretrain[train]'" in str(error), error
+else:
+    raise AssertionError("torch is there")
+"""
+
+
+@pytest.mark.deep
+def test_the_wheel_works_in_a_fresh_environment(wheel, tmp_path):
+    """Outside the project: without extras all but models; with the extra `train`, every example of docs/library.md."""
+    sys.path.append(str(ROOT / "tests/library"))
+    from library_page import blocks, lay_models
+
+    environment, folder = tmp_path / "environment", tmp_path / "folder"
+    venv.create(environment, with_pip=True)
+    folder.mkdir()
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        program = [str(environment / "bin" / command[0]), *command[1:]]
+        return subprocess.run(program, cwd=folder, env=inherited, capture_output=True, text=True)
+
+    def install(*packages: str) -> None:
+        # The lock's torch first: a range would take the newest, with its gigabytes for GPUs.
+        done = run("pip", "install", "--quiet", "--constraint", str(ROOT / "requirements.lock"), *packages)
+        if done.returncode:
+            pytest.skip(f"packages cannot be fetched: {done.stderr.strip().splitlines()[-1]}")
+
+    def succeeds(*command: str) -> str:
+        done = run(*command)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    install(str(wheel))
+    succeeds("python", "-c", CORE_ALONE)
+    assert "parse-dump" in succeeds("irpretrain", "--help")
+    install(f"torch=={pinned_versions()['torch']}")
+    install(f"{wheel}[train]")
+    lay_models(folder)
+    succeeds("python", "-c", "\n".join(blocks()))
+    where = succeeds("python", "-c", "import irpretrain; print(irpretrain.__file__)")
+    assert Path(where.strip()).is_relative_to(environment)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
     from irpretrain.library.collection import Collection
     from irpretrain.library.documents import parse_wikitext, read_documents
+    from irpretrain.library.export import export
     from irpretrain.library.models import CrossEncoder, TermWeigher, preference_probabilities, pretrain
     from irpretrain.library.options import Options
     from irpretrain.wikipedia.tree import build_tree
@@ -27,6 +28,7 @@ _MODULES = {
     "TermWeigher": "library.models",
     "bootstrap_interval": "evaluation.significance",
     "build_tree": "wikipedia.tree",
+    "export": "library.export",
     "holm": "evaluation.significance",
     "load_predictor": "axioms.predictor",
     "paired_t_test": "evaluation.significance",
@@ -46,6 +48,7 @@ __all__ = [
     "TermWeigher",
     "bootstrap_interval",
     "build_tree",
+    "export",
     "holm",
     "load_predictor",
     "paired_t_test",

@@ -95,6 +95,18 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_choices(made)
     _add_settings(made, "a key of a section, such as word_vectors.minimum_count=1 (docs/config.md)")
+
+    made = add("export", export_model, "copy a trained model with a card for others")
+    made.add_argument("model", help="directory of a pre-trained model or a regressor, beside its .meta.json")
+    made.add_argument("output", help="directory to write")
+    made.add_argument("--label", default="", help="name on the card; by default that of the directory")
+
+    made = add("curves", write_curves, "write the learning curves of trainings, finished or not")
+    made.add_argument("output", metavar="results", help="results directory of a run, or one file of metrics")
+    made.add_argument(
+        "--to", default="tensorboard", choices=("tensorboard", "wandb"), help="by default tensorboard"
+    )
+    made.add_argument("--project", default="irpretrain", help="of Weights & Biases; by default irpretrain")
     return whole
 
 
@@ -170,6 +182,26 @@ def axioms(options: argparse.Namespace) -> str:
     with atomic_file(options.output) as temporary:
         values.to_csv(temporary, index=False)
     return f"{len(values):,} pairs in {options.output}"
+
+
+def export_model(options: argparse.Namespace) -> str:
+    """Write a model with its card."""
+    from irpretrain.library.export import export
+
+    counts = export(options.model, options.output, options.label)
+    return f"{counts['files']} files and a card in {options.output}"
+
+
+def write_curves(options: argparse.Namespace) -> str:
+    """Write or log curves, and say where to see them."""
+    from irpretrain.training import curves
+
+    results = options.output
+    if options.to == "wandb":
+        runs = curves.log_curves(results, options.project)
+        return f"{len(runs)} learning curves in project {options.project} of Weights & Biases"
+    runs = curves.write_curves(results)
+    return f"{len(runs)} learning curves. To see them: tensorboard --logdir {curves.events_folder(results)}"
 
 
 def _collection(options: argparse.Namespace, **sections: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain import Collection, CrossEncoder
+from irpretrain import Collection, CrossEncoder, pretrain
 from irpretrain.command import main, parser
 from tiny_models import write_bert
 
@@ -99,6 +99,20 @@ def test_words_are_weighted(documents: Path, tmp_path: Path, tiny_encoder: Path)
     assert [sorted(row["weights"]) for row in rows] == [sorted(set(text.split())) for text in BODIES.values()]
 
 
+def test_a_model_is_exported(tmp_path: Path, tiny_encoder: Path) -> None:
+    from transformers import AutoModelForSequenceClassification
+
+    groups = Collection(BODIES.items(), encoder=tiny_encoder).groups("rop", minimum_count=1)
+    pretrain(groups, tmp_path / "prop", steps=1, batch_groups=2, max_length=32, query_length=8)
+    beside = ["prop", "prop.meta.json", "prop.metrics.jsonl"]
+    assert sorted(path.name for path in tmp_path.glob("prop*")) == beside
+    assert run("export", tmp_path / "prop", tmp_path / "exported", "--label", "Fruit PROP") == 0
+    card = (tmp_path / "exported/README.md").read_text()
+    assert "# Fruit PROP\n" in card
+    assert "minimum_count: 1" in card
+    assert AutoModelForSequenceClassification.from_pretrained(tmp_path / "exported").config.num_labels == 1
+
+
 VECTORS = ("--set", "word_vectors.minimum_count=1", "--set", "word_vectors.dimensions=4")
 
 
@@ -130,6 +144,7 @@ def test_axioms_are_written_as_csv(documents: Path, tmp_path: Path) -> None:
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
         ("weigh missing DOCUMENTS OUT", "ERROR: missing: "),
         ("parse-dump BROKEN OUT", "ERROR: BROKEN"),
+        ("export DOCUMENTS OUT", "ERROR: DOCUMENTS: is no model with a record of its training beside it"),
     ],
 )
 def test_bad_input_is_one_message(

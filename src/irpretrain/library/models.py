@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +27,7 @@ from irpretrain.extras import naming_extras
 from irpretrain.library.documents import document_rows
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options
+from irpretrain.provenance import Recorder
 
 
 class CrossEncoder:
@@ -81,7 +83,8 @@ def pretrain(
 
     Args:
         groups: of one collection, which has an encoder.
-        output: model directory to write; its metrics go to `<output>.metrics.jsonl`.
+        output: model directory to write. Its metrics go to `<output>.metrics.jsonl`, the record of the training, which
+            `export` reads, to `<output>.meta.json`.
         layers: keep only the encoder's first layers; None for all.
         training: keys of section pretraining that differ from the preset's; at least steps and batch_groups.
 
@@ -107,20 +110,41 @@ def pretrain(
             "groups: their collection has no encoder to start from; Collection(..., encoder=...)"
         )
     kinds = [some.options.type for some in learned]
-    options: Options = collection.options
-    return run(
-        encoder=collection.encoder,
+    tasks = [TaskConfig(objective=kind) for kind in kinds]
+    options, encoder = collection.options.training(kinds, **training), collection.encoder
+    encoder_options = EncoderConfig(path=str(encoder), label=encoder.name, layers=layers)
+    record = Recorder(
+        "pretrain",
+        [str(encoder)],
+        [str(output)],
+        {
+            "encoder": encoder_options.model_dump(),
+            "options": options.model_dump(),
+            "tasks": [
+                {**task.model_dump(), "options": some.options.model_dump()}
+                for task, some in zip(tasks, learned, strict=True)
+            ],
+            "seed": collection.options.seed,
+        },
+    )
+    unfinished = Path(f"{output}.checkpoints")
+    counts = run(
+        encoder=encoder,
         start=None,
         groups=[some.table for some in learned],
         tokens=[collection.tokens],
-        tasks=[TaskConfig(objective=kind) for kind in kinds],
-        options=options.training(kinds, **training),
-        encoder_options=EncoderConfig(path=str(collection.encoder), label="encoder", layers=layers),
-        seed=options.seed,
+        tasks=tasks,
+        options=options,
+        encoder_options=encoder_options,
+        seed=collection.options.seed,
         output=output,
         metrics=f"{output}.metrics.jsonl",
-        checkpoints=f"{output}.checkpoints",
+        checkpoints=unfinished,
     )
+    with suppress(OSError):  # others may train beside it
+        unfinished.rmdir()
+    record.write(counts)
+    return counts
 
 
 class TermWeigher:

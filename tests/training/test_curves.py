@@ -6,13 +6,18 @@ import json
 import os
 import struct
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
+from irpretrain.command import main
 from irpretrain.errors import InputError
+from irpretrain.training.curves import read_steps, write_curves
 from irpretrain.training.event_files import FILE, Step, crc32c, masked, write_events
-from irpretrain.training.tensorboard import main, read_steps, write_curves
 
 ROP = {"mlm_loss": None, "ranking_loss": 0.5}
 STEPS = [
@@ -80,13 +85,53 @@ def test_steps_have_the_numbers_that_were_measured(results: Path) -> None:
 
 
 def test_the_command(results: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main([str(results)]) == 0
-    assert (
-        f"2 learning curves. To see them: tensorboard --logdir {results}/tensorboard"
-        in capsys.readouterr().out
-    )
-    assert main([str(tmp_path / "nothing")]) == 1
+    assert main(["curves", str(results)]) == 0
+    told = f"2 learning curves. To see them: tensorboard --logdir {results}/tensorboard"
+    assert told in capsys.readouterr().err
+    assert main(["curves", str(tmp_path / "nothing")]) == 2
     assert "no metrics of a training" in capsys.readouterr().err
+
+
+def test_a_single_file_of_metrics(results: Path, tmp_path: Path) -> None:
+    file = tmp_path / "prop.metrics.jsonl"
+    (results / "metrics/pretrained/prop/seed-1.jsonl").rename(file)
+    assert write_curves(file) == {"prop": 2}
+    assert (tmp_path / "tensorboard/prop" / FILE).exists()
+
+
+class Wandb(ModuleType):
+    """Stands for the package: notes runs and what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__("wandb")
+        self.runs: dict[str, list[tuple[int, dict[str, float]]]] = {}
+        self.asked: list[dict[str, Any]] = []
+
+    @contextmanager
+    def init(self, **asked: Any) -> Iterator[Any]:
+        self.asked.append(asked)
+        steps = self.runs.setdefault(asked["id"], [])
+        yield SimpleNamespace(log=lambda values, step: steps.append((step, values)))
+
+
+def test_weights_and_biases_gets_a_run_a_training(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wandb = Wandb()
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    for _ in range(2):
+        assert main(["curves", str(results), "--to", "wandb", "--project", "fruit"]) == 0
+    assert {asked["project"] for asked in wandb.asked} == {"fruit"}
+    assert [asked["name"] for asked in wandb.asked] == ["pretrained/prop/seed-1", "unfinished/ab12"] * 2
+    assert len(wandb.runs) == 2, "a run keeps its identifier, so that a second call goes on with it"
+    first = {"loss": 1.5, "rop/ranking_loss": 0.5, "seconds": 2.0}
+    assert wandb.runs[wandb.asked[0]["id"]][0] == (1, first)
+
+
+def test_without_the_package_its_extra_is_named(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    assert main(["curves", str(results), "--to", "wandb"]) == 2
+    assert "pip install 'irpretrain[tracking]'" in capsys.readouterr().err
 
 
 def test_a_broken_line_is_named(results: Path) -> None:
