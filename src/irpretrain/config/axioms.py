@@ -61,17 +61,16 @@ class PseudoQueriesConfig(Section):
     )
     lengths: Literal["document", "query"] = option(
         "document",
-        "document: one length for all queries of a document, so any two make a pair. query: each query "
-        "has its own length, and only queries of equal length make pairs.",
+        "One length for all queries of a document, so that any two make a pair; or one a query, so that "
+        "only those of equal length do.",
     )
     support: Literal["document", "collection"] = option(
         "collection", "Words that can be drawn: those of the document, or the whole vocabulary (equation 6)."
     )
     temperature: Temperature = option(
         "calibrated",
-        "Divides γ before the softmax of equation 6; smaller values prefer words with a large divergence. "
-        "calibrated: each collection gets the temperature at which pseudo-queries rank their documents "
-        "most like the paper's (`calibration`).",
+        "Divides γ before the softmax of equation 6. calibrated: each collection gets the value at which "
+        "pseudo-queries rank their documents most like the paper's.",
     )
     calibration: CalibrationConfig = option(
         description="How the temperature `calibrated` is found.", default_factory=CalibrationConfig
@@ -177,20 +176,18 @@ class PredictorConfig(Section):
     judged_terms: Literal["all", "held"] = option(
         "all",
         "Terms of a positive query: all, or those its document holds. Use held with support document, "
-        "whose pseudo-queries lack no term: otherwise a missing term marks the positive. With support "
-        "collection held is refused.",
+        "where a missing term would mark the positive; with support collection it is refused.",
     )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
         "Negative queries (table 2). I: any pseudo-query of the document. II: drawn by softmax(1 / RANK). "
-        "III: as I, from documents that have a pseudo-query of RANK 1. IV: those with RANK up to "
-        "`setting_iv_rank`.",
+        "III: as I, where one has RANK 1. IV: those with RANK up to `setting_iv_rank`.",
     )
     setting_iv_rank: int = option(5, "Largest RANK in setting IV.", unit="documents", ge=1)
     setting_iv_judged: Literal["all", "limited"] = option(
         "all",
         "Positive queries of setting IV: all, or those with RANK up to `setting_iv_rank`. With all, the "
-        "predictor may learn to prefer the worse RANK.",
+        "predictor may prefer the worse RANK.",
     )
     axioms: list[Axiom] = option(list(AXIOMS), "Features; take a subset for an ablation.", min_length=1)
     model: Literal["boosted", "forest"] = option(

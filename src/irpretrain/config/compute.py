@@ -26,8 +26,8 @@ class ComputeConfig(Section):
     )
     precision: Literal["auto", "fp32", "bf16", "fp16"] = option(
         "fp32",
-        "Arithmetic of matrix products. fp16 needs a GPU. auto: bf16 where the processor or the GPU "
-        "multiplies it in hardware, which takes about half the time, and fp32 elsewhere.",
+        "Arithmetic of matrix products. fp16 needs a GPU. auto: bf16 where the hardware multiplies it, "
+        "else fp32.",
     )
     device: Literal["auto", "cpu", "cuda"] = option("auto", "auto takes a GPU where torch finds one.")
     gpus: int = option(
@@ -39,8 +39,7 @@ class ComputeConfig(Section):
     packing: Packing = option(
         "auto",
         "Lay sequences end to end, so no padding is computed (BERT only). auto: on a CPU, and on a GPU "
-        "with torch's attention of variable length (bf16 or fp16, Ampere or newer, no attention dropout "
-        "in training). on: always. off: pad. Results differ by rounding and dropout draws.",
+        "with torch's attention of variable length. Results differ by rounding and dropout draws.",
     )
     compile: bool = option(
         False,
@@ -49,8 +48,7 @@ class ComputeConfig(Section):
     )
     checkpoint_minutes: float = option(
         10,
-        "Maximum time between two checkpoints; the first comes after five seconds, each next one after "
-        "twice the time. 0: after every step or batch.",
+        "Maximum time between two checkpoints; they begin after five seconds. 0: after every step or batch.",
         unit="minutes",
         ge=0,
     )
@@ -71,8 +69,8 @@ class TrainingComputeConfig(ComputeConfig):
 
     micro_batch_tokens: int | None = option(
         None,
-        "Split a step into micro-batches of at most this many word pieces (padding excluded), in order; a "
-        "larger group is one micro-batch. Replaces `accumulation`, which must be 1.",
+        "Split a step, in order, into micro-batches of at most this many word pieces; a larger group is "
+        "one. Replaces `accumulation`, which must be 1.",
         unit="word pieces",
         ge=1,
     )

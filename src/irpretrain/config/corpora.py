@@ -87,8 +87,8 @@ class CorpusConfig(SourceConfig):
     shards: int = option(1, "Pieces that are processed independently. Results do not depend on it.", ge=1)
     passage_words: int | None = option(
         None,
-        "Cut documents into passages of this many words (a rest under half joins the last passage); ids "
-        "become <id>#<n>. For encoders with short inputs.",
+        "Cut documents into passages of this many words, with ids <id>#<n>; a rest under half joins the "
+        "last one.",
         unit="words",
         ge=1,
     )
@@ -182,12 +182,12 @@ class DatasetConfig(Section):
     folds: int | str | list[list[str | int]] = option(
         5,
         "Cross-validation folds: their number, lists of queries, a JSON or TSV file with each query's "
-        "fold, or a folder with LETOR's Fold1, Fold2 and so on.",
+        "fold, or a folder with LETOR's Fold1, Fold2 …",
     )
     train_on: str | None = option(
         None,
-        "Key of the data set whose queries fine-tune models for this one: its first fold validates, the "
-        "others train; all queries here are tested. null: cross-validation in this data set's folds.",
+        "Key of the data set that fine-tunes models for this one: its first fold validates, the others "
+        "train. null: cross-validation in this data set's folds.",
     )
     measures: list[str] = option(
         ["nDCG@20", "P@20", "AP", "RR@10"], "Measures, in ir_measures' or trec_eval's notation.", min_length=1

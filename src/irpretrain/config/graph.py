@@ -19,8 +19,8 @@ class GraphConfig(Section):
     )
     first_segment: Literal["lead", "document"] = option(
         "lead",
-        "First segment of a document for PHP's D1. lead: the part of segment 0 inside the lead section. "
-        "document: all of segment 0.",
+        "First segment of a document for PHP's D1: the part of segment 0 inside the lead section, or all "
+        "of it.",
     )
     title_case: Literal["first-letter", "case-sensitive"] = option(
         "first-letter", "Whether a title always starts with a capital (Wikipedia), as siteinfo's `case` says."

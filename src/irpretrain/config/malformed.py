@@ -17,8 +17,8 @@ class MalformedConfig(Section):
 
     skip: float = option(
         0.0,
-        "Share of records that may be malformed: they are skipped and counted; more stop the run. Below "
-        "1, an archive that lost an unknown number also stops it.",
+        "Share of records that may be malformed (skipped and counted); more stop the run. Below 1, "
+        "damaged archives stop it too.",
         ge=0,
         le=1,
     )

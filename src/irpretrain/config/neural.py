@@ -25,8 +25,8 @@ class WordInputConfig(Section):
 
     collection: str = option(
         ...,
-        "Key of the collection that gives the vocabulary and the initial word vectors (`word_vectors`). "
-        "It must hold the corpora of training and test.",
+        "Key of the collection of vocabulary and initial word vectors. It must hold the corpora of "
+        "training and test.",
     )
     minimum_count: int = option(
         1,
@@ -50,8 +50,8 @@ class KernelConfig(WordInputConfig):
     embeddings: Embeddings = option("trained", EMBEDDINGS_TEXT)
     kernels: int = option(
         11,
-        "Number of kernels: one for exact matches with mean 1; the means of the others are the middles of "
-        "equal intervals of [-1, 1].",
+        "Kernels: one for exact matches with mean 1; the others' means are the middles of equal intervals "
+        "of [-1, 1].",
         ge=2,
     )
     sigma: float = option(0.1, "Standard deviation of the other kernels.", gt=0)

@@ -43,8 +43,8 @@ class PretrainingConfig(SequenceConfig):
     steps: int | None = option(None, "Optimiser steps; null with `epochs`.", unit="steps", ge=1)
     epochs: float | None = option(
         None,
-        "Length instead of `steps`: enough steps for every task to read its ranking groups this many "
-        "times (PHP: HP 1, SHP 1, MRDS 2). A model's own steps or epochs replace both.",
+        "Instead of `steps`: enough steps for every task to read its ranking groups this many times (PHP: "
+        "HP 1, SHP 1, MRDS 2).",
         unit="epochs",
         gt=0,
     )
@@ -61,20 +61,20 @@ class PretrainingConfig(SequenceConfig):
     accumulation: int = option(1, ACCUMULATION_TEXT, ge=1)
     mixing: Literal["sum", "alternate"] = option(
         "sum",
-        "With several tasks. sum: add their losses over one batch of each. alternate: one task a step, "
-        "drawn in proportion to its weight.",
+        "Several tasks: add their losses over one batch of each, or take one task a step, drawn in "
+        "proportion to its weight.",
     )
     loss: Loss = option(..., LOSS_TEXT)
     margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
     head: Literal["mlp", "pooled"] = option(
         ...,
-        "Score head over [CLS]. mlp: a fresh hidden layer (tanh) and a linear layer. pooled: the "
-        "encoder's pooler, dropout, and a fresh linear layer.",
+        "Score head over [CLS]: a fresh hidden layer (tanh) and a linear layer; or the encoder's pooler, "
+        "dropout, and a fresh linear layer.",
     )
     mlm_head_steps: int = option(
         0,
-        "First steps in which the MLM loss trains only the MLM head, for encoders without one: a fresh "
-        "head's gradients swamp the ranking loss.",
+        "First steps in which the MLM loss trains only a fresh MLM head, whose gradients would swamp the "
+        "ranking loss.",
         unit="steps",
         ge=0,
     )

@@ -173,8 +173,8 @@ class FirstStageConfig(Section):
     )
     tuned_on: str | None = option(
         None,
-        "Key of the data set whose queries choose the parameters in `sweep`; none of these queries may be "
-        "tested. null: the parameters are fixed.",
+        "Key of the data set whose queries choose the parameters in `sweep`; none of them may be tested. "
+        "null: fixed parameters.",
     )
     sweep: SweepConfig | None = option(None, "Its own grid; null: `retrieval.sweep`.")
     runs: dict[str, RunConfig] = option(

@@ -65,8 +65,8 @@ class Config(Section):
     )
     skip_absent: bool = option(
         False,
-        "If data sets of the catalogue are missing. false: refuse the run. true: leave out the jobs that "
-        "need them and say so; a dry run plans these jobs too.",
+        "Without data sets of the catalogue: refuse the run, or leave out the jobs that need them and say "
+        "so (a dry run plans these jobs too).",
         exclude=True,
     )
     corpora: dict[str, CorpusConfig] = option(..., "Corpora by name.", min_length=1)

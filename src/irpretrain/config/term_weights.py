@@ -27,8 +27,8 @@ class TermLabelsConfig(Section):
 
     rows: Literal["per-text", "per-pair"] = option(
         "per-text",
-        "per-text: one row per passage; a target is a share of its relevant queries (paper). per-pair: "
-        "one row per relevant (query, passage) with targets 0 or 1 (released code). The same for queries.",
+        "per-text: a row per passage, whose targets are shares of its relevant queries (paper). per-pair: "
+        "a row per relevant (query, passage), targets 0 or 1 (released code).",
     )
     stemming: Literal["none", "porter"] = option("porter", "Words with the same stem match.")
     stop_list: StopList = option("none", "Words whose target is always 0; they stay in the loss.")
@@ -44,14 +44,14 @@ class WindowsConfig(Section):
 
     overlap: int | None = option(
         None,
-        "Read long texts in windows that share this many word pieces; the last window ends with the text. "
-        "null: read only the beginning; later words have no weight (paper).",
+        "Read long texts in windows that share this many word pieces. null: read only the beginning; "
+        "later words have no weight (paper).",
         unit="word pieces",
         ge=0,
     )
     merge: Merge = option(
         "farthest-from-edge",
-        "Weight of a word in several windows: from the window in which it is farthest from an edge, the "
+        "Weight of a word in several windows: from the one in which it is farthest from an edge, the "
         "largest, or the mean.",
     )
 

@@ -54,8 +54,8 @@ class Options(Section):
 
     wiki: str | None = option(
         None,
-        "Database name of the wiki, such as enwiki, if the dump does not name it. null: from the dump, "
-        "its address, file name, or language.",
+        "Database name of the wiki, such as enwiki, if neither the dump, its address, file name nor "
+        "language tells it.",
         pattern="[a-z0-9_]+",
     )
     id_prefix: str | None = option(

@@ -42,8 +42,8 @@ class Options(PresetOptions):
     preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     agreement: Literal["predictor", "strict"] = option(
         "predictor",
-        "predictor: prefer the query that a preference predictor prefers. strict: keep pairs on which all "
-        "axioms with a preference agree, and prefer their choice.",
+        "Prefer the query that a predictor prefers; or keep pairs on which all axioms with a preference "
+        "agree.",
     )
     predictor: str | None = option(None, "Key of `predictors`; null with agreement strict.")
     axioms: list[Axiom] | None = option(
