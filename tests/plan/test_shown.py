@@ -82,6 +82,12 @@ def test_the_groups_of_every_tested_model_are_exported():
     assert (card["options"]["type"], [corpus for corpus, *_ in card["corpora"]]) == ("rop", ["wiki", "web"])
 
 
+def test_an_encoder_of_the_catalogue_is_known_by_its_name_on_the_hub():
+    plan = plan_of("{encoder: {path: data/bert-base-uncased}}")
+    card = plan.exports.card(W(model="prop", seed="3"))
+    assert card["encoder"] == ["E", "Apache-2.0.", "google-bert/bert-base-uncased"]
+
+
 def test_models_that_fine_tuning_keeps_are_exported():
     plan = plan_of("{finetuning: {keep_models: true}}")
     folder = "results/exported/prop/finetuned/news/bm25/full/seed-3"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from irpretrain.catalogue.table import HUB
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import (
     active_experiments,
@@ -230,6 +232,11 @@ class Exports(Room):
         if getattr(section, "entry", None):
             entry = self.catalogue.entries[section.entry]
             return [name, entry.licence.terms, entry.hub or ""]
+        for entry in self.catalogue.entries.values():  # an encoder of the catalogue has no key `entry`
+            for folder in self.catalogue.folders:
+                file = entry.files.get(os.path.relpath(section.path, folder))
+                if file and file.url and file.url.startswith(HUB):
+                    return [name, entry.licence.terms, file.url.removeprefix(HUB)]
         return [name, "not known here: the user's own files", hub_name(section.path)]
 
     def _caveat(self, path: str) -> str:

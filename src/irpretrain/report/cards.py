@@ -12,6 +12,7 @@ HUB_LICENCES = {
     "Apache-2.0": "apache-2.0",
     "CC BY-SA 3.0": "cc-by-sa-3.0",
     "CC BY-SA 4.0": "cc-by-sa-4.0",
+    "Apache-2.0.": "apache-2.0",
     "MIT": "mit",
 }
 """A licence as the manifest and the catalogue name it → the Hub's identifier."""
