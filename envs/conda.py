@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
@@ -55,7 +55,12 @@ def stages() -> dict[str, list[Path]]:
     return found
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def imported(path: Path) -> list[str]:
+    return list(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[str]:
     """Yield the modules that a file imports, but for those that only its types name."""
     todo: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while todo:
@@ -96,9 +101,15 @@ def third_party(scripts: Iterable[Path]) -> set[str]:
     return found
 
 
+@cache
+def installed() -> Mapping[str, list[str]]:
+    """The distributions of each module's name."""
+    return packages_distributions()
+
+
 def distributions(names: Iterable[str]) -> set[str]:
     """The pinned distributions that hold imported modules, and all that these need."""
-    owners = packages_distributions()
+    owners = installed()
     todo = [normal(owner) for name in names for owner in owners.get(name, ()) if normal(owner) in lock()]
     todo += [normal(name) for name in ALWAYS]
     found: set[str] = set()
