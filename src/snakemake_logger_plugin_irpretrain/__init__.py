@@ -151,9 +151,10 @@ class LogHandler(LogHandlerBase):
             self._errors.append(text)
 
     def _ending(self, rule: str) -> str:
-        """How a job of a rule has ended; rules of papers share a script, whose name theirs begins with."""
-        scripts = [script for script in self._ends if rule == script or rule.startswith(f"{script}_")]
-        return self._ends.pop(max(scripts, key=len)) if scripts else ""
+        """How a job of a rule has ended."""
+        from irpretrain.screen.display import script_of
+
+        return self._ends.pop(script_of(rule, self._ends), "")
 
     def close(self) -> None:
         """Print what the run has come to: the result, or the message that says why there is none, alone and last."""

@@ -20,6 +20,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from irpretrain.screen import display as display_module
 from irpretrain.screen import live
 from irpretrain.screen.display import PlainDisplay
+from irpretrain.screen.job_output import JobOutput
 from irpretrain.screen.live import LiveDisplay
 from irpretrain.screen.run_state import Job
 from snakemake_logger_plugin_irpretrain import ATTRIBUTE, LogHandler, has_display
@@ -179,6 +180,27 @@ def test_a_job_that_was_killed_says_how_it_ended(capfd):
         "ERROR in read_corpus: read corpus tiny stopped without a message: died with <Signals.SIGKILL: 9>. The system "
         "ends jobs so when memory runs out.\n  Its log: read_corpus.log\n"
     )
+
+
+@pytest.mark.parametrize("rule", ["read_corpus", "read_corpus_prop"])
+def test_a_script_that_fails_before_it_has_a_log_says_its_last_line_and_where_the_traceback_is(
+    folder, capfd, rule
+):
+    script = folder / "scripts/tmpa1_b.read_corpus.py"
+    script.parent.mkdir()
+    script.write_text("try:\n    import nowhere\nexcept ImportError:\n    import nowhere.else_where\n")
+    run = Run()
+    run.log(None, **{ATTRIBUTE: {"output": JobOutput(folder / "run.jobs.log"), "log": ["run.jobs.log"]}})
+    run.begin()
+    subprocess.run([sys.executable, script])
+    run.start(rule=rule)
+    run.fail("returned non-zero exit status 1.", rule=rule)
+    run.end_in_failure()
+    assert capfd.readouterr().err.endswith(
+        "\nFAULT in read_corpus: ModuleNotFoundError: No module named 'nowhere'\n"
+        "  Its traceback is in run.jobs.log\n"
+    )
+    assert (folder / "run.jobs.log").read_text().count("Traceback (most recent call last)") == 2
 
 
 def test_a_rule_of_a_paper_is_known_by_the_script_that_papers_share(capfd):

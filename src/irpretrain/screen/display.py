@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -107,13 +107,19 @@ class PlainDisplay:
         """Return what failed jobs say, each message once.
 
         Args:
-            other_messages: rule → message, for jobs whose log could not be written.
+            other_messages: rule or script → message, for jobs whose log could not be written or was not begun.
         """
         texts = [_failure_text(failure, other_messages) for failure in self.state.failures.values()]
         return list(dict.fromkeys(filter(None, texts)))
 
     def close(self) -> None:
         """Take away what moves."""
+
+
+def script_of(rule: str, scripts: Iterable[str]) -> str:
+    """Return which of the scripts a rule runs: rules of papers share a script, whose name theirs begins with."""
+    fitting = (script for script in scripts if rule == script or rule.startswith(f"{script}_"))
+    return max(fitting, key=len, default="")
 
 
 def as_user_stands(path: str | Path) -> str:
@@ -149,7 +155,7 @@ def _failure_text(failure: Failure, other_messages: Mapping[str, str]) -> str:
     for log in failure.logs:
         if text := failure_message(log):
             return text
-    if text := other_messages.get(failure.job.rule, ""):
+    if text := other_messages.get(script_of(failure.job.rule, other_messages), ""):
         return text
     if _is_interrupted(failure):
         return ""

@@ -7,14 +7,18 @@ lost, so the newest messages are kept in memory, too.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from irpretrain.screen.display import as_user_stands
 from irpretrain.screen.job_log import FAILURE
 
+IN_SCRIPT = re.compile(r'  File ".*/scripts/tmp\w+\.(?P<script>\w+)\.py", line \d+')
+"""A line of a traceback: the copy of a script that Snakemake runs."""
 MARK = b"\0end of the jobs' output\n"
 LONGEST_WAIT = 5.0
 """Seconds that the end of a run waits for the last of its output."""
@@ -26,8 +30,8 @@ class JobOutput(threading.Thread):
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
         self.messages: dict[str, str] = {}
-        """Rule → the newest message of one of its jobs that failed."""
-        self._path, self._ended, self._message = path, threading.Event(), ""
+        """Rule, or script → the newest message of one of its jobs that failed."""
+        self._path, self._ended, self._message, self._script = path, threading.Event(), "", ""
         sys.stdout.flush()
         sys.stderr.flush()
         self._screen = os.dup(1), os.dup(2)
@@ -49,7 +53,16 @@ class JobOutput(threading.Thread):
         self._ended.set()
 
     def _note(self, line: str) -> None:
-        """Put lines together to messages: from "ERROR in" to an empty line."""
+        """Put lines together to messages: from "ERROR in" to an empty line, and the last line of a traceback.
+
+        A script that fails before it has a log, at an import, leaves a traceback here alone.
+        """
+        if match := IN_SCRIPT.match(line):
+            self._script = match["script"]
+        elif self._script and line and not line[0].isspace():
+            where = as_user_stands(self._path)
+            self.messages[self._script] = f"FAULT in {self._script}: {line}\n  Its traceback is in {where}"
+            self._script = ""
         if FAILURE.match(line):
             self._message = line.split(" ")[2].rstrip(":")
             self.messages[self._message] = line
