@@ -31,19 +31,20 @@ PAIRS = [
 SCORE = """
 import json, sys
 from sentence_transformers import CrossEncoder
-model = CrossEncoder(sys.argv[1], device="cpu", local_files_only=True)
-scores = model.predict(json.loads(sys.argv[2]), show_progress_bar=False)
-print(json.dumps([float(score) for score in scores]))
+pairs, *models = sys.argv[1:]
+for path in models:
+    model = CrossEncoder(path, device="cpu", local_files_only=True)
+    scores = model.predict(json.loads(pairs), show_progress_bar=False)
+    print(json.dumps([float(score) for score in scores]))
 """
 
 
-def their_scores(model: Path) -> list[float]:
+def their_scores(models: list[Path]) -> list[list[float]]:
     environment = os.environ | {"PYTHONPATH": FOLDER, "HF_HUB_OFFLINE": "1"}
-    command = [sys.executable, "-c", SCORE, str(model), json.dumps(PAIRS)]
+    command = [sys.executable, "-c", SCORE, json.dumps(PAIRS), *map(str, models)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    found: list[float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return [json.loads(line) for line in done.stdout.splitlines()[-len(models) :]]
 
 
 def our_scores(model: Path) -> np.ndarray:
@@ -60,9 +61,12 @@ def our_scores(model: Path) -> np.ndarray:
 @pytest.mark.skipif(
     not THERE, reason="sentence-transformers is not installed, and SENTENCE_TRANSFORMERS names no folder"
 )
-@pytest.mark.parametrize("head", ["mlp", "pooled"])
-def test_cross_encoder_has_equal_scores(tmp_path: Path, tiny_encoder: Path, head: Head) -> None:
-    CrossEncoder.from_encoder(tiny_encoder, head).save(tmp_path / "model")
-    ours = our_scores(tmp_path / "model")
-    assert len(set(ours.tolist())) == len(PAIRS)
-    np.testing.assert_allclose(their_scores(tmp_path / "model"), ours, rtol=0, atol=2e-6)
+def test_cross_encoder_has_equal_scores(tmp_path: Path, tiny_encoder: Path) -> None:
+    heads: tuple[Head, ...] = ("mlp", "pooled")
+    models = [tmp_path / head for head in heads]
+    for head, model in zip(heads, models, strict=True):
+        CrossEncoder.from_encoder(tiny_encoder, head).save(model)
+    for model, theirs in zip(models, their_scores(models), strict=True):
+        ours = our_scores(model)
+        assert len(set(ours.tolist())) == len(PAIRS)
+        np.testing.assert_allclose(theirs, ours, rtol=0, atol=2e-6)
