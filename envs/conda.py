@@ -29,8 +29,8 @@ FILES_ONLY = {
     "weight_views": ["pyserini"],
 }
 """Packages of which a stage wants files, not code: installed without what they need, which conda's files cannot say."""
-BY_NAME = {"groups": "objectives", "corpora": "corpora", "datasets": "corpora"}
-"""Stages that import modules of a package of the library by names in a registry."""
+BY_NAME = {"groups": ["objectives"], "corpora": ["corpora", "wikipedia"], "datasets": ["corpora"]}
+"""Stages that import modules of packages of the library by names in a registry."""
 
 
 def normal(name: str) -> str:
@@ -131,7 +131,11 @@ def wanted(requirement: Requirement) -> bool:
 
 def environment(stage: str, scripts: Iterable[Path]) -> str:
     """The text of a stage's file."""
-    more = sorted((ROOT / "src/irpretrain" / BY_NAME[stage]).rglob("*.py")) if stage in BY_NAME else []
+    more = [
+        path
+        for package in BY_NAME.get(stage, [])
+        for path in sorted((ROOT / "src/irpretrain" / package).rglob("*.py"))
+    ]
     names = third_party([*scripts, *more])
     unresolved = [lock()[normal(name)] for name in FILES_ONLY.get(stage, [])]
     found = distributions(names) - {normal(line.partition("==")[0]) for line in unresolved}

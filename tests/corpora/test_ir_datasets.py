@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +21,7 @@ import yaml
 from irpretrain.config import Config, parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import ir_datasets_library
-from irpretrain.corpora.ir_datasets_library import check_downloaded, describe_part, downloads_text
+from irpretrain.corpora.ir_datasets_library import check_downloaded, describe_part, downloads_text, text_of
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.sources import check_downloads, used_ir_datasets
@@ -137,9 +138,13 @@ def test_shards_have_slices_that_together_are_the_corpus(library, tmp_path):
 @needs_package
 def test_queries_judgements_and_candidates(library, tmp_path):
     assert [(q.query_id, q.text) for q in records(tmp_path, "topics", "queries")] == [("q1", "short")]
+    [document, *_] = records(tmp_path, "documents", "docs", fields=["text", "doc_id"])
+    assert document.body == "Text of document 0. d0"
+    with pytest.raises(InputError, match="Name some of a, b by option fields"):
+        text_of(namedtuple("Bare", "a b")("x", "y"), None, TITLED)
     [both] = records(tmp_path, "topics", "queries", fields=["title", "description"])
     assert both.text == "short longer"
-    with pytest.raises(InputError, match="queries have no descripton; did you mean description"):
+    with pytest.raises(InputError, match="there is no field descripton; did you mean description"):
         records(tmp_path, "topics", "queries", fields=["descripton"])
     judged = records(tmp_path, "judgements", "qrels")
     assert [(j.query_id, j.document_id, j.relevance) for j in judged] == [("q1", "d3", 2), ("q1", "d4", 0)]
@@ -205,6 +210,21 @@ def test_a_name_stands_for_corpus_data_set_and_candidates(library):
     assert config.first_stages["ir-datasets-titled"].runs["ir-datasets-titled"].paths == [
         "ir_datasets:titled"
     ]
+
+
+@needs_package
+def test_candidates_without_a_data_set_are_an_unknown_name(library):
+    with pytest.raises(ConfigError, match="'ir_datasets:titled' is not in first_stages"):
+        configuration(
+            first_stages={
+                "own": {
+                    "label": "own",
+                    "training_candidates": "ir_datasets:titled",
+                    "runs": {"squad": {"path": "run"}},
+                }
+            },
+            experiments={"one": {"dataset": "squad", "first_stages": ["own"]}},
+        )
 
 
 def test_without_the_package_one_message_says_what_to_install(monkeypatch):

@@ -49,6 +49,7 @@ def test_a_data_set_is_searched_and_re_ranked_by_its_identifier(tmp_path):
     assert "`ir_datasets export vaswani docs > /dev/null` downloads them" in refused
 
     write_vaswani(tmp_path / "home", documents=30)
+    assert "vaswani docs: present" in run(tmp_path, "datasets")
     run(tmp_path, "results/scores/one.csv")
     with open(tmp_path / "results/scores/one.csv") as file:
         rows = list(csv.DictReader(file))

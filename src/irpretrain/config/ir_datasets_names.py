@@ -62,6 +62,8 @@ def _adder(given: dict[str, Any], section: str, dataset: Any) -> Callable[[str],
             corpus = _adder(given, "corpora", None)(corpus_identifier(identifier))
             entry = {"label": identifier, "corpus": corpus, "queries": path, "qrels": path}
         elif section == "first_stages":
+            if not isinstance(dataset, str):  # refused as an unknown name
+                return PREFIX + identifier
             ranked = _named(dataset, _adder(given, "datasets", None))
             entry = {"label": f"scoreddocs of {identifier}", "runs": {ranked: path}}
         name = entry_name(identifier)

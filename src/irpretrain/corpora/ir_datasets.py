@@ -6,16 +6,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.base import Section
+from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.ir_datasets_library import described_part, read_records
+from irpretrain.corpora.ir_datasets_library import described_part, read_records, text_of
 from irpretrain.corpora.records import Document, Malformed, Share, Skipped, Wanted, everything
 
 SUFFIXES = (".json",)
 
 
 class Options(Section):
-    """The format has no options."""
+    """Options of the format ir_datasets."""
+
+    fields: list[str] | None = option(
+        None,
+        "Parts of a document that make its body, in this order; null: what ir_datasets takes (default_text), "
+        "without the title.",
+        min_length=1,
+    )
 
 
 def read(
@@ -29,15 +36,15 @@ def read(
         end = slices * (wanted.number + 1) // wanted.of if wanted.number + 1 < wanted.of else None
     for position, document in enumerate(read_records(identifier, part, first, end), first):
         if sliced or wanted(position):
-            yield _document(document, position)
+            yield _document(document, position, text_of(document, options.fields, identifier))
 
 
-def _document(record: Any, position: int) -> Document | Skipped | Malformed:
+def _document(record: Any, position: int, text: str) -> Document | Skipped | Malformed:
     if fault := identifier_fault(record.doc_id):
         return Malformed(position, "bad identifier", fault)
     title, url = _text(record, "title"), _text(record, "url")
     # A document's default text begins with its title, where it has one.
-    body = clean_text(record.default_text().removeprefix(title).strip())
+    body = clean_text(text.removeprefix(title).strip())
     if not title.strip() and not body.strip():
         return Skipped(position, "empty document", place=f"document {record.doc_id}")
     return Document(position, record.doc_id, clean_line(title), clean_line(url), body)

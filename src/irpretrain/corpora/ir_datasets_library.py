@@ -6,7 +6,7 @@ ir_datasets keeps its files, with their checksums, in the folder IR_DATASETS_HOM
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -142,6 +142,25 @@ def described_part(path: Path) -> tuple[str, str, int | None]:
     """Return identifier, part and slices of a file of `describe_part`."""
     description = json.loads(path.read_text(encoding="utf-8"))
     return description["identifier"], description["part"], description["slices"]
+
+
+def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
+    """Return the text of a document or query: of some fields, or the one that ir_datasets takes.
+
+    Raises:
+        InputError: it has no such field, or none are named and ir_datasets takes none.
+    """
+    named = ", ".join(record._fields)
+    if fields is None and not hasattr(record, "default_text"):
+        reason = "ir_datasets does not say what the text of its records is"
+        raise InputError(f"{PREFIX}{identifier}", reason, remedy=f"Name some of {named} by option fields.")
+    for field in fields or ():
+        if field not in record._fields:
+            reason = f"there is no field {field}; {instead_of(field, record._fields)}"
+            raise InputError(f"{PREFIX}{identifier}", reason)
+    return (
+        record.default_text() if fields is None else " ".join(str(getattr(record, name)) for name in fields)
+    )
 
 
 @contextmanager

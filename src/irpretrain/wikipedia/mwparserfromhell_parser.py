@@ -35,11 +35,11 @@ LEFT_OUT = frozenset(
 
 def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
     """Return the parser of one wiki's pages; the rendering has no effect."""
+    import mwparserfromhell  # only for corpora that ask for it
+
     language, _ = argument
 
     def parse(wikitext: str) -> ParsedPage:
-        import mwparserfromhell  # only for corpora that ask for it
-
         page = _Page(language)
         text = page.shown(mwparserfromhell.parse(clean_text(wikitext)))
         text = join_lines(remove_line_marks(f"\n{text}\n"))

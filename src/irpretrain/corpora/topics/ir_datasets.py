@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.ir_datasets_library import PREFIX, described_part, read_records
+from irpretrain.corpora.ir_datasets_library import described_part, read_records, text_of
 from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.topics.query import query
-from irpretrain.errors import InputError
-from irpretrain.near_names import instead_of
 
 
 class Options(Section):
@@ -28,9 +26,4 @@ def read(path: Path, options: Options) -> Iterator[Query | Malformed]:
     """Yield the queries in ir_datasets' order."""
     identifier, part, _ = described_part(path)
     for position, record in enumerate(read_records(identifier, part)):
-        for field in options.fields or []:
-            if field not in record._fields:
-                reason = f"queries have no {field}; {instead_of(field, record._fields)}"
-                raise InputError(f"{PREFIX}{identifier}", reason)
-        texts = [str(getattr(record, field)) for field in options.fields or []]
-        yield query(record.query_id, " ".join(texts) if texts else record.default_text(), position)
+        yield query(record.query_id, text_of(record, options.fields, identifier), position)
