@@ -59,7 +59,6 @@ class Entry(Section):
     what: str = Field(min_length=1, description="What it is, in one sentence.")
     licence: Licence = Field(description="Terms, and their page.")
     source: str = Field(min_length=1, description="Page of the data set.")
-    hub: str | None = Field(None, description="Its name on the Hugging Face Hub.")
     get: str = Field(min_length=1, description="How it is obtained, once the terms are accepted.")
     papers: dict[str, list[str]] = Field(
         default_factory=dict, description="Measures that each of the five papers reports on it."

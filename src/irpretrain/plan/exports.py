@@ -113,8 +113,12 @@ class Exports(Room):
 
     def card(self, wildcards: Wildcards) -> dict[str, Any]:
         """Fields of report.model_card.CardFacts."""
-        model, encoder = self.config.models[wildcards.model], self.config.encoder
+        model = self.config.models[wildcards.model]
         stages = [self.config.models[name] for name in with_starts(self.config, [wildcards.model])]
+        given = next((stage for stage in stages if stage.cross_encoder), None)
+        encoder = (
+            EncoderConfig(path=str(given.cross_encoder), label=given.label) if given else self.config.encoder
+        )
         collections = dict.fromkeys(str(stage.collection) for stage in stages if stage.tasks)
         corpora = dict.fromkeys(corpus for name in collections for corpus in self.config.collections[name])
         return {
@@ -231,7 +235,7 @@ class Exports(Room):
             return [name, asset.licence, asset.hub or ""]
         if getattr(section, "entry", None):
             entry = self.catalogue.entries[section.entry]
-            return [name, entry.licence.terms, entry.hub or ""]
+            return [name, entry.licence.terms, ""]
         for entry in self.catalogue.entries.values():  # an encoder of the catalogue has no key `entry`
             for folder in self.catalogue.folders:
                 file = entry.files.get(os.path.relpath(section.path, folder))
