@@ -111,9 +111,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_documents(made: argparse.ArgumentParser) -> None:
-    made.add_argument("documents", help="file or folder of documents")
+    made.add_argument("documents", help="file or folder of documents, or ir_datasets:<id>")
     made.add_argument(
-        "--format", default="jsonl", choices=sorted(FORMATS["documents"]), metavar="FORMAT",
+        "--format", default="jsonl", choices=sorted(FORMATS["documents"].keys() - {"ir_datasets"}), metavar="FORMAT",
         help="format of the documents (docs/corpora.md); by default jsonl",
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from irpretrain import Collection, read_documents
 from irpretrain.config import Config, parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import ir_datasets_library
@@ -243,3 +244,9 @@ def test_without_the_package_one_message_says_what_to_install(monkeypatch):
 def test_path_and_format_must_fit(entry):
     with pytest.raises(ConfigError, match=r"is not of format .*; ir_datasets reads ir_datasets:<id>"):
         configuration(corpora={"c": entry})
+
+
+def test_the_library_reads_it_without_a_workflow(library: ModuleType) -> None:
+    identifiers = [document.doc_id for document in library.load("vaswani").docs_iter()]
+    assert [document.document_id for document in read_documents("ir_datasets:vaswani")] == identifiers
+    assert list(Collection.read("ir_datasets:vaswani").texts()) == identifiers

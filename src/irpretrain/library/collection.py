@@ -19,6 +19,7 @@ from irpretrain.extras import naming_extras
 from irpretrain.library.documents import GivenDocument, corpus_options, document_rows
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options
+from irpretrain.models.hub import model_directory
 from irpretrain.objectives.registry import needs
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
@@ -56,8 +57,8 @@ class Collection:
             documents: texts, pairs of identifier and text, mappings with columns of DOCUMENTS (docs/contracts.md), or
                 documents of `read_documents` and `parse_wikitext`.
             options: preset, seed, and sections of the configuration.
-            encoder: Hugging Face directory, or embedded:<asset>, for objectives that cut documents: all but rop and
-                ares.
+            encoder: for objectives that cut documents (all but rop and ares): Hugging Face directory, a name on its
+                hub that is in the local cache, or embedded:<asset>.
             vectors: file of word vectors for `axioms`; without one they are trained on the documents.
         """
         self.options = options or Options()
@@ -72,16 +73,17 @@ class Collection:
     def read(
         cls,
         path: str | Path,
-        format: str,
+        format: str = "jsonl",
         options: Options | None = None,
         encoder: str | Path | None = None,
         vectors: str | Path | None = None,
         **others: Any,
     ) -> Collection:
-        """Return the collection of a file or a folder; `others` are the format's options (docs/corpora.md)."""
+        """Return the collection of a file, a folder, or `ir_datasets:<id>`; `others` are options of the format
+        (docs/corpora.md)."""
         collection = cls((), options, encoder, vectors)
-        corpus = corpus_options(path, format, others)
-        write_shard(corpus, path, 0, collection.documents, collection._redirects)
+        corpus, source = corpus_options(path, format, others, collection._folder)
+        write_shard(corpus, source, 0, collection.documents, collection._redirects)
         return collection
 
     def __len__(self) -> int:
@@ -296,8 +298,8 @@ class Collection:
         """Directory of the encoder."""
         assert self._encoder is not None
         kind, place = resolve(str(self._encoder))
-        if kind == "file":
-            return Path(place)
+        if kind != "embedded":
+            return model_directory(str(self._encoder))
         materialise(str(place), resources_directory() / "embedded.yaml", self._path("encoder"))
         return self._path("encoder")
 

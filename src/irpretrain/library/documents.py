@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.explain import explain
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.characters import clean_text, identifier_fault
+from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import Document, Share
@@ -53,26 +55,40 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
     )
 
 
-def read_documents(path: str | Path, format: str, **options: Any) -> Iterator[Document]:
-    """Yield the documents of a file or a folder; formats and their options are those of docs/corpora.md.
+def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> Iterator[Document]:
+    """Yield the documents of a file, a folder, or `ir_datasets:<id>`; docs/corpora.md has formats and their options.
 
     Raises:
         InputError: there is no such file, or more than one record in a thousand cannot be read.
     """
-    config = corpus_options(path, format, options)
-    reader = format_module("documents", config.format)
-    tally = Tally(config.malformed, "malformed")
-    for file in list_files(path, reader.SUFFIXES):
-        records = reader.read(file, reader.Options(**config.options), Share())
-        yield from (record for record in tally.sound(file, records) if isinstance(record, Document))
-    tally.settle()
+    with TemporaryDirectory(prefix="irpretrain-") as folder:
+        config, source = corpus_options(path, format, options, folder)
+        reader = format_module("documents", config.format)
+        tally = Tally(config.malformed, "malformed")
+        for file in list_files(source, reader.SUFFIXES):
+            records = reader.read(file, reader.Options(**config.options), Share())
+            yield from (record for record in tally.sound(file, records) if isinstance(record, Document))
+        tally.settle()
 
 
-def corpus_options(path: str | Path, format: str, options: Mapping[str, Any]) -> CorpusConfig:
-    """Return the checked options of a corpus in one shard."""
-    return explain(
-        CorpusConfig, {"format": format, "path": str(path), "options": dict(options)}, "documents", top=True
-    )
+def corpus_options(
+    path: str | Path, format: str, options: Mapping[str, Any], folder: str | Path
+) -> tuple[CorpusConfig, Path]:
+    """Return the checked options of a corpus in one shard, and the file or folder to read.
+
+    For a data set of ir_datasets, the file that stands for it is written into `folder`.
+    """
+    kind, name = resolve(str(path))
+    chosen = "ir_datasets" if kind == "ir_datasets" else format
+    given = {"format": chosen, "path": str(path), "options": dict(options)}
+    config = explain(CorpusConfig, given, "documents", top=True)
+    if kind != "ir_datasets":
+        return config, Path(path)
+    from irpretrain.corpora.ir_datasets_library import describe_part
+
+    description = Path(folder) / "ir-dataset.json"
+    describe_part(str(name), "docs", False, description)
+    return config, description
 
 
 def document_rows(documents: Iterable[GivenDocument]) -> Iterator[dict[str, Any]]:

@@ -27,6 +27,7 @@ from irpretrain.extras import naming_extras
 from irpretrain.library.documents import document_rows
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options
+from irpretrain.models.hub import model_directory
 from irpretrain.provenance import Recorder
 
 
@@ -44,13 +45,13 @@ class CrossEncoder:
         """Load the model.
 
         Args:
-            directory: Hugging Face directory with its tokenizer.
+            directory: Hugging Face directory with its tokenizer, or a name on its hub that is in the local cache.
             options: keys of section reranking: max_length, query_length, batch_tokens, passages, compute.
         """
         from irpretrain.models.reranker import load_reranker
 
         self._options = explain(RerankingConfig, options, "reranking", top=True)
-        self._model = load_reranker(directory)
+        self._model = load_reranker(model_directory(directory))
         self._model.check_length(self._options.max_length, "max_length")
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -172,7 +173,7 @@ class TermWeigher:
         checked = explain(TermWeightsConfig, named, "term_weights", top=True)
         device = choose_device(checked.inference.compute)
         self._compute = checked.inference.compute
-        self._model = Regressor.open(directory, checked, text or Options().text, device)
+        self._model = Regressor.open(model_directory(directory), checked, text or Options().text, device)
 
     def weigh(self, texts: Sequence[str]) -> list[dict[str, float]]:
         """Return word → its largest weight, for each text; words that the model does not read are left out."""

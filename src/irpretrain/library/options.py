@@ -29,11 +29,11 @@ class Options(Section):
 
     preset: Literal["paper", "released"] = option("paper", "Fills the keys that are left out.")
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of all random draws.")
-    text: TextConfig = Field(default_factory=lambda: TextConfig(**read_preset("paper")["text"]))
-    graph: GraphConfig = Field(default_factory=GraphConfig)
-    axioms: AxiomsConfig = Field(default_factory=AxiomsConfig)
-    pseudo_queries: PseudoQueriesConfig = Field(default_factory=PseudoQueriesConfig)
-    word_vectors: WordVectorsConfig = Field(default_factory=WordVectorsConfig)
+    text: TextConfig = option(default_factory=lambda: TextConfig(**read_preset("paper")["text"]))
+    graph: GraphConfig = option(default_factory=GraphConfig)
+    axioms: AxiomsConfig = option(default_factory=AxiomsConfig)
+    pseudo_queries: PseudoQueriesConfig = option(default_factory=PseudoQueriesConfig)
+    word_vectors: WordVectorsConfig = option(default_factory=WordVectorsConfig)
 
     @model_validator(mode="before")
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(?:@[\w./-]+)?")
 """Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch."""
@@ -19,3 +20,25 @@ def hub_command(name: str) -> str:
     repository, _, revision = name.partition("@")
     files = " ".join(f"--include '{pattern}'" for pattern in ("*.json", "*.safetensors", "*.txt"))
     return f"hf download {repository} {files}" + (f" --revision {revision}" if revision else "")
+
+
+def cached_model(name: str) -> Path | None:
+    """Return the cache's folder of a model, whose path ends in the commit; None where there is none.
+
+    A folder of this name, relative to the working directory, goes first. HF_HOME says where the cache is.
+    """
+    if not NAME.fullmatch(name) or Path(name).exists():
+        return None
+    from huggingface_hub import snapshot_download  # what is read of the hub is seldom needed
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    repository, _, revision = name.partition("@")
+    try:
+        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+
+
+def model_directory(name: str | Path) -> Path:
+    """Return the directory of a model that is named by a path, or as the hub does."""
+    return cached_model(str(name)) or Path(name)

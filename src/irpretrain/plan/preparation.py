@@ -13,7 +13,7 @@ from irpretrain.catalogue.needed import missing_by_entry
 from irpretrain.config import Config, parse_config
 from irpretrain.corpora.embedded import Manifest, read_manifest
 from irpretrain.corpora.sources import check_downloads, check_sources, used_files, with_caveats
-from irpretrain.models.hub import NAME
+from irpretrain.models.hub import cached_model
 
 
 @dataclass(frozen=True)
@@ -72,20 +72,3 @@ def with_cached_models(config: Config) -> Config:
     paths = [path for used in used_files(config) if used.kind == "encoder" for path in used.paths]
     folders = {path: str(folder) for path in paths if (folder := cached_model(path)) is not None}
     return moved(config, folders) if folders else config
-
-
-def cached_model(name: str) -> Path | None:
-    """Return the cache's folder of a model, whose path ends in the commit; None where there is none.
-
-    A folder of this name, relative to the working directory, goes first. HF_HOME says where the cache is.
-    """
-    if not NAME.fullmatch(name) or Path(name).exists():
-        return None
-    from huggingface_hub import snapshot_download  # what is read of the hub is seldom needed
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
-    repository, _, revision = name.partition("@")
-    try:
-        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError):
-        return None
