@@ -16,6 +16,7 @@ EXTRAS = {
         "jinja2",
         "jnius",
         "matplotlib",
+        "mwparserfromhell",
         "networkx",
         "rich",
         "snakemake",
