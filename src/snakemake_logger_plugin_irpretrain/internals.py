@@ -65,9 +65,12 @@ def lift_usual_limit(workflow: Any) -> None:
         workflow.scheduler.job_rate_limiter = None
 
 
-def group_on_cluster(workflow: Any, group: str) -> str | None:
-    """Return the group whose jobs, if they follow one another, a cluster takes as one; none on one machine."""
-    return None if workflow.local_exec else group
+def group_on_cluster(workflow: Any, group: str) -> Callable[[Any], str | None]:
+    """Return the `group` of a rule: jobs that a cluster takes as one if they follow one another; none on one machine.
+
+    A function, because Snakemake learns only after it has read the rules where jobs run.
+    """
+    return lambda wildcards: None if workflow.local_exec else group
 
 
 def spare_planning() -> None:

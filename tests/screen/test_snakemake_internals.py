@@ -167,6 +167,8 @@ def test_the_signature_of_a_rule_s_function_is_inspected_once(monkeypatch):
 
 
 def test_only_a_cluster_takes_several_jobs_as_one():
-    assert internals.group_on_cluster(main_process(local_exec=False), "paper") == "paper"
-    assert internals.group_on_cluster(main_process(local_exec=True), "paper") is None
+    on_cluster, here = (main_process(local_exec=local) for local in (False, True))
+    assert internals.group_on_cluster(on_cluster, "paper")(None) == "paper"
+    assert internals.group_on_cluster(here, "paper")(None) is None
+    assert "if callable(self.group):" in inspect.getsource(snakemake.rules.Rule.expand_group)
     assert "local_exec" in vars(Workflow)
