@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from overlay_layers import OVERLAYS, ROOT, layers, load, makes_a_report
 from irpretrain.config import Config
 from irpretrain.config.usage import given_models, used_models
 from irpretrain.costs.plan import lay_out
-from patience import PATIENCE
+from warm_snakemake import run_snakemake
 
 pytestmark = pytest.mark.workflow
 
@@ -60,10 +58,10 @@ walked in tests/workflow/test_journeys.py."""
 def test_it_gives_a_plan(overlay, tmp_path):
     config = load(overlay)
     lay_out(config, tmp_path)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
+    command = ["--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     command += ["--dry-run", "--quiet", "all", "--cores", "2", "--configfile", *layers(overlay)]
     command += ["--config", "skip_absent=true", "--summary"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=os.environ)
+    done = run_snakemake(list(map(str, command)), os.environ)
     assert done.returncode == 0, done.stderr[-4000:]
     # A line of the summary begins with a file that a job makes.
     planned = {line.split("\t")[0] for line in done.stdout.splitlines()}
@@ -95,9 +93,9 @@ pretraining: {steps: 4, mlm_head_steps: 2}
 experiments: {mine: {dataset: mine}}
 report: {papers: [prop]}
 """)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
+    command = ["--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     command += ["--cores", "1", "results/figures/dag.svg", "--configfile", mine]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=os.environ)
+    done = run_snakemake(list(map(str, command)), os.environ)
     assert done.returncode == 0, done.stderr[-4000:]
     drawn = set(re.findall(r"<text[^>]*>([^<]*)<", (tmp_path / "results/figures/dag.svg").read_text()))
     assert {"search", "evaluate"} <= drawn

@@ -12,6 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, copy_project, environment
 
+from warm_snakemake import run_snakemake
+
 pytestmark = pytest.mark.workflow
 
 
@@ -43,8 +45,11 @@ FILES = ("robust04/disks45/FT/FT911/FT911_1", "robust04/04.testset.gz", "robust0
 
 def snakemake(project: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "mine.yaml").write_text(ROBUST04)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(project / "Snakefile"), "--cores", "2"]
-    command += ["--directory", str(folder), "--configfile", str(folder / "mine.yaml"), *arguments]
+    words = ["--snakefile", str(project / "Snakefile"), "--cores", "2"]
+    words += ["--directory", str(folder), "--configfile", str(folder / "mine.yaml"), *arguments]
+    if project == ROOT:
+        return run_snakemake(words, environment())
+    command = [sys.executable, "-m", "snakemake", *words]
     own = {**environment(), "PYTHONPATH": str(project / "src")}
     return subprocess.run(command, env=own, capture_output=True, text=True)
 

@@ -13,7 +13,7 @@ import yaml
 from irpretrain.config import load_config
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny import ROOT, copy_run, overlay_config, run_command
+from tiny import ROOT, overlay_config, run_command
 
 PAGE = (ROOT / "docs/tutorials/combining-objectives.md").read_text()
 BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
@@ -32,10 +32,8 @@ def test_it_is_valid_where_its_command_lays_it(tmp_path):
     assert config.training_of("rop-srr").of_task(tasks[1]).loss == "listwise"
 
 
-@pytest.fixture(scope="module")
-def trained(finished: tuple[Path, object], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny project after the page's command, for a few steps."""
-    folder = copy_run(finished[0], tmp_path_factory.mktemp("combined"))
+def trained(folder: Path, model: str) -> Path:
+    """The results of a copy of the tiny project after the page's command for a model, of a few steps."""
     (folder / "combined.yaml").write_text(BLOCKS["yaml"].replace("dataset: squad", "dataset: tiny"))
     small = overlay_config()
     models = list(yaml.safe_load(BLOCKS["yaml"])["models"])
@@ -45,8 +43,8 @@ def trained(finished: tuple[Path, object], tmp_path_factory: pytest.TempPathFact
     )
     words = BLOCKS["sh"].replace("runs/combined", str(folder))
     words = words.replace("combined.yaml", f"{folder / 'combined.yaml'} {folder / 'tiny.yaml'}")
-    made = [f"results/models/pretrained/{name}/seed-1" for name in models]
-    run_command([sys.executable, "-m", *words.split(), "--snakefile", str(ROOT / "Snakefile"), "--", *made])
+    words += f" --snakefile {ROOT / 'Snakefile'} -- results/models/pretrained/{model}/seed-1"
+    run_command([sys.executable, "-m", *words.split()])
     return folder / "results"
 
 
@@ -56,8 +54,8 @@ def steps(results: Path, model: str) -> list[dict]:
 
 
 @pytest.mark.workflow
-def test_weighted_losses_are_added_in_every_step(trained):
-    found = steps(trained, "rop-srr")
+def test_weighted_losses_are_added_in_every_step(copied):
+    found = steps(trained(copied, "rop-srr"), "rop-srr")
     assert len(found) == STEPS
     for step in found:
         rop, srr = step["tasks"]["rop"], step["tasks"]["srr#1"]
@@ -66,16 +64,20 @@ def test_weighted_losses_are_added_in_every_step(trained):
         assert step["loss"] == pytest.approx(weighted, rel=1e-5)
 
 
+@pytest.mark.deep
 @pytest.mark.workflow
-def test_tasks_take_turns_in_proportion_to_their_weights(trained):
-    turns = [list(step["tasks"]) for step in steps(trained, "rop-srr-in-turn")]
+def test_tasks_take_turns_in_proportion_to_their_weights(copied):
+    results = trained(copied, "rop-srr-in-turn")
+    turns = [list(step["tasks"]) for step in steps(results, "rop-srr-in-turn")]
     assert all(len(turn) == 1 for turn in turns)
     counts = {name: turns.count([name]) for name in ("rop", "srr#1")}
     assert sum(counts.values()) == STEPS
     assert counts["rop"] > counts["srr#1"] > 0
 
 
+@pytest.mark.deep
 @pytest.mark.workflow
-def test_one_after_the_other_starts_from_the_first_models_weights(trained):
-    inputs = json.loads((trained / "models/pretrained/rop-then-srr/seed-1.meta.json").read_text())["inputs"]
+def test_one_after_the_other_starts_from_the_first_models_weights(copied):
+    results = trained(copied, "rop-then-srr")
+    inputs = json.loads((results / "models/pretrained/rop-then-srr/seed-1.meta.json").read_text())["inputs"]
     assert any("models/pretrained/prop/seed-1" in name for name in json.dumps(inputs).split('"'))

@@ -25,6 +25,7 @@ from tiny_wiki import dump
 
 from irpretrain.config import lay_overlays
 from patience import PATIENCE
+from warm_snakemake import run_snakemake
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = ROOT / "configs/embedded-full.yaml"
@@ -40,7 +41,6 @@ ENVIRONMENT = Path(sys.executable).parent.parent
 IS_INSTALLED = (f"VENV={ENVIRONMENT}", "--assume-old", f"{ENVIRONMENT}/.installed")
 """Words for make: this environment is the one that it would set up."""
 TUNED = ("tf-bm25", "deepct-bm25")
-ZERO_SHOT = ["untrained", "prop", "prop-rop", "prop-further"]
 
 
 def words(topic: int) -> list[str]:
@@ -183,6 +183,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "log_every": 2,
         },
         "models": {
+            "prop": {"training": {"snapshots": [2]}},
             "prop-rop": {"training": {"snapshots": [2]}},
             "prop-random": None,
             "prop-further": {"training": {"steps": 3}},
@@ -244,7 +245,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "reranking": {"depth": 20, "max_length": 48, "query_length": 8},
         "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
         "experiments": {
-            "zero-shot": {"dataset": "tiny", "models": ZERO_SHOT},
+            "zero-shot": {"dataset": "tiny", "models": ["untrained", "prop"]},
             "fine-tuned": {"dataset": "tiny", "models": ["prop"]},
             "few-shot": {"dataset": "tiny-unseen", "regimes": ["few-shot-2"]},
             "unseen": {"dataset": "tiny-unseen", "models": ["prop"], "regimes": ["full"], "papers": ["prop"]},
@@ -253,10 +254,10 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "zero-shot-php": {"dataset": "tiny", "models": ["untrained", "php"]},
             "first-stages-deepct": {"dataset": "tiny-unseen", "first_stages": list(TUNED)},
             "queries-deepct": {"dataset": "tiny-unseen", "first_stages": ["bow-tf"]},
-            "depths-tf": {"dataset": "tiny", "depths": [2, 12]},
+            "depths-tf": None,
             "depths-deepct": {"dataset": "tiny", "depths": [2, 12]},
         },
-        "diagnoses": {"embedded": {"documents": 20, "models": ["untrained", "ares-simple"]}},
+        "diagnoses": {"embedded": {"documents": 20, "models": ["ares-simple"]}},
         "attributions": {"case": {"dataset": "tiny", "models": ["untrained", "prop"], "steps": 20}},
         "weight_distributions": {
             "squad-dev": None,
@@ -292,6 +293,10 @@ def readme_command(command: str, folder: Path, cores: int = 2, targets: Iterable
     return [words[0], "--snakefile", str(ROOT / "Snakefile"), *words[1:], *shlex.split(tiny)]
 
 
+SNAKEMAKE_WORDS = 3
+"""Words of `snakemake_command` before its arguments."""
+
+
 def snakemake_command(folder: Path, *arguments: str, cores: int = 2) -> list[str]:
     """The command that runs the workflow in `folder` with its overlay."""
     return [
@@ -304,7 +309,8 @@ def run_workflow(
     folder: Path, *arguments: str, cores: int = 2, expect: int = 0
 ) -> subprocess.CompletedProcess[str]:
     """Run the workflow in `folder`; fail with its output when it does not exit with `expect`."""
-    return run_command(snakemake_command(folder, *arguments, cores=cores), expect)
+    own = snakemake_command(folder, *arguments, cores=cores)[SNAKEMAKE_WORDS:]
+    return checked(run_snakemake(own, environment()), expect)
 
 
 def environment() -> dict[str, str]:
@@ -321,7 +327,13 @@ def run_command(
     """Run a command in the project's root, with `more` in its environment; fail with its output when it does not exit
     with `expect`."""
     known = environment() | (more or {})
-    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=PATIENCE)
+    return checked(
+        subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=PATIENCE), expect
+    )
+
+
+def checked(done: subprocess.CompletedProcess[str], expect: int = 0) -> subprocess.CompletedProcess[str]:
+    """Return a finished command that exited with `expect`; fail with its output where it did not."""
     assert done.returncode == expect, (
         f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-8000:]}"
     )
