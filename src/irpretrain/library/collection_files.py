@@ -1,0 +1,149 @@
+"""What the library makes of a collection's documents, when it is first asked for: as the workflow's rules do."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from irpretrain.config.axioms import PseudoQueriesConfig
+from irpretrain.corpora.embedded import materialise, resolve
+from irpretrain.library.options import Options
+from irpretrain.models.hub import model_directory
+from irpretrain.resources import resources_directory
+
+
+class CollectionFiles:
+    """Tables, stores and indexes of one shard, in a temporary folder that goes with the object.
+
+    Attributes:
+        options: preset, seed, and sections of the configuration.
+        documents: DOCUMENTS table.
+    """
+
+    def __init__(self, options: Options, encoder: str | Path | None, vectors: str | Path | None) -> None:
+        self.options = options
+        self._encoder, self._vectors = encoder, vectors
+        self._temporary = TemporaryDirectory(prefix="irpretrain-")
+        self._folder = Path(self._temporary.name)
+        self.documents, self._redirects = self._path("documents.parquet"), self._path("redirects.parquet")
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether documents can be cut into word pieces, and models trained."""
+        return self._encoder is not None
+
+    def _path(self, name: str) -> Path:
+        return self._folder / name
+
+    @cached_property
+    def _statistics(self) -> Path:
+        from irpretrain.text.statistics import count_words, merge_counts
+
+        counts, merged = self._path("counts.parquet"), self._path("statistics.parquet")
+        count_words(self.documents, self.options.text, counts)
+        merge_counts([counts], merged)
+        return merged
+
+    @cached_property
+    def encoder(self) -> Path:
+        """Directory of the encoder."""
+        assert self._encoder is not None
+        kind, place = resolve(str(self._encoder))
+        if kind != "embedded":
+            return model_directory(str(self._encoder))
+        materialise(str(place), resources_directory() / "embedded.yaml", self._path("encoder"))
+        return self._path("encoder")
+
+    @cached_property
+    def tokens(self) -> Path:
+        """Token store of the documents."""
+        from irpretrain.text.store_tokens import write_token_store
+
+        store = self._path("tokens")
+        write_token_store(self.documents, self.encoder, self.options.text, store, positions=True)
+        return store
+
+    @cached_property
+    def _words(self) -> Path:
+        from irpretrain.text.word_store import write_word_store
+
+        write_word_store(self.documents, self._statistics, self.options.text, self._path("words"))
+        return self._path("words")
+
+    @cached_property
+    def _bm25(self) -> Any:
+        from irpretrain.rank_engine import Bm25
+
+        return Bm25(**self.options.axioms.bm25.model_dump(), lengths=self.options.axioms.rank_lengths)
+
+    @cached_property
+    def _postings(self) -> Path:
+        from irpretrain.rank_engine import write_postings
+        from irpretrain.text.terms import read_terms
+        from irpretrain.text.word_store import WordStore
+
+        options = self.options.axioms
+        terms = read_terms(self._statistics, options.stop_list, options.stemming)
+        corpora, size = [[WordStore.open(self._words)]], len(terms.names)
+        write_postings(corpora, terms.term_of, size, self._path("postings"), options.memory_mb, self._bm25)
+        return self._path("postings")
+
+    @cached_property
+    def _vector_rows(self) -> Path:
+        from irpretrain.text.word_vectors import make_word_vectors
+
+        vectors, options = self._path("vectors"), self.options.word_vectors
+        make_word_vectors(options, [self._words], self._statistics, self.options.seed, vectors, self._vectors)
+        return vectors
+
+    @cached_property
+    def _graph(self) -> Path:
+        from irpretrain.wikipedia.build_graph import build_graph
+        from irpretrain.wikipedia.links import extract_links
+
+        sources, links, options = (
+            self._path("sources.parquet"),
+            self._path("links.parquet"),
+            self.options.graph,
+        )
+        extract_links(self.documents, options, sources, links, [self.documents])
+        build_graph([[sources]], [[links]], [[self._redirects]], options, self._path("graph"))
+        return self._path("graph")
+
+    @cached_property
+    def _anchors(self) -> Path:
+        from irpretrain.wikipedia.anchor_texts import write_anchor_texts
+
+        options, anchors = self.options.graph, self._path("anchors.parquet")
+        write_anchor_texts([self.documents], self._graph, options.memory_mb, options.threads, anchors)
+        return anchors
+
+    def _drawn(self, options: PseudoQueriesConfig) -> Path:
+        from irpretrain.objectives.ares.pseudo_queries import sample_pseudo_queries
+
+        temperature = self._temperature(options) if options.temperature == "calibrated" else None
+        queries = self._path("pseudo-queries.parquet")
+        sample_pseudo_queries(self._words, self._statistics, options, self.options.seed, queries, temperature)
+        return queries
+
+    def _temperature(self, options: PseudoQueriesConfig) -> Path:
+        from irpretrain.axioms.calibration import calibrate_temperature, calibration_sampler
+        from irpretrain.axioms.rank_sample import RankSample
+        from irpretrain.papers.files import printed_rank_shares
+
+        seed, size = self.options.seed, options.calibration.documents
+        sampler = calibration_sampler(self._statistics, options, seed)
+        sample = RankSample([self._words], self._statistics, self._postings, self.options.axioms, size, seed)
+        calibrate_temperature(sampler, sample, options, printed_rank_shares(), self._path("temperature.json"))
+        return self._path("temperature.json")
+
+    def _valued(self, queries: Path, name: str) -> Path:
+        from irpretrain.axioms.collection import open_collection
+        from irpretrain.axioms.compute import compute_axiom_values
+
+        options, values = self.options.axioms, self._path(f"{name}-values.parquet")
+        known = open_collection(self._statistics, self._postings, self._vector_rows, options, options.threads)
+        compute_axiom_values(queries, [self._words], known, self.options.text, values)
+        return values
