@@ -94,7 +94,8 @@ def is_gdeval(measure: Measure) -> bool:
 def _meant(name: str) -> str:
     """The measure that was probably meant, with the cut-off or level that was given."""
     base = re.split(r"[@(]|_(?=[0-9]+$)", name, maxsplit=1)[0]
-    near = did_you_mean(base, [*DEFINITIONS, *TREC_EVAL], name[len(base) :])
+    lists = (TREC_EVAL, DEFINITIONS) if "_" in name else (DEFINITIONS, TREC_EVAL)
+    near = next(filter(None, (did_you_mean(base, names, name[len(base) :]) for names in lists)), "")
     return f"{near} " if near else ""
 
 
