@@ -20,7 +20,7 @@ from irpretrain.corpora.shards import write_shard
 from irpretrain.errors import ConfigError
 from irpretrain.objectives.ares.ares import Options as AresOptions
 from irpretrain.objectives.prop.rop import Options as RopOptions
-from irpretrain.objectives.registry import read_options
+from irpretrain.objectives.registry import OBJECTIVES, read_options
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.srr import Options as SrrOptions
 from irpretrain.objectives.write_groups import write_groups
@@ -244,3 +244,40 @@ def test_pages_become_documents_with_sections_and_links(tiny_encoder: Path) -> N
     assert [tree.path(number) for number in tree.leaves()] == [("Word02", "ab"), ("Word02", "gh")]
     groups = Collection([page, other], encoder=tiny_encoder).groups("srr")
     assert [sorted(group.documents) for group in groups] == [["cd ef.", "ij ab Word01."]]
+
+
+def wiki_pages() -> list[Any]:
+    """Six pages in a ring of links, each with a section and a See Also list."""
+    return [
+        parse_wikitext(
+            f"Lead [[T{(n + 1) % 6}]] word{n:02d} ab cd. Ab cd here is [[T{(n + 2) % 6}|some text]].\n"
+            f"== Use ab ==\nCd ef [[T{(n + 1) % 6}]] gh. More words come.\n== See also ==\n* [[T{(n + 3) % 6}]]\n",
+            f"T{n}",
+        )
+        for n in range(6)
+    ]
+
+
+def test_every_objective_makes_groups_of_pages(tiny_encoder: Path) -> None:
+    """Whatever it needs is made: graph, anchors, statistics, axiom values with a calibrated temperature."""
+    options = Options(
+        graph={"segment_words": 8},
+        word_vectors={"minimum_count": 1, "dimensions": 4},
+        pseudo_queries={"minimum_count": 1},
+    )
+    collection = Collection(wiki_pages(), options, tiny_encoder)
+    changes = {"rop": {"minimum_count": 1}, "ares": {"agreement": "strict"}}
+    counts = {}
+    for kind in OBJECTIVES:
+        groups = collection.groups(kind, **changes.get(kind, {}))
+        counts[kind] = len(list(groups))
+        assert counts[kind] == len(groups) == groups.counts["groups"]
+    assert {kind for kind, count in counts.items() if count} >= {
+        "rop",
+        "ares",
+        "ati",
+        "ltm",
+        "ict",
+        "wlp",
+        "qdm",
+    }
