@@ -21,8 +21,8 @@ M_MMAP_THRESHOLD = -3
 """A parameter of glibc's mallopt, from malloc.h."""
 OWN_PAGES = 4 << 20
 """Bytes from which a block of memory goes back to the system when it is freed."""
-KEPT_PRODUCTS = "16"
-"""Shapes of products that are kept prepared: those of about one layer."""
+KEPT_PRODUCTS = "64"
+"""Shapes of products that are kept prepared: those of one batch."""
 SMALLER = (
     "set compute.micro_batch_tokens or lower it, or raise accumulation where there is one: results then change by "
     "rounding, and with dropout by what is dropped. Or lower the batch (batch_groups, batch_size, or batch_sizes of a "
