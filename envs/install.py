@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
+COMPILE = ROOT / "envs" / "compile.py"
 SLURM_LOCK = ROOT / "envs" / "slurm.lock"
 OLDEST_PYTHON = (3, 11)
 OLDEST_TORCH = (2, 6)
@@ -41,11 +42,18 @@ def main(target: Path) -> None:
     pins = read_pins(LOCK)
     torch = next(pin for pin in pins if pin.startswith("torch=="))
     rest = [pin for pin in pins if pin != torch]
-    if not own_torch:
-        run([*pip, "--constraint", str(LOCK), torch], "torch")
     # --ignore-installed: pins win over what system site-packages happen to hold
     run([*pip, "--no-deps", *(["--ignore-installed"] if own_torch else []), *rest], "the pinned packages")
     run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "irpretrain itself")
+    compiler = subprocess.Popen(
+        [str(target / "bin" / "python"), str(COMPILE)]
+    )  # beside torch, which takes longer
+    if not own_torch:
+        run([*pip, "--constraint", str(LOCK), torch], "torch")
+    if compiler.wait():
+        print(
+            "  what draws and ranks could not be compiled: see above. The first run will do it.", flush=True
+        )
     (target / ".installed").write_text(LOCK.read_text())
 
 

@@ -182,6 +182,7 @@ class Machine:
     def __init__(self, torch: str = "", failing: str = "") -> None:
         self.torch, self.failing = torch, failing
         self.pip: list[list[str]] = []
+        self.compiled = 0
         self.sees_system_packages: bool | None = None
 
     def run(self, command: list[str], **options: object) -> SimpleNamespace:
@@ -189,6 +190,11 @@ class Machine:
             return SimpleNamespace(returncode=0 if self.torch else 1, stdout=f"{self.torch}\n", stderr="")
         self.pip.append(command)
         return SimpleNamespace(returncode=int(bool(self.failing) and self.failing in " ".join(command)))
+
+    def begin(self, command: list[str]) -> SimpleNamespace:
+        assert Path(command[-1]) == ROOT / "envs" / "compile.py"
+        self.compiled += 1
+        return SimpleNamespace(wait=lambda: int("compile.py" in self.failing))
 
     def create(self, builder: venv.EnvBuilder, target: Path) -> None:
         self.sees_system_packages = builder.system_site_packages
@@ -202,6 +208,7 @@ class Machine:
 def machine(monkeypatch, install) -> Machine:
     made = Machine()
     monkeypatch.setattr(subprocess, "run", made.run)
+    monkeypatch.setattr(subprocess, "Popen", made.begin)
     monkeypatch.setattr(venv.EnvBuilder, "create", lambda builder, target: made.create(builder, target))
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     return made
@@ -209,7 +216,8 @@ def machine(monkeypatch, install) -> Machine:
 
 def test_a_plain_machine_gets_everything_from_the_lock(install, machine, tmp_path):
     install.main(tmp_path / "venv")
-    torch, rest, own = machine.pip
+    rest, own, torch = machine.pip
+    assert machine.compiled == 1
     assert machine.sees_system_packages is False
     assert all(command[0] == str(tmp_path / "venv" / "bin" / "python") for command in machine.pip)
     assert torch[-1] == f"torch=={pins()['torch']}"
@@ -231,6 +239,13 @@ def test_an_accelerator_build_of_torch_is_kept(install, machine, tmp_path, capsy
     assert not any(argument.startswith("torch==") for argument in (*rest, *own))
     assert "--ignore-installed" in rest, "pins win over what the system happens to hold"
     assert "Keeping the torch 2.9.1+cu130" in capsys.readouterr().out
+    assert (tmp_path / "venv" / ".installed").exists()
+
+
+def test_what_is_not_compiled_ahead_stops_nothing(install, machine, tmp_path, capsys):
+    machine.failing = "envs/compile.py"
+    install.main(tmp_path / "venv")
+    assert "The first run will do it" in capsys.readouterr().out
     assert (tmp_path / "venv" / ".installed").exists()
 
 
@@ -258,7 +273,7 @@ def test_a_torch_of_a_virtual_environment_is_not_kept(install, machine, monkeypa
     assert install.existing_torch() == ""
     install.main(tmp_path / "venv")
     assert machine.sees_system_packages is False
-    assert machine.pip[0][-1].startswith("torch==")
+    assert machine.pip[-1][-1].startswith("torch==")
 
 
 def test_an_old_python_is_refused_before_anything_is_made(install, machine, monkeypatch, tmp_path):
@@ -304,7 +319,9 @@ def test_a_package_index_that_is_away(tmp_path):
         done = subprocess.run(command, cwd=ROOT, env=inherited | AWAY, capture_output=True, text=True)
         assert done.returncode == 2
         shown = done.stdout + done.stderr
-        assert "Could not install torch: pip's message is above. Check the package index" in shown
+        assert (
+            "Could not install the pinned packages: pip's message is above. Check the package index" in shown
+        )
         assert "then call make again; it starts the set-up afresh." in shown
         assert "Traceback" not in shown
         assert "Connection refused" in shown, "pip says why"

@@ -246,6 +246,7 @@ def test_path_and_format_must_fit(entry):
         configuration(corpora={"c": entry})
 
 
+@needs_package
 def test_the_library_reads_it_without_a_workflow(library: ModuleType) -> None:
     identifiers = [document.doc_id for document in library.load("vaswani").docs_iter()]
     assert [document.document_id for document in read_documents("ir_datasets:vaswani")] == identifiers

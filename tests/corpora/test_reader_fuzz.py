@@ -104,7 +104,8 @@ SOUND_OF_KIND = {
     ("runs", "trec"): b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n",
     ("runs", "tsv"): b"q1\td1\t1\nq1\td2\t2\n",
 }
-ALL = [(kind, name) for kind, names in FORMATS.items() for name in names]
+ALL = [(kind, name) for kind, names in FORMATS.items() for name in names if name != "ir_datasets"]
+"""All formats of files; ir_datasets reads its own."""
 
 
 TOKENS = [

@@ -65,6 +65,6 @@ def test_products_of_150_shapes_are_not_kept() -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=without)
         return int(done.stdout)
 
-    assert pages("few") < 8_192
+    assert pages("few") < 16_384
     if torch.cpu.get_capabilities().get("avx512_bf16"):  # elsewhere oneDNN may prepare less
-        assert pages("all") > 16_384
+        assert pages("all") > 32_768

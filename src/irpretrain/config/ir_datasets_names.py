@@ -23,7 +23,7 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
         ConfigError: ir_datasets has no such data set.
         SetupError: ir_datasets is not installed.
     """
-    if PREFIX not in repr(given):
+    if not _mentions_any(given):
         return given
     result = copy.deepcopy(given)
     for section, key, target in REFERENCES:
@@ -37,6 +37,21 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+def _mentions_any(given: dict[str, Any]) -> bool:
+    """Whether a text of the configuration names a data set of ir_datasets; each part that YAML's aliases repeat is
+    looked at once, or a few lines could take all memory."""
+    parts: list[Any] = [given]
+    seen: set[int] = set()
+    while parts:
+        part = parts.pop()
+        if isinstance(part, str) and part.startswith(PREFIX):
+            return True
+        if isinstance(part, dict | list) and id(part) not in seen:
+            seen.add(id(part))
+            parts.extend([*part, *part.values()] if isinstance(part, dict) else part)
+    return False
+
+
 def entry_name(identifier: str) -> str:
     """Return the name of an entry that stands for a data set of ir_datasets."""
     return "ir-datasets-" + re.sub("[^a-z0-9]+", "-", identifier.lower()).strip("-")
@@ -44,11 +59,11 @@ def entry_name(identifier: str) -> str:
 
 def _named(value: Any, add: Callable[[str], str]) -> Any:
     """Return a name, or a list of names, with what `add` calls the data sets of ir_datasets among them."""
-    if isinstance(value, list):
-        return [_named(inner, add) for inner in value]
-    if isinstance(value, str) and value.startswith(PREFIX):
-        return add(value.removeprefix(PREFIX))
-    return value
+    names = [
+        add(name.removeprefix(PREFIX)) if isinstance(name, str) and name.startswith(PREFIX) else name
+        for name in (value if isinstance(value, list) else [value])
+    ]
+    return names if isinstance(value, list) else names[0]
 
 
 def _adder(given: dict[str, Any], section: str, dataset: Any) -> Callable[[str], str]:
