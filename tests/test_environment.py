@@ -191,7 +191,7 @@ class Machine:
         self.pip.append(command)
         return SimpleNamespace(returncode=int(bool(self.failing) and self.failing in " ".join(command)))
 
-    def begin(self, command: list[str]) -> SimpleNamespace:
+    def begin(self, command: list[str], **options: object) -> SimpleNamespace:
         assert Path(command[-1]) == ROOT / "envs" / "compile.py"
         self.compiled += 1
         return SimpleNamespace(wait=lambda: int("compile.py" in self.failing))
