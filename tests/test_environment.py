@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
@@ -19,21 +18,10 @@ import pytest
 from packaging.requirements import Requirement
 
 from irpretrain.extras import EXTRAS
+from locked import LOCK, PIN, imports, normal, pins
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK = (ROOT / "requirements.lock").read_text().splitlines()
-PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([0-9][A-Za-z0-9.]*)")
 SOURCES = ("src", "scripts", "tests", "benchmarks", "envs")
-
-
-def normal(name: str) -> str:
-    """A distribution's name as package indexes compare it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def pins() -> dict[str, str]:
-    lines = [line for line in LOCK if line and not line.startswith("#")]
-    return {normal(match[1]): match[2] for line in lines if (match := PIN.fullmatch(line))}
 
 
 def test_the_lock_holds_only_exact_public_versions():
@@ -64,15 +52,6 @@ def test_no_package_is_pinned_twice():
 )
 def test_what_counts_as_an_exact_public_version(line, right):
     assert bool(PIN.fullmatch(line)) is right
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Top-level names of all imports of a file, also those inside functions."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module.partition(".")[0]
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import shutil
 import subprocess
@@ -10,7 +9,6 @@ import sys
 import tomllib
 import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from packaging.utils import canonicalize_name
 
 from irpretrain.errors import SetupError
 from irpretrain.extras import EXTRAS, naming_extras
+from locked import imports, pins
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -39,30 +38,15 @@ PARTS = {
 """The project, and what packages that are named bring."""
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Top-level names of all imports of a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module.partition(".")[0]
-
-
 def requirements(*extras: str) -> list[Requirement]:
     lines = [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
     return [Requirement(line) for line in lines if not line.startswith("irpretrain[")]
 
 
-def pinned_versions() -> dict[str, str]:
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    pins = (line.partition("==") for line in lines if line and not line.startswith("#"))
-    return {canonicalize_name(name): version for name, _, version in pins}
-
-
 def test_the_lock_lies_in_the_ranges_that_pip_takes():
-    pins = pinned_versions()
+    locked = pins()
     needed = [*map(Requirement, PROJECT["dependencies"]), *requirements(*OF_THE_WORKFLOW)]
-    versions = {str(needs): pins.get(canonicalize_name(needs.name)) for needs in needed}
+    versions = {str(needs): locked.get(canonicalize_name(needs.name)) for needs in needed}
     outside = {
         str(needs): versions[str(needs)]
         for needs in needed
@@ -169,7 +153,7 @@ def test_the_wheel_works_in_a_fresh_environment(wheel, tmp_path):
     install(str(wheel))
     succeeds("python", "-c", CORE_ALONE)
     assert "parse-dump" in succeeds("irpretrain", "--help")
-    install(f"torch=={pinned_versions()['torch']}")
+    install(f"torch=={pins()['torch']}")
     install(f"{wheel}[train]")
     lay_models(folder)
     succeeds("python", "-c", "\n".join(blocks()))

@@ -15,7 +15,7 @@ from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.errors import ConfigError
 from irpretrain.near_names import instead_of
-from irpretrain.papers.files import read_preset, read_recipe
+from irpretrain.papers.files import fill_objective, read_preset, read_recipe
 
 LAYERS = "layers"
 """The key under which an overlay names those that lie under it."""
@@ -215,7 +215,7 @@ def _with_objective_preset(options: Any, default: str) -> Any:
     kind, name = options.get("type"), options.get("preset", default)
     if not (isinstance(kind, str) and isinstance(name, str)):
         return options  # refused where the section is checked
-    return deep_merge(read_preset(name).get("objectives", {}).get(kind, {}), options)
+    return fill_objective(kind, name, options)
 
 
 def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.contracts import GROUPS
 from irpretrain.text.token_store import TokenStore
+from irpretrain.training.batches import Span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,16 +76,12 @@ class _Cutter:
         self._rows = {name: row for row, name in enumerate(texts)}
         self._store: TokenStore | None = None
 
-    def __call__(self, span: dict[str, Any]) -> str:
-        text = self._texts[span["document_id"]]
-        gap = span.get("gap_start", 0), span.get("gap_end", 0)
-        if (span["start"], span["end"]) == (0, -1) and gap[0] == gap[1]:
+    def __call__(self, part: dict[str, Any]) -> str:
+        text = self._texts[part["document_id"]]
+        row, gap = self._rows[part["document_id"]], (part.get("gap_start", 0), part.get("gap_end", 0))
+        runs = Span(row, part["start"], part["end"], *gap).runs()
+        if runs == [(0, -1)]:
             return text
-        parts = (
-            [(span["start"], span["end"])]
-            if gap[0] == gap[1]
-            else [(span["start"], gap[0]), (gap[1], span["end"])]
-        )
         self._store = self._store or TokenStore.open([self._collection.tokens])
-        places = [self._store.characters(self._rows[span["document_id"]], *part) for part in parts]
+        places = [self._store.characters(row, *run) for run in runs]
         return " ".join(filter(None, (text[first:last].strip() for first, last in places)))

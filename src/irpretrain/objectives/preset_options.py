@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from pydantic import model_validator
 
-from irpretrain.config.base import Section, deep_merge
-from irpretrain.papers.files import read_preset
+from irpretrain.config.base import Section
+from irpretrain.papers.files import fill_objective
 
 
 class PresetOptions(Section):
@@ -19,5 +19,4 @@ class PresetOptions(Section):
         if not (isinstance(values, dict) and isinstance(values.get("preset"), str)):
             return values
         (kind,) = get_args(cls.model_fields["type"].annotation)
-        filled: dict[str, Any] = read_preset(values["preset"]).get("objectives", {}).get(kind, {})
-        return deep_merge(filled, {"type": kind, **values})
+        return fill_objective(kind, values["preset"], {"type": kind, **values})

@@ -82,6 +82,11 @@ def read_preset(name: str) -> dict[str, Any]:
     return filled
 
 
+def fill_objective(kind: str, preset: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of an objective of a type, with the keys of a preset that `given` leaves out."""
+    return deep_merge(read_preset(preset).get("objectives", {}).get(kind, {}), given)
+
+
 def recipe_names() -> list[str]:
     """Return what `finetuning.recipe` can be called, beside none."""
     return [name for paper in known_papers() for name in read_paper(paper).recipes]

@@ -27,6 +27,12 @@ class Source(NamedTuple):
     hub: str = ""
 
 
+def with_sources(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return facts of a card, whose `encoder` and `corpora` came as plain lists, with sources in their place."""
+    corpora = [Source(*corpus) for corpus in facts["corpora"]]
+    return {**facts, "encoder": Source(*facts["encoder"]), "corpora": corpora}
+
+
 def hub_licence(sources: Sequence[Source]) -> dict[str, Any]:
     """Return the Hub's fields for a licence: the one that all sources share, or the advice to read the card."""
     shared = {HUB_LICENCES.get(source.licence) for source in sources}

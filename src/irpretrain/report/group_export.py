@@ -18,7 +18,14 @@ from irpretrain.atomic import atomic_directory
 from irpretrain.contracts import GROUPS
 from irpretrain.errors import InputError
 from irpretrain.progress import progress
-from irpretrain.report.cards import Source, hub_licence, source_table, write_sections, yaml_block
+from irpretrain.report.cards import (
+    Source,
+    hub_licence,
+    source_table,
+    with_sources,
+    write_sections,
+    yaml_block,
+)
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import Group, Span
@@ -84,8 +91,7 @@ class GroupFacts(NamedTuple):
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> GroupFacts:
         """Return the facts that plain values give."""
-        corpora = [Source(*corpus) for corpus in values["corpora"]]
-        return cls(**{**values, "encoder": Source(*values["encoder"]), "corpora": corpora})
+        return cls(**with_sources(values))
 
 
 def export_groups(
@@ -178,10 +184,8 @@ class _Texts:
         if isinstance(part, str):
             return part
         tokens = self._store.tokens(part.row)
-        end = len(tokens) if part.end < 0 else part.end
-        gap = part.gap_start < part.gap_end
-        pieces = [(part.start, part.gap_start), (part.gap_end, end)] if gap else [(part.start, end)]
-        return " ".join(self._tokenizer.text(tokens[first:last]) for first, last in pieces)
+        pieces = (tokens[first : None if last < 0 else last] for first, last in part.runs())
+        return " ".join(map(self._tokenizer.text, pieces))
 
 
 def _card(facts: GroupFacts, texts: _Texts, count: int) -> str:

@@ -21,6 +21,7 @@ from irpretrain.report.cards import (
     hub_licence,
     hub_names,
     source_table,
+    with_sources,
     write_sections,
     yaml_block,
 )
@@ -88,8 +89,7 @@ class CardFacts(NamedTuple):
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> CardFacts:
         """Return the facts that plain values give."""
-        corpora = [Source(*corpus) for corpus in values["corpora"]]
-        return cls(**{**values, "encoder": Source(*values["encoder"]), "corpora": corpora})
+        return cls(**with_sources(values))
 
 
 def export_model(

@@ -103,7 +103,7 @@ def describe_run(facts: RunFacts, record: Mapping[str, Any]) -> dict[str, Any]:
             "score ties": "identifier of the document",
             "retrieval": [
                 *({"name": stage} for stage in before),
-                {**final, **({"reranks": before[-1]} if before else {})},
+                final,
             ],
         },
         "data": {

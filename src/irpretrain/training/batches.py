@@ -34,6 +34,12 @@ class Span:
     gap_start: int = 0
     gap_end: int = 0
 
+    def runs(self) -> list[tuple[int, int]]:
+        """Return where its unbroken runs of word pieces begin and end: one, or those before and after the gap."""
+        if self.gap_start == self.gap_end:
+            return [(self.start, self.end)]
+        return [(self.start, self.gap_start), (self.gap_end, self.end)]
+
 
 @dataclass(frozen=True)
 class Group:
