@@ -69,8 +69,8 @@ def by_sequence(
 ) -> Tensor:
     """Attend by a call a sequence; see `PackedAttention`.
 
-    A CPU does it in single precision, whatever the rest computes in: torch's gradients of narrow attention there take
-    up to four times as long (docs/benchmarks.md).
+    A CPU does it in single precision, whatever the rest computes in: torch's gradients of attention in bf16 take
+    1.4 to 4 times as long there (docs/benchmarks.md).
     """
     if query.device.type == "cpu" and query.dtype.itemsize < torch.float32.itemsize:
         with torch.autocast("cpu", enabled=False):
