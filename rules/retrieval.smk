@@ -173,10 +173,12 @@ rule tune_first_stage:
 
 
 rule search_first_stage:
-    """A first stage of `first_stages`: any index, with parameters that are given or tuned."""
+    """A first stage of `first_stages`: any index, with parameters that are given or tuned; the whole index, or the
+    candidates of another first stage."""
     input:
         index=plan.retrieval.index,
         queries=paths.QUERIES,
+        ranked=plan.retrieval.ranked,
         tuning=plan.retrieval.tuning,
     output:
         run=paths.FIRST_STAGE_RUN,

@@ -5,14 +5,15 @@ from irpretrain.retrieval.tuning import own_parameters, search_tuned
 from irpretrain.stage import stage
 
 with stage(snakemake) as done:
+    parameters = own_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None)
     done(
         search_tuned(
             snakemake.input.index,
             snakemake.input.queries,
             snakemake.wildcards.candidates,
             snakemake.params.first_stage["model"],
-            own_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None),
-            RetrievalConfig(**snakemake.params.options),
+            RetrievalConfig(**snakemake.params.options).with_parameters(parameters),
             snakemake.output.run,
+            snakemake.input.ranked or None,
         )
     )

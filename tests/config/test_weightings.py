@@ -47,6 +47,22 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
             {"a": {"label": "a", "model": "indri", "query_weights": "deepct"}},
             "'deepct' is not in term_weights of kind queries",
         ),
+        ("first_stages", {"a": {"label": "a", "candidates": "bm26"}}, "did you mean bm25?"),
+        (
+            "first_stages",
+            {"a": {"label": "a", "candidates": "ql", "depth": 9}},
+            "leave out depth or candidates",
+        ),
+        (
+            "first_stages",
+            {"a": {"label": "a", "candidates": "ql", "model": "indri"}},
+            "use model bm25, ql or",
+        ),
+        (
+            "first_stages",
+            {"a": {"label": "a", "candidates": "b"}, "b": {"label": "b", "candidates": "ql"}},
+            "b ranks candidates itself",
+        ),
         ("indexes", {"deepct": {"type": "textrank"}}, "term_weights.deepct: deepct is an index"),
     ],
 )

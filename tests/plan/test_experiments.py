@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
+from irpretrain.config.usage import depth_of, used_first_stages
 from irpretrain.errors import ConfigError
 
 OTHER = """
@@ -77,3 +78,22 @@ def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():
     plan = plan_of("first_stages: {others: {label: O, runs: {news: {path: news.run}}}}")
     with pytest.raises(ConfigError, match=r"first_stages\.others has no run for other"):
         plan.retrieval.given_run(W(candidates="others", dataset="other"))
+
+
+def test_a_first_stage_that_ranks_candidates_reads_their_run_and_has_their_depth():
+    stages = "first_stages: {bm25-deep: {label: B, candidates: deep}}"
+    plan = plan_of(f"{stages}\nexperiments: {{main: {{first_stages: [bm25-deep]}}}}")
+    job = W(dataset="news", candidates="bm25-deep")
+    assert plan.retrieval.ranked(job) == "results/runs/news/deep/first-stage.run.gz"
+    assert plan.retrieval.ranked(W(dataset="news", candidates="deep")) == []
+    assert plan.retrieval.index(job) == "results/indexes/web"
+    assert depth_of(plan.config, "bm25-deep") == 7
+    assert used_first_stages(plan.config) == ["bm25", "ql", "bm25-deep", "deep"]
+
+
+def test_runs_of_others_are_asked_for_where_their_candidates_are_ranked():
+    stages = "theirs: {label: T, runs: {train: {path: t.run}}}, bm25-theirs: {label: B, candidates: theirs}"
+    with pytest.raises(
+        ConfigError, match=r"theirs has no run for news; add it as first_stages\.theirs\.runs\.news"
+    ):
+        plan_of(OTHER + f"first_stages: {{{stages}}}\nexperiments: {{main: {{first_stages: [bm25-theirs]}}}}")

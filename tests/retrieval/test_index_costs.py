@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from small_lucene import OPTIONS, TEXT, write_documents, write_queries, write_vectors
 
-from irpretrain.retrieval import index_costs, lucene
+from irpretrain.retrieval import lucene, opened_index
 from irpretrain.retrieval.index_costs import SearchedIndex, measure_indexes
 from irpretrain.retrieval.jvm import java_class
 from irpretrain.retrieval.weighted_index import index_weights
@@ -25,7 +25,7 @@ def record_searches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float,
             return found
         return lambda reader: Recorder(found(reader), asked)
 
-    monkeypatch.setattr(index_costs, "java_class", recorded)
+    monkeypatch.setattr(opened_index, "java_class", recorded)
     return asked
 
 

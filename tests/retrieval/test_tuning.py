@@ -110,8 +110,7 @@ def test_the_search_has_the_tuned_parameters(folder: Path, tmp_path: Path) -> No
             folder / "queries.parquet",
             "stage",
             "bm25",
-            own_parameters(given, tuning),
-            OPTIONS,
+            OPTIONS.with_parameters(own_parameters(given, tuning)),
             path,
         )
         found[name] = path.read_bytes()

@@ -31,6 +31,7 @@ REFERENCES = (
     ("predictors", "dataset", "datasets"),
     ("term_weights", "dataset", "datasets"),
     ("first_stages", "tuned_on", "datasets"),
+    ("first_stages", "candidates", "first_stages"),
     ("first_stages", "training_candidates", "first_stages"),
     ("experiments", "dataset", "datasets"),
     ("experiments", "candidates", "first_stages"),
@@ -119,7 +120,8 @@ def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any
 
 
 def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, Any]:
-    """Leave out the catalogue's runs over data sets that the configuration does not have."""
+    """Leave out the catalogue's runs over data sets that the configuration does not have, and first stages that have no
+    other runs: without runs they would search an index."""
     stages = _entries(given, "first_stages")
     kept = {}
     for name, stage in stages.items():
@@ -127,5 +129,7 @@ def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, An
         if ("first_stages", name) in tried and isinstance(runs, dict):
             datasets = _entries(given, "datasets")
             stage = {**stage, "runs": {key: run for key, run in runs.items() if key in datasets}}
+            if not stage["runs"]:
+                continue
         kept[name] = stage
     return {**given, "first_stages": kept} if stages else given

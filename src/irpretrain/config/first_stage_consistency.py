@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from irpretrain.config.base import changed_keys
 from irpretrain.config.names import unknown_names
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
-from irpretrain.config.usage import first_stage_names, index_names
+from irpretrain.config.usage import first_stage_names, index_names, ranked_stage
 
 if TYPE_CHECKING:
     from irpretrain.config.retrieval import FirstStageConfig
@@ -62,6 +62,14 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
         return
     if stage.training_candidates is not None:
         yield f"{where}.training_candidates: is for runs of others; what is searched has candidates of its own"
+    if stage.candidates is not None:
+        if stage.model == "indri":
+            yield f"{where}.candidates: indri searches the whole index; use model bm25, ql or ql-jm"
+        if stage.candidates in config.first_stages and config.first_stages[stage.candidates].candidates:
+            yield f"{where}.candidates: {stage.candidates} ranks candidates itself; name the first stage that has them"
+        for key in ("depth", "tuned_on"):
+            if getattr(stage, key) is not None:
+                yield f"{where}.{key}: is for a search of the whole index; leave out {key} or candidates"
     if stage.sweep is not None and stage.tuned_on is None:
         yield f"{where}.sweep: has no use without tuned_on"
     if stage.model == "indri":
@@ -82,6 +90,9 @@ def named_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator
     """Yield the faults of a first stage in use: what it names."""
     where = f"first_stages.{name}"
     yield from unknown_names(f"{where}.index", [stage.index], index_names(config), "indexes")
+    if stage.candidates is not None:
+        stages = first_stage_names(config)
+        yield from unknown_names(f"{where}.candidates", [stage.candidates], stages, "first_stages")
     if stage.query_weights is not None:
         weightings = [
             other for other, weighting in config.term_weights.items() if weighting.kind == "queries"
@@ -100,6 +111,7 @@ def missing_runs(
 
     `instead` says what may be done in place of adding one.
     """
+    stage = ranked_stage(config, stage)
     runs = config.first_stages[stage].runs if stage in config.first_stages else {}
     for dataset in dict.fromkeys(datasets) if runs else ():
         if dataset not in runs:

@@ -102,6 +102,8 @@ def _uses_of_first_stage(config: Config, name: str, searched: str) -> Iterator[t
     stage = config.first_stages.get(name)
     if stage is None:
         return
+    if stage.candidates is not None:
+        yield from _uses_of_first_stage(config, stage.candidates, searched)
     if stage.tuned_on is not None:
         yield f"first_stages.{name}.tuned_on", stage.tuned_on, "choose parameters"
     for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):

@@ -161,6 +161,11 @@ class FirstStageConfig(Section):
         "By Lucene: bm25, query likelihood with Dirichlet (ql) or Jelinek-Mercer smoothing (ql-jm). "
         "indri: Indri's query likelihood over positions, with the analysis of `retrieval.indri`.",
     )
+    candidates: str | None = option(
+        None,
+        "First stage whose candidates are ranked, all of them, by the statistics of the whole index; null: "
+        "the whole index is searched.",
+    )
     query_weights: str | None = option(
         None, "For indri: key of the `term_weights` for query terms; null: term counts."
     )

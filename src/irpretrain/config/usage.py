@@ -223,7 +223,7 @@ def used_first_stages(config: Config) -> list[str]:
             stage_names[training_candidates(config, experiment.dataset, experiment.candidates)] = None
     selections = (config.models[name].select_on for name in used_models(config))
     stage_names |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
-    return list(stage_names)
+    return list(dict.fromkeys([*stage_names, *(ranked_stage(config, name) for name in stage_names)]))
 
 
 def used_runs(config: Config) -> list[tuple[str, str]]:
@@ -243,9 +243,22 @@ def first_stage_names(config: Config) -> list[str]:
     return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
 
 
+def ranked_stage(config: Config, first_stage: str) -> str:
+    """Return the first stage that retrieves the candidates of a first stage: itself, or the one whose it ranks."""
+    stage = config.first_stages.get(first_stage)
+    return first_stage if stage is None or stage.candidates is None else stage.candidates
+
+
+def stage_over(config: Config, model: str, candidates: str) -> str | None:
+    """Return the first stage `<model>-<candidates>` if it ranks these candidates, else None."""
+    name = f"{model}-{candidates}"
+    stage = config.first_stages.get(name)
+    return name if stage is not None and stage.candidates == candidates else None
+
+
 def depth_of(config: Config, first_stage: str) -> int:
     """Return how many candidates a query a first stage retrieves."""
-    stage = config.first_stages.get(first_stage)
+    stage = config.first_stages.get(ranked_stage(config, first_stage))
     return config.retrieval.depth if stage is None or stage.depth is None else stage.depth
 
 

@@ -9,7 +9,7 @@ from irpretrain.config.usage import depth_of, searched_stages
 from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
-from irpretrain.plan.room import Input, Room, described, plain
+from irpretrain.plan.room import Input, Room, described, first_stage_run, plain
 
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
 """What decides an index; the rest of `retrieval` matters to searches only."""
@@ -67,6 +67,11 @@ class Retrieval(Room):
     def search_options(self, wildcards: Wildcards) -> Any:
         """What decides a named first stage's search, beside what is its own alone."""
         return self._search_options(wildcards.candidates)
+
+    def ranked(self, wildcards: Wildcards) -> Input:
+        """The run whose candidates a first stage ranks, for those that search no whole index."""
+        candidates = self._stage(wildcards).candidates
+        return first_stage_run(wildcards.dataset, candidates) if candidates else []
 
     def tuning(self, wildcards: Wildcards) -> Input:
         """Where a first stage's parameters are chosen, for those that are tuned."""
@@ -152,10 +157,12 @@ class Retrieval(Room):
         ]
 
     def _searching(self, dataset: str) -> list[str]:
-        """Named first stages of the experiments on a data set that search an index."""
+        """Named first stages of the experiments on a data set that search a whole index."""
         named = self.config.first_stages
         stages = searched_stages(self.config, dataset)
-        return [name for name in stages if name in named and not named[name].runs]
+        return [
+            name for name in stages if name in named and not named[name].runs and not named[name].candidates
+        ]
 
     def _search_options(self, stage: str | None) -> Any:
         depth = self.config.first_stages[stage].depth if stage else None

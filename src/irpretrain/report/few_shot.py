@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.usage import stage_over
 from irpretrain.papers.published import Published
 from irpretrain.report.canvas import COLOURS, say_not_run
 from irpretrain.report.drawing import Pair, ScoreFigure, short_label, training_remark
@@ -84,9 +85,10 @@ def _draw_few_shot(axis: Any, view: ScoreFigure, pair: Pair, model: str) -> None
 
 
 def _first_stage_level(view: ScoreFigure, pair: Pair, level: str) -> tuple[RunName, str]:
-    """Return the run of a level line and its label: where given candidates are re-ranked, their order, as a first stage
-    of ours searches the whole collection."""
-    name = pair[1] if pair[1] in view.published.candidates else level
+    """Return the run of a level line and its label: where given candidates are re-ranked, the first stage that ranks
+    them, else their order, as a first stage of ours searches the whole collection."""
+    given = stage_over(view.config, level, pair[1]) or pair[1]
+    name = given if pair[1] in view.published.candidates else level
     run = view.scores.first_stage(pair[0], name) or RunName(pair[0], name, name, "first-stage")
     return run, first_stage_labels(view.config)[name]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.config.usage import reranked_depth
+from irpretrain.config.usage import reranked_depth, stage_over
 from irpretrain.evaluation.measures import needs_no_order
 from irpretrain.papers.base import ILLEGIBLE
 from irpretrain.papers.published import Published, PublishedColumn, PublishedMark, PublishedRow
@@ -206,8 +206,8 @@ class _PaperTable:
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime.
 
-        A first stage of ours searches the collection, so where the paper ranks given candidates with it none stands but
-        the order in which they are given, if the row names that.
+        A first stage of ours searches the collection. Where the paper ranks given candidates with it, the first stage
+        `<model>-<candidates>` stands, or the order in which the candidates are given, if the row names that.
         """
         model = self._model(row, dataset)
         if model is None:
@@ -215,7 +215,9 @@ class _PaperTable:
         if model in first_stage_labels(self.config):
             ranked = self.config.first_stages.get(candidates)
             is_given = candidates in self.published.candidates and (ranked is None or bool(ranked.runs))
-            return None if is_given and model != candidates else self.scores.first_stage(dataset, model)
+            if is_given and model != candidates:
+                model = stage_over(self.config, model, candidates)
+            return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
     def _plan(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Plan:
@@ -286,9 +288,9 @@ class _PaperTable:
             return absence
         theirs = self.published.candidates.get(candidates, "")
         if run is None:
-            if theirs and row.is_first_stage:
-                return f"the paper ranks {theirs} alone; ours searches the whole collection"
             model = self._model(row, dataset)
+            if theirs and row.is_first_stage and model in first_stage_labels(self.config):
+                return f"the paper ranks {theirs} alone; no experiment has a first stage {model}-{candidates}"
             return row.absent if model is None else f"no experiment runs this first stage on {dataset}"
         if self.scores.get(run, measure) is not None:
             return ""

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.usage import stage_over
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS
 from irpretrain.report.drawing import Pair, ScoreFigure, short_label, training_remark
@@ -47,7 +48,9 @@ def series_figure(published: Published, name: str, config: Config, scores: Score
         return view.absent(_absent(view.figure))
     models = [run.model.partition("@")[0] for *_, points in panels for run in points.values()]
     pairs = [pair for pair, *_ in panels]
-    searching = SEARCHING if set(FIRST_STAGES) & set(view.models("levels")) else ""
+    first_stages = set(FIRST_STAGES) & set(view.models("levels"))
+    is_searched = any(stage_over(config, stage, pair[1]) is None for stage in first_stages for pair in pairs)
+    searching = SEARCHING if is_searched else ""
     training = training_remark(config, list(dict.fromkeys(models)))
     remark = f"{MEANINGS[view.figure.counts]}{view.reading(pairs)} {searching}{training}"
     return view.panels(panels, lambda axis, panel: _draw(axis, view, *panel), remark, pairs)
@@ -104,7 +107,8 @@ def _draw(axis: Any, view: ScoreFigure, pair: Pair, regime: str, points: dict[in
     label = f"{_series_label(view.config, view.models('series'))}, {regime_label(regime)}"
     view.line(axis, points.items(), measure, 0, label)
     for place, model in enumerate(view.models("levels")):
-        first = view.scores.first_stage(pair[0], model) if model in FIRST_STAGES else None
+        stage = stage_over(view.config, model, pair[1]) or model
+        first = view.scores.first_stage(pair[0], stage) if model in FIRST_STAGES else None
         run = first or RunName(*pair, model, regime)
         label = short_label(view.config, model)
         view.level(axis, run, measure, label, DASHES[place % 3], COLOURS[1 + place])

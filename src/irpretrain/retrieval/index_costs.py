@@ -14,18 +14,15 @@ import numpy as np
 from irpretrain.atomic import write_text
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.contracts import QUERIES
-from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.index_table import write_index_table
 from irpretrain.retrieval.jvm import java_class
-from irpretrain.retrieval.lucene import query_texts, read_record
+from irpretrain.retrieval.opened_index import FIELD, OpenedIndex
 from irpretrain.retrieval.tuning import own_parameters
 
 MOST_QUERIES = 200
 """Queries that are timed."""
 ROUNDS = 5
 """Times that each is searched; its fastest counts, as other work on the machine only ever adds time."""
-FIELD = "contents"
-"""Lucene's field of a document's terms."""
 
 
 class SearchedIndex(NamedTuple):
@@ -94,14 +91,10 @@ class _Opened:
         options = index.options.with_parameters(own_parameters(index.parameters, index.tuning))
         self.search = {**options.parameters_of("bm25"), "depth": options.depth}
         self._path = Path(index.path)
-        self._record = read_record(index.path, options)
-        self._reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(index.path))
-        self._searcher = java_class("org.apache.lucene.search.IndexSearcher")(self._reader)
-        similarity = java_class("org.apache.lucene.search.similarities.BM25Similarity")
-        self._searcher.setSimilarity(similarity(self.search["k1"], self.search["b"]))
-        self._searcher.setQueryCache(None)
-        texts = query_texts(QUERIES.read(queries)["text"].to_pylist()[:MOST_QUERIES], self._record)
-        self.queries = [_bag_of_words(terms) for terms in Analyser.of(options).terms(texts) if terms]
+        self._opened = OpenedIndex(index.path, "bm25", options)
+        self._reader, self._searcher = self._opened.reader, self._opened.searcher
+        bags = self._opened.bags_of_words(QUERIES.read(queries)["text"].to_pylist()[:MOST_QUERIES])
+        self.queries = [bag for bag in bags if bag is not None]
 
     def time_queries(self) -> list[float]:
         """Return the seconds of each query."""
@@ -113,7 +106,7 @@ class _Opened:
         return seconds
 
     def statistics(self) -> dict[str, Any]:
-        documents = self._record["documents"]
+        documents = self._opened.record["documents"]
         held = self._reader.getDocCount(FIELD)
         terms = java_class("org.apache.lucene.index.MultiTerms").getTerms(self._reader, FIELD)
         return {
@@ -127,15 +120,3 @@ class _Opened:
 
     def close(self) -> None:
         self._reader.close()
-
-
-def _bag_of_words(terms: list[str]) -> Any:
-    builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-    occurs = java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-    for term in dict.fromkeys(terms):
-        query = java_class("org.apache.lucene.search.TermQuery")(
-            java_class("org.apache.lucene.index.Term")(FIELD, term)
-        )
-        boosted = java_class("org.apache.lucene.search.BoostQuery")(query, float(terms.count(term)))
-        builder.add(boosted, occurs)
-    return builder.build()

@@ -19,6 +19,7 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.qrels import read_qrels
 from irpretrain.progress import progress
+from irpretrain.retrieval.candidate_ranking import rank_candidates
 from irpretrain.retrieval.lucene import folder_beside, search, search_grid
 
 
@@ -108,20 +109,24 @@ def search_tuned(
     queries: str | Path,
     name: str,
     model: RankingModel,
-    parameters: dict[str, float],
     options: RetrievalConfig,
     output: str | Path,
+    ranked: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Search with a first stage's own parameters.
+    """Search with a first stage's own parameters, or rank the candidates of another first stage with them.
 
     Args:
-        index: Lucene index, and so for `queries`, `options`, `output` and errors: as in `search`.
+        index: Lucene index, and so for `queries`, `output` and errors: as in `search`.
         name: of the first stage; last column of the run.
         model: how it ranks.
-        parameters: `own_parameters`; others are those of `options`.
+        options: as in `search`, with `own_parameters`.
+        ranked: run of the other first stage; None to search the whole index.
 
     Returns:
-        Counts of `search`, and the parameters.
+        Counts of `search` or `rank_candidates`, and the parameters.
     """
-    tuned = options.with_parameters(parameters)
-    return {**search(index, queries, model, tuned, output, name), "parameters": tuned.parameters_of(model)}
+    if ranked is None:
+        counts = search(index, queries, model, options, output, name)
+    else:
+        counts = rank_candidates(index, queries, ranked, model, options, output, name)
+    return {**counts, "parameters": options.parameters_of(model)}

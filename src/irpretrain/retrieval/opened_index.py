@@ -1,0 +1,63 @@
+"""A Lucene index that is open in this process, to be searched query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.config.retrieval import RankingModel, RetrievalConfig
+from irpretrain.retrieval.analysis import Analyser
+from irpretrain.retrieval.jvm import java_class
+from irpretrain.retrieval.lucene import query_texts, read_record
+
+FIELD = "contents"
+"""Lucene's field of a document's terms."""
+SIMILARITIES: dict[RankingModel, str] = {
+    "bm25": "BM25Similarity",
+    "ql": "LMDirichletSimilarity",
+    "ql-jm": "LMJelinekMercerSimilarity",
+}
+"""Lucene's class of each ranking model; it takes the model's parameters in their order."""
+
+
+class OpenedIndex:
+    """An index with a ranking model.
+
+    Args:
+        path: directory of the index.
+        model: how documents are scored.
+        options: the model's parameters; stemmer and stop words as in the index.
+
+    Raises:
+        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
+        SetupError: Java, the jar or pyjnius is missing.
+    """
+
+    def __init__(self, path: str | Path, model: RankingModel, options: RetrievalConfig) -> None:
+        self.record = read_record(path, options)
+        self._analyser = Analyser.of(options)
+        self.reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(path))
+        self.searcher = java_class("org.apache.lucene.search.IndexSearcher")(self.reader)
+        similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
+        self.searcher.setSimilarity(similarity(*options.parameters_of(model).values()))
+        self.searcher.setQueryCache(None)
+
+    def bags_of_words(self, texts: Sequence[str]) -> list[Any]:
+        """Return Lucene's query of each text; None for a text without a term."""
+        return [
+            _bag_of_words(terms) if terms else None
+            for terms in self._analyser.terms(query_texts(texts, self.record))
+        ]
+
+
+def _bag_of_words(terms: list[str]) -> Any:
+    builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+    occurs = java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
+    for term in dict.fromkeys(terms):
+        query = java_class("org.apache.lucene.search.TermQuery")(
+            java_class("org.apache.lucene.index.Term")(FIELD, term)
+        )
+        boosted = java_class("org.apache.lucene.search.BoostQuery")(query, float(terms.count(term)))
+        builder.add(boosted, occurs)
+    return builder.build()
