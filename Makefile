@@ -4,6 +4,7 @@
 # make plan   show every job and what it would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # make slurm  set up what Slurm clusters need besides (docs/cluster.md)
+# make site   set up what it needs, build the documentation as a site in site/
 # Variables: PYTHON=python3.12  CORES=4  PROFILE=profiles/slurm  ARGS="--configfile configs/prop-long.yaml"
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
@@ -21,9 +22,9 @@ export PATH := $(if $(SLURM),$(abspath $(VENV))/slurm/bin:)$(abspath $(VENV))/bi
 # Else every job and every process of the tests would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run plan resume slurm test test-deep lint format docs clean
+.PHONY: help run plan resume slurm test test-deep lint format docs site clean
 help:
-	@sed -n 's/^# //p' Makefile | head -7
+	@sed -n 's/^# //p' Makefile | head -8
 
 $(VENV)/.installed: requirements.lock pyproject.toml envs/install.py
 	@$(PYTHON) envs/install.py $(VENV)
@@ -77,5 +78,12 @@ docs: $(VENV)/.installed
 	python -m irpretrain.catalogue.page docs
 	python envs/conda.py
 
+$(VENV)/docs: $(VENV)/.installed envs/docs.lock
+	@python -m pip install --quiet --no-deps --upgrade --target $@ --requirement envs/docs.lock && touch $@
+
+# Not in the environment: the workflow's jobs need none of it.
+site: $(VENV)/docs
+	@PYTHONPATH=$(abspath $(VENV))/docs NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict
+
 clean:
-	rm -rf results/[!R]* .snakemake
+	rm -rf results/[!R]* .snakemake site

@@ -72,19 +72,19 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("output", help=f"{JSONL}: queries, documents, scores; the first sequence is preferred")
     made.add_argument("--encoder", metavar="DIR", help="Hugging Face directory; all but rop and ares need it")
     _add_choices(made)
-    _add_settings(made, "an option of the objective (docs/config.md)")
+    _add_settings(made, "an option of the objective (docs/reference/config)")
 
     made = add("score", score, "score pairs of a query and a document by a cross-encoder")
     made.add_argument("model", help="Hugging Face directory")
     made.add_argument("pairs", help=f"{JSONL}: query, document (both texts)")
     made.add_argument("output", help="the same with a score; larger is more relevant")
-    _add_settings(made, "a key of section reranking (docs/config.md)")
+    _add_settings(made, "a key of section reranking (docs/reference/config)")
 
     made = add("weigh", weigh, "weight the words of documents by DeepCT")
     made.add_argument("model", help="directory of a trained regressor")
     _add_documents(made)
     made.add_argument("output", help=f"{JSONL}: document_id, weights")
-    _add_settings(made, "a key of section term_weights.<name> (docs/config.md)")
+    _add_settings(made, "a key of section term_weights.<name> (docs/reference/config)")
 
     made = add("axioms", axioms, "compute what ARES's nine axioms compare")
     _add_documents(made)
@@ -94,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
         "--vectors", metavar="FILE", help="word vectors; without it they are trained on the documents"
     )
     _add_choices(made)
-    _add_settings(made, "a key of a section, such as word_vectors.minimum_count=1 (docs/config.md)")
+    _add_settings(made, "a key of a section, such as word_vectors.minimum_count=1 (docs/reference/config)")
 
     made = add("export", export_model, "copy a trained model with a card for others")
     made.add_argument("model", help="directory of a pre-trained model or a regressor, beside its .meta.json")

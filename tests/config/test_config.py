@@ -9,7 +9,7 @@ import yaml
 
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.reference import config_reference, config_schema
+from irpretrain.config.reference import FOLDER, PAGES, config_reference, config_schema
 from irpretrain.config.usage import (
     given_models,
     training_candidates,
@@ -578,12 +578,28 @@ def test_overlays_are_laid_as_snakemake_does(tmp_path):
 
 
 def test_the_generated_reference_is_up_to_date():
-    assert (ROOT / "docs/config.md").read_text() == config_reference(), "run: make docs"
+    pages = config_reference()
+    folder = ROOT / "docs" / FOLDER
+    assert {path.name for path in folder.iterdir()} == {Path(page).name for page in pages}
+    stale = [page for page, text in pages.items() if (ROOT / "docs" / page).read_text() != text]
+    assert stale == [], "run: make docs"
     assert (ROOT / "docs/config.schema.json").read_text() == config_schema(), "run: make docs"
 
 
+def test_every_section_has_a_page_of_the_reference():
+    """What no page names would stand on the first one."""
+    pages = config_reference()
+    assert re.findall("^## (.*)", pages[f"{FOLDER}/README.md"], re.MULTILINE) == [
+        "Top level",
+        "Presets",
+        "Recipes",
+    ]
+    assert {key for _, *keys in PAGES.values() for key in keys} <= set(Config.model_fields)
+
+
 def test_every_key_is_described():
-    missing = [line for line in config_reference().splitlines() if re.fullmatch(r"- `\w+` \([^:]*\)", line)]
+    lines = [line for text in config_reference().values() for line in text.splitlines()]
+    missing = [line for line in lines if re.fullmatch(r"- `\w+` \([^:]*\)", line)]
     assert missing == []
 
 

@@ -74,8 +74,12 @@ class Browser:
 
     def open(self, path: Path) -> None:
         """Load a file and wait until it is loaded with its images."""
+        self.visit(path.as_uri())
+
+    def visit(self, address: str) -> None:
+        """Load an address and wait until it is loaded with its images."""
         self.events.clear()
-        self._call("Page.navigate", url=path.as_uri())
+        self._call("Page.navigate", url=address)
         self.wait_for("document.readyState === 'complete'")
 
     def evaluate(self, expression: str) -> Any:

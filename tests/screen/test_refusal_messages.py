@@ -9,10 +9,10 @@ from snakemake_logger_plugin_irpretrain.refusals import TARGETS_FIRST, refusal
 RECORDED = {
     "of the configuration": (
         'WorkflowError in file "/x/Snakefile", line 61:\nconfig.yaml: 1 fault in the configuration\n'
-        "  - sed: unknown key; did you mean seed?\n  docs/config.md lists every key.\n"
+        "  - sed: unknown key; did you mean seed?\n  docs/reference/config lists every key.\n"
         '  File "/x/Snakefile", line 61, in <module>',
         "config.yaml: 1 fault in the configuration\n  - sed: unknown key; did you mean seed?\n"
-        "  docs/config.md lists every key.",
+        "  docs/reference/config lists every key.",
     ),
     "of an input function": (
         'WorkflowError in rule attributions in file "/x/Snakefile", line 9:\nadd a page\n'

@@ -30,7 +30,7 @@ def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = 
         faults = [line for fault in error.errors() for line in _fault(model, fault).split("\n")]
         listed = "\n".join(f"  - {fault}" for fault in faults)
         heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in the configuration"
-        text = f"{heading}\n{listed}" + ("\n  docs/config.md lists every key." if top else "")
+        text = f"{heading}\n{listed}" + ("\n  docs/reference/config lists every key." if top else "")
         if top:
             raise ConfigError(text) from None
         raise ValueError(f"{source}: " + "; ".join(faults)) from None

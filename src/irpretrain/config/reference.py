@@ -1,4 +1,4 @@
-"""Write docs/config.md and docs/config.schema.json from the models, so that they cannot drift.
+"""Write docs/reference/config and docs/config.schema.json from the models, so that they cannot drift.
 
 `python -m irpretrain.config.reference docs` writes; with `--check` it only compares and fails on a difference.
 """
@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -23,6 +24,40 @@ from irpretrain.generated_pages import write_or_check
 from irpretrain.objectives.registry import OBJECTIVES
 from irpretrain.papers.files import read_preset
 
+FOLDER = "reference/config"
+INDEX = "README.md"
+"""The page with the top level; hosts of repositories show it with the folder."""
+TOP = "Top level"
+PAGES = {
+    "corpora.md": ("Corpora and data sets", "corpora", "datasets"),
+    "formats.md": ("Options of formats",),
+    "text.md": ("Text, links and word vectors", "text", "graph", "word_vectors", "encoder"),
+    "axioms.md": ("Pseudo-queries and axioms", "pseudo_queries", "axioms", "predictors", "diagnoses"),
+    "objectives.md": ("Objectives", "objectives"),
+    "models.md": ("Models", "models"),
+    "training.md": ("Pre-training and fine-tuning", "pretraining", "finetuning", "reranking"),
+    "term-weights.md": ("Weights of words", "term_weights", "indexes"),
+    "retrieval.md": ("First stages", "retrieval", "first_stages"),
+    "downstream.md": (
+        "Other tasks",
+        "downstream_tasks",
+        "downstream",
+        "question_answering",
+        "sentence_tasks",
+    ),
+    "report.md": (
+        "Experiments, evaluation and pages",
+        "experiments",
+        "evaluation",
+        "report",
+        "attributions",
+        "weight_distributions",
+        "term_weight_pages",
+        "query_pages",
+    ),
+}
+"""Page → its heading, and the top-level keys that it describes."""
+
 HEADER = """# Configuration reference
 
 Generated from the pydantic models by `make docs`; do not edit. The configuration is `config.yaml`. Overlays
@@ -31,80 +66,120 @@ An unknown key is an error.
 
 An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it; of listed
 values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released
-([Presets](#presets)). A section has its own heading below.
+([Presets](#presets)).
 """
 
 CLOSING = """
 ## Presets
 
-Papers and their released code differ in the keys marked *preset* above. The values are `presets` of the papers'
+Papers and their released code differ in the keys marked *preset*. The values are `presets` of the papers'
 files in `resources/published`. For models whose objectives have one type, `models` there gives keys of `training` too.
 
 ## Recipes
 
 `finetuning.recipe` fills the keys of `finetuning` and `reranking` that `recipes` of the paper's file in
 `resources/published` gives;
-[training](methods/training.md#recipes-of-the-papers) says which of them the paper states.
+[training](../../methods/training.md#recipes-of-the-papers) says which of them the paper states.
 """
 
 LONG_LINE = 12
-"""Words from which on a description is not repeated on the page."""
+"""Words from which on a description is not repeated."""
 
 
-def config_reference() -> str:
-    """Return the reference page as Markdown."""
-    parts = [HEADER]
-    places: dict[tuple[type[BaseModel] | None, str], str] = {}
-    headings = {model: title for title, model in _sections()}
-    for title, model in _sections():
-        parts.append(f"\n## {title}\n")
-        if " of format " not in title:
-            parts.append(f"{_summary(model)}\n")
-        parts += _entries(title, model, places, headings)
-    parts.append(CLOSING)
-    return "\n".join(parts)
+@dataclass
+class _Places:
+    """Where things are described.
 
-
-def _entries(
-    title: str,
-    model: type[BaseModel],
-    places: dict[tuple[type[BaseModel] | None, str], str],
-    headings: dict[type[BaseModel], str],
-) -> Iterator[str]:
-    """The keys of a section as lines. A key is only named if a section above describes it in the same words, and both
-    have it from the same base class, or the words are many.
-
-    `places` holds the title under which each key was described; it is filled here. A section has a heading of its own
-    in `headings`: it is named here if it is required, or if its heading is that of another place.
+    Attributes:
+        headings: the title of each section that has a heading of its own.
+        entries: title under which each key was described first, filled while the pages are written.
     """
+
+    headings: dict[type[BaseModel], str]
+    entries: dict[tuple[type[BaseModel] | None, str], str]
+
+
+def config_reference() -> dict[str, str]:
+    """Return the pages of the reference as Markdown, by their path in the folder of the documentation."""
+    sections = list(_sections())
+    places = _Places({model: title for title, model in sections}, {})
+    parts: dict[str, list[str]] = {page: [] for page in (INDEX, *PAGES)}
+    for title, model in sections:
+        written = parts[_page(title)]
+        written.append(f"\n## {_code(title)}\n")
+        if " of format " not in title:
+            written.append(f"{_summary(model)}\n")
+        written += _entries(title, model, places)
+    for page, (heading, *_) in PAGES.items():
+        parts[page].insert(0, f"# {heading}\n\nGenerated; [how to read it]({INDEX}).")
+    contents = [f"- [{heading}]({page}){_keys(keys)}" for page, (heading, *keys) in PAGES.items()]
+    parts[INDEX] = [HEADER, *contents, *parts[INDEX], CLOSING]
+    return {f"{FOLDER}/{page}": "\n".join(lines).rstrip() + "\n" for page, lines in parts.items()}
+
+
+def _keys(names: list[str]) -> str:
+    return f": {', '.join(f'`{name}`' for name in names)}" if names else ""
+
+
+def _page(title: str) -> str:
+    """The page of a section, by its title."""
+    if " of format " in title:
+        return "formats.md"
+    top = title.partition(".")[0]
+    return next((page for page, (_, *sections) in PAGES.items() if top in sections), INDEX)
+
+
+def _entries(title: str, model: type[BaseModel], places: _Places) -> Iterator[str]:
+    """The keys of a section as lines. A key is only named if a section above describes it in the same words, and both
+    have it from the same base class, or the words are many. A section is named here if it is required, or if its
+    heading is that of another place. The top level leaves out what has a page."""
     required: list[str] = []
     above: dict[str, list[str]] = {}
     lines: list[str] = []
-    for name, field in model.model_fields.items():
+    for name, entry in model.model_fields.items():
         if name == "type" and " of type " in title:
             continue  # the title says it
-        if _is_filled_in(field):
+        if _is_filled_in(entry):
             continue
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            place = headings[field.annotation]
-            if place.removeprefix(f"{title}.") != name and title != "Top level":
+        if title == TOP and any(name in keys for _, *keys in PAGES.values()):
+            if entry.is_required():
+                required.append(f"`{name}`")
+            continue  # its page says what it is
+        if isinstance(entry.annotation, type) and issubclass(entry.annotation, BaseModel):
+            place = places.headings[entry.annotation]
+            if place.removeprefix(f"{title}.") != name:
                 above.setdefault(place, []).append(f"section `{name}`")
-            elif field.is_required():
+            elif entry.is_required():
                 required.append(f"`{name}`")
             continue
-        line = _line(title, name, field)
+        line = _line(title, name, entry)
         is_long = len(line.split()) >= LONG_LINE
-        place = places.setdefault((None if is_long else _declaring(model, name), line), title)
+        place = places.entries.setdefault((None if is_long else _declaring(model, name), line), title)
         if place == title:
             lines.append(line)
         else:
             above.setdefault(place, []).append(f"`{name}`")
     yield from lines
     yield from (
-        f"- As in [{place}](#{_anchor(place)}): {', '.join(names)}." for place, names in above.items()
+        f"- As in [{_code(place)}]({_address(place, title)}): {', '.join(names)}."
+        for place, names in above.items()
     )
     if required:
         yield f"- Required sections: {', '.join(required)}."
+
+
+def _code(title: str) -> str:
+    """A title with the key as code: a host would take the `<name>` of others for a tag of HTML."""
+    if title == TOP:
+        return title
+    key, of, kind = title.partition(" of ")
+    return f"`{key}`{of}{kind}"
+
+
+def _address(place: str, reader: str) -> str:
+    """The link to the section `place` from the section `reader`."""
+    page = _page(place)
+    return f"{page if page != _page(reader) else ''}#{_anchor(place)}"
 
 
 def _declaring(model: type[BaseModel], name: str) -> type[BaseModel]:
@@ -125,16 +200,13 @@ def config_schema() -> str:
 
 
 def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
-    yield "Top level", Config
-    seen: set[type[BaseModel]] = set()
-    waiting: list[tuple[str, type[BaseModel]]] = list(_children("", Config))
-    while waiting:
-        title, model = waiting.pop(0)
-        if model in seen:
-            continue
-        seen.add(model)
-        yield title, model
-        waiting = [*_children(f"{title}.", model), *waiting]
+    """Yield the title and the model of each section; of several places the one with the shortest path is its title."""
+    yield TOP, Config
+    titles: dict[type[BaseModel], list[str]] = {}
+    for title, model in _descendants("", Config):
+        titles.setdefault(model, []).append(title)
+    shortest = {model: min(places, key=_length_of_path) for model, places in titles.items()}
+    yield from ((title, model) for title, model in _descendants("", Config) if shortest[model] == title)
     types: dict[type[BaseModel], list[str]] = {}
     for name, module in OBJECTIVES.items():
         types.setdefault(import_module(module).Options, []).append(name)
@@ -156,6 +228,18 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
                 yield f"{place}.options.{child} of format {name}", model
 
 
+def _descendants(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Yield every section below `model`, those in several places several times."""
+    for title, child in _children(prefix, model):
+        yield title, child
+        yield from _descendants(f"{title}.", child)
+
+
+def _length_of_path(title: str) -> tuple[bool, int]:
+    """Order of places: those of one type among several last."""
+    return " of type " in title, title.count(".")
+
+
 def _children(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     for name, field in model.model_fields.items():
         for part in () if _is_filled_in(field) else _flatten(field.annotation):
@@ -164,9 +248,9 @@ def _children(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[B
                 yield f"{prefix}{name}" + (".<name>" if many else "") + _of_type(part), part
 
 
-def _is_filled_in(field: FieldInfo) -> bool:
+def _is_filled_in(entry: FieldInfo) -> bool:
     """Whether the program sets a key that no file may give."""
-    return (field.description or "").startswith("Filled in by the program")
+    return (entry.description or "").startswith("Filled in by the program")
 
 
 def _of_type(model: type[BaseModel]) -> str:
@@ -197,7 +281,14 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
         if field.default is None:
             kind = kind.removesuffix(" or null")
         facts = f"{kind}{', ' * bool(unit)}{unit}; {default}"
-    return f"- `{name}` ({facts}): {field.description or ''}".rstrip(": ")
+    return f"- `{name}` ({facts}): {_linked(field.description or '')}".rstrip(": ")
+
+
+def _linked(description: str) -> str:
+    """A description, whose links start in the folder of the documentation, on a page of the reference."""
+    up = "../" * len(FOLDER.split("/"))
+    named = re.sub(r"docs/((?:\w+/)*([\w-]+)\.md)", rf"[\2]({up}\1)", description)
+    return re.sub(r"\]\((?!\.\.|#)", f"]({up}", named).replace("](#", f"]({INDEX}#")
 
 
 def _plain(annotation: Any) -> bool:
@@ -270,8 +361,8 @@ def _summary(model: type[BaseModel]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the two generated files in the given folder."""
-    pages = {"config.md": config_reference(), "config.schema.json": config_schema()}
+    """Write or check the generated files in the given folder."""
+    pages = {**config_reference(), "config.schema.json": config_schema()}
     return write_or_check(arguments, pages)
 
 

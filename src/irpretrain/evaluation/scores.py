@@ -25,17 +25,18 @@ def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
     Raises:
         InputError, IntegrityError: there is no such table.
 
-    >>> from tempfile import TemporaryDirectory
-    >>> folder = TemporaryDirectory()
-    >>> file = Path(folder.name, "scores.csv")
-    >>> _ = file.write_text(
-    ...     "dataset,candidates,model,regime,seed,fold,measure,value,queries\\n"
-    ...     "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.584,150\\n"
-    ...     "squad,bm25,prop,zero-shot,1,1,nDCG@20,0.601,30\\n"
-    ... )
-    >>> scores = read_scores(file)
-    >>> scores[scores.fold == 0].pivot(index="model", columns="measure", values="value").loc["prop", "nDCG@20"]
-    np.float64(0.584)
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> folder = TemporaryDirectory()
+        >>> file = Path(folder.name, "scores.csv")
+        >>> _ = file.write_text(
+        ...     "dataset,candidates,model,regime,seed,fold,measure,value,queries\\n"
+        ...     "squad,bm25,prop,zero-shot,1,0,nDCG@20,0.584,150\\n"
+        ...     "squad,bm25,prop,zero-shot,1,1,nDCG@20,0.601,30\\n"
+        ... )
+        >>> scores = read_scores(file)
+        >>> scores[scores.fold == 0].pivot(index="model", columns="measure", values="value").loc["prop", "nDCG@20"]
+        np.float64(0.584)
     """
     if Path(path).suffix == ".parquet":
         return PER_QUERY.read(path).to_pandas()

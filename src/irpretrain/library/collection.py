@@ -35,9 +35,10 @@ class Collection(CollectionFiles):
 
     Whatever has to lie on disk lies in a temporary folder that goes with the object.
 
-    >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-    >>> len(fruit)
-    3
+    Examples:
+        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+        >>> len(fruit)
+        3
     """
 
     def __init__(
@@ -100,10 +101,11 @@ class Collection(CollectionFiles):
         Returns:
             Columns document_id, preferred, other (words, separated by spaces), and the log-likelihoods of both.
 
-        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-        >>> pairs = fruit.word_sets(minimum_count=1, pairs_per_document=2)
-        >>> len(pairs), bool((pairs.preferred_score >= pairs.other_score).all())
-        (6, True)
+        Examples:
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+            >>> pairs = fruit.word_sets(minimum_count=1, pairs_per_document=2)
+            >>> len(pairs), bool((pairs.preferred_score >= pairs.other_score).all())
+            (6, True)
         """
         import pandas as pd
 
@@ -125,10 +127,11 @@ class Collection(CollectionFiles):
 
         Words outside the vocabulary count nothing. `changes` are keys of objective rop that differ from the preset's.
 
-        >>> fruit = Collection({"document_id": name, "body": f"{name} pie"} for name in ("apple", "pear"))
-        >>> apple, pear = fruit.log_likelihoods([("apple", "apple"), ("pear", "apple")], minimum_count=1)
-        >>> bool(apple > pear)
-        True
+        Examples:
+            >>> fruit = Collection({"document_id": name, "body": f"{name} pie"} for name in ("apple", "pear"))
+            >>> apple, pear = fruit.log_likelihoods([("apple", "apple"), ("pear", "apple")], minimum_count=1)
+            >>> bool(apple > pear)
+            True
         """
         from irpretrain.objectives.prop.pair_sampler import PairSampler
 
@@ -158,10 +161,11 @@ class Collection(CollectionFiles):
         Returns:
             Columns document_id and query.
 
-        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-        >>> queries = fruit.pseudo_queries(minimum_count=1, temperature=0.1, per_document=2)
-        >>> list(queries.document_id)
-        ['0', '0', '1', '1', '2', '2']
+        Examples:
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+            >>> queries = fruit.pseudo_queries(minimum_count=1, temperature=0.1, per_document=2)
+            >>> list(queries.document_id)
+            ['0', '0', '1', '1', '2', '2']
         """
         table = DOCUMENT_QUERIES.read(self._drawn(self.options.drawn(**changes)), ["document_id", "query"])
         frame: pd.DataFrame = table.to_pandas()
@@ -174,11 +178,12 @@ class Collection(CollectionFiles):
             Columns query, document_id, terms, and those of AXIOM_VALUES. For `rank`, `prox_1` and `prox_2` smaller is
             better; a rank of 0 stands for one beyond `axioms.rank_depth`.
 
-        >>> from irpretrain import Options
-        >>> options = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
-        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"], options)
-        >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
-        [['apple juice', 1, 1.0], ['pear', 0, 0.0]]
+        Examples:
+            >>> from irpretrain import Options
+            >>> options = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"], options)
+            >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
+            [['apple juice', 1, 1.0], ['pear', 0, 0.0]]
         """
         self._check(pairs)
         queries = self._path("pairs.parquet")
@@ -192,9 +197,10 @@ class Collection(CollectionFiles):
         Terms, BM25 and lengths are those of `options.axioms`. 0 stands for a document without a term of the query, or
         beyond `depth`.
 
-        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-        >>> fruit.ranks([("apple pie", "0"), ("apple pie", "1"), ("juice", "1")]).tolist()
-        [1, 2, 0]
+        Examples:
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+            >>> fruit.ranks([("apple pie", "0"), ("apple pie", "1"), ("juice", "1")]).tolist()
+            [1, 2, 0]
         """
         import pyarrow as pa
 
@@ -222,10 +228,11 @@ class Collection(CollectionFiles):
         Raises:
             ConfigError: the objective needs an encoder, and the collection has none.
 
-        >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-        >>> group = next(iter(fruit.groups("rop", minimum_count=1)))
-        >>> group.documents, len(group.queries), group.scores[0] >= group.scores[1]
-        (['apple pie with apple juice'], 2, True)
+        Examples:
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+            >>> group = next(iter(fruit.groups("rop", minimum_count=1)))
+            >>> group.documents, len(group.queries), group.scores[0] >= group.scores[1]
+            (['apple pie with apple juice'], 2, True)
         """
         options = self.options.objective(objective, **changes)
         needed = needs(options)

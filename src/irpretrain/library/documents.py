@@ -31,15 +31,16 @@ KEYS = frozenset(DOCUMENTS.schema.names) - {"part", "position"}
 def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Document:
     """Return plain text, sections and links of a page of a Wikipedia.
 
-    >>> page = parse_wikitext("A '''pear''' is a [[fruit|sweet fruit]].\\n== Use ==\\nIn [[pie]]s.", "Pear")
-    >>> page.body
-    'A pear is a sweet fruit.\\nUse\\nIn pies.'
-    >>> [(link.target, page.body[link.start : link.end]) for link in page.links]
-    [('fruit', 'sweet fruit'), ('pie', 'pies')]
-    >>> from irpretrain import build_tree
-    >>> tree = build_tree(page.title, page.sections)
-    >>> [tree.path(number) for number in tree.leaves()]
-    [('Pear', 'Use')]
+    Examples:
+        >>> page = parse_wikitext("A '''pear''' is a [[fruit|sweet fruit]].\\n== Use ==\\nIn [[pie]]s.", "Pear")
+        >>> page.body
+        'A pear is a sweet fruit.\\nUse\\nIn pies.'
+        >>> [(link.target, page.body[link.start : link.end]) for link in page.links]
+        [('fruit', 'sweet fruit'), ('pie', 'pies')]
+        >>> from irpretrain import build_tree
+        >>> tree = build_tree(page.title, page.sections)
+        >>> [tree.path(number) for number in tree.leaves()]
+        [('Pear', 'Use')]
     """
     names = WikiLanguage.of(SiteInfo(language=language))
     article = parse_article(wikitext, names)

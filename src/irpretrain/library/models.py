@@ -34,10 +34,11 @@ from irpretrain.provenance import Recorder
 class CrossEncoder:
     """A re-ranker: pre-trained or fine-tuned here, or any sequence classifier of Hugging Face with one or two labels.
 
-    >>> model = CrossEncoder(model_directory, max_length=32, query_length=8)
-    >>> scores = model.score([("apple juice", "apple pie with juice"), ("apple juice", "pear pie")])
-    >>> scores.shape, scores.dtype.name
-    ((2,), 'float32')
+    Examples:
+        >>> model = CrossEncoder(model_directory, max_length=32, query_length=8)
+        >>> scores = model.score([("apple juice", "apple pie with juice"), ("apple juice", "pear pie")])
+        >>> scores.shape, scores.dtype.name
+        ((2,), 'float32')
     """
 
     @naming_extras()
@@ -92,12 +93,14 @@ def pretrain(
     Returns:
         Counts: steps, groups seen and available, epochs, word pieces.
 
-    >>> from irpretrain import Collection
-    >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"], encoder=encoder_directory)
-    >>> groups = fruit.groups("rop", minimum_count=1)
-    >>> counts = pretrain(groups, output_directory, steps=2, batch_groups=4, max_length=32, query_length=8)
-    >>> counts["steps"], CrossEncoder(output_directory, max_length=32, query_length=8).score([("pie", "pear pie")]).size
-    (2, 1)
+    Examples:
+        >>> from irpretrain import Collection
+        >>> texts = ["apple pie with apple juice", "pear pie", "an apple and a pear"]
+        >>> groups = Collection(texts, encoder=encoder_directory).groups("rop", minimum_count=1)
+        >>> counts = pretrain(groups, output_directory, steps=2, batch_groups=4, max_length=32, query_length=8)
+        >>> model = CrossEncoder(output_directory, max_length=32, query_length=8)
+        >>> counts["steps"], model.score([("pie", "pear pie")]).size
+        (2, 1)
     """
     from irpretrain.training.pretrain import pretrain as run
 
@@ -151,10 +154,11 @@ def pretrain(
 class TermWeigher:
     """DeepCT's regressor (Dai and Callan, 2019): weights of the words of a text in that text.
 
-    >>> weigher = TermWeigher(weigher_directory, max_length=32)
-    >>> [weights] = weigher.weigh(["word01 and word02, or word01"])
-    >>> sorted(weights)
-    ['and', 'or', 'word01', 'word02']
+    Examples:
+        >>> weigher = TermWeigher(weigher_directory, max_length=32)
+        >>> [weights] = weigher.weigh(["word01 and word02, or word01"])
+        >>> sorted(weights)
+        ['and', 'or', 'word01', 'word02']
     """
 
     @naming_extras()
@@ -194,7 +198,8 @@ def preference_probabilities(
     Args:
         predictor: from `load_predictor`.
         values: what `Collection.axioms` returns.
-        first, second: rows of `values`, those of a pair with the same document.
+        first: rows of `values`, the first queries of the pairs.
+        second: rows of `values` with the same documents, the second queries.
 
     Returns:
         float64 [pairs]; 0.5 where no axiom tells the two queries apart.

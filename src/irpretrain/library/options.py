@@ -19,12 +19,13 @@ from irpretrain.papers.files import read_preset
 
 
 class Options(Section):
-    """Sections of the configuration (docs/config.md) that several functions share.
+    """Sections of the configuration (docs/reference/config) that several functions share.
 
-    >>> Options().text.words, Options(preset="released").text.words
-    ('alphanumeric', 'letters')
-    >>> Options(axioms={"stemming": "none"}, seed=3).axioms.stemming
-    'none'
+    Examples:
+        >>> Options().text.words, Options(preset="released").text.words
+        ('alphanumeric', 'letters')
+        >>> Options(axioms={"stemming": "none"}, seed=3).axioms.stemming
+        'none'
     """
 
     preset: Literal["paper", "released"] = option("paper", "Fills the keys that are left out.")
@@ -45,7 +46,7 @@ class Options(Section):
         return {key: value for key, value in filled.items() if key in own_keys}
 
     def objective(self, kind: str, **changes: Any) -> Any:
-        """Return the options of an objective (a type of docs/config.md): the preset's, with some changed.
+        """Return the options of an objective (a type of docs/reference/config): the preset's, with some changed.
 
         Raises:
             ConfigError: there is no such objective, or its options have a fault.

@@ -1,0 +1,55 @@
+"""What mkdocs.yml cannot say: pages outside docs/, links to files that are no pages, anchors as hosts make them.
+
+Every page reads well on a host of repositories, where links lead to any file. On the site, a link to a file that is no
+page stays as text.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/README.md")
+"""Pages that lie outside docs/, at the same place on the site."""
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!#|[a-z]+:)([^)#\s]+)(#[^)\s]*)?\)")
+FENCE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
+
+
+def anchor(heading: str, separator: str = "-") -> str:
+    """The anchor that hosts of repositories give a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", separator)
+
+
+def on_config(config: Any) -> Any:
+    """Set the anchors; an address cannot be given in YAML."""
+    config.mdx_configs["toc"]["slugify"] = anchor
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that lie outside docs/."""
+    for place in OUTSIDE:
+        files.append(File.generated(config, place, abs_src_path=str(ROOT / place)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Point the links of a page to where the pages lie on the site."""
+    place = page.file.src_uri
+    folder = posixpath.dirname(place if place in OUTSIDE else f"docs/{place}")
+
+    def rewritten(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(folder, link[2]))
+        on_site = target if target in OUTSIDE else target.removeprefix("docs/")
+        if files.get_file_from_path(on_site) is None:
+            return link[1] if (ROOT / target).exists() else link[0]  # mkdocs tells what is broken
+        return f"[{link[1]}]({posixpath.relpath(on_site, posixpath.dirname(place) or '.')}{link[3] or ''})"
+
+    pictures = markdown.replace("](docs/images/", "](images/")
+    parts = FENCE.split(pictures)
+    return "".join(part if part.lstrip().startswith("```") else LINK.sub(rewritten, part) for part in parts)

@@ -1,0 +1,186 @@
+"""The documentation as a site: what mkdocs.yml lists, the built pages, and how they look in a browser.
+
+MKDOCS names the folder with the packages of envs/docs.lock (`make site` puts them into .venv/docs).
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+import irpretrain
+from locked import PIN, normal
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+OUTSIDE = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/README.md"}
+PINS = dict(PIN.fullmatch(line).groups() for line in (ROOT / "envs/docs.lock").read_text().splitlines()[1:])  # type: ignore[union-attr]
+
+
+def pages_of(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from pages_of(entry)
+
+
+def test_the_menu_has_every_page_once() -> None:
+    listed = list(pages_of(SITE["nav"]))
+    there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert sorted(listed) == sorted(there | OUTSIDE)
+
+
+def test_the_lock_lies_in_the_ranges_of_the_extra() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    versions = {normal(name): version for name, version in PINS.items()}
+    for needs in map(Requirement, project["optional-dependencies"]["docs"]):
+        assert needs.specifier.contains(versions[normal(needs.name)]), needs
+
+
+def test_there_is_one_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest is not None
+    assert citation["version"] == newest[1] == irpretrain.__version__
+
+
+def test_the_papers_are_cited() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert len(citation["references"]) == len(list((ROOT / "resources/published").glob("*.yaml")))
+
+
+class Tags(HTMLParser):
+    """Links, anchors and what a page loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "a" and "href" in values:
+            self.links.append(unquote(unescape(values["href"])))
+        elif tag == "link" and values.get("rel") not in ("prev", "next", "canonical"):
+            self.loaded.append(values.get("href", ""))
+        elif "src" in values:
+            self.loaded.append(values["src"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if "MKDOCS" not in os.environ:
+        pytest.skip("MKDOCS names no folder with the packages of envs/docs.lock; make site fills .venv/docs")
+    folder = tmp_path_factory.mktemp("site")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(os.environ["MKDOCS"]).resolve()), str(ROOT / "src")]),
+        "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing is fetched
+    }
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(site: Path) -> dict[str, Tags]:
+    pages = [path for path in site.rglob("*.html") if path.name != "404.html"]
+    return {path.relative_to(site).as_posix(): Tags(path.read_text(encoding="utf-8")) for path in pages}
+
+
+def targets(page: str, tags: Tags) -> Iterator[tuple[str, str]]:
+    """Page and anchor of each link inside the site."""
+    for link in tags.links:
+        if not re.match(r"[a-z]+:", link):
+            path, _, anchor = link.partition("#")
+            yield os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page, anchor
+
+
+@pytest.mark.deep
+def test_links_and_anchors_lead_somewhere(site: Path, built: dict[str, Tags]) -> None:
+    broken = [
+        (page, target, anchor)
+        for page, tags in built.items()
+        for target, anchor in targets(page, tags)
+        if not (site / target).exists()
+        or (anchor and target in built and anchor not in built[target].anchors)
+    ]
+    assert broken == []
+
+
+@pytest.mark.deep
+def test_every_page_is_two_clicks_away(built: dict[str, Tags]) -> None:
+    first = {target for target, _ in targets("index.html", built["index.html"])} & set(built)
+    second = {target for page in first for target, _ in targets(page, built[page])}
+    assert set(built) - first - second == set()
+
+
+@pytest.mark.deep
+def test_no_page_loads_from_another_host(site: Path, built: dict[str, Tags]) -> None:
+    foreign = [(page, link) for page, tags in built.items() for link in tags.loaded if "//" in link]
+    foreign += [(path.name, "url") for path in site.rglob("*.css") if "url(http" in path.read_text()]
+    assert foreign == []
+
+
+@pytest.mark.deep
+@pytest.mark.browser
+def test_in_a_browser(site: Path) -> None:
+    """It asks nobody else, complains of nothing, fits two widths, and its search finds a key."""
+    sys.path.append(str(ROOT / "tests/report"))
+    import chromium
+
+    program = chromium.find()
+    if program is None:
+        pytest.skip("no Chromium or Chrome on the PATH")
+    handler = functools.partial(Quiet, directory=str(site))
+    with (
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
+        chromium.Browser(program) as page,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        home = f"http://127.0.0.1:{server.server_port}"
+        for place in (
+            "index.html",
+            "methods/prop.html",
+            "reference/config/training.html",
+            "reference/python.html",
+        ):
+            for width in (390, 1280):
+                page.resize(width, 900, mobile=width < 800)
+                page.visit(f"{home}/{place}")
+                assert page.complaints() == []
+                assert [url for url in page.requests() if not url.startswith((home, "blob:"))] == []
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, width)
+        page.evaluate(
+            "(() => {const i = document.querySelector('.md-search__input'); i.focus(); i.value = 'batch_groups'; "
+            "for (const e of ['keyup', 'input']) i.dispatchEvent(new Event(e, {bubbles: true}))})()"
+        )
+        page.wait_for("document.querySelectorAll('.md-search-result__item').length > 0")
+        server.shutdown()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
