@@ -75,6 +75,28 @@ def test_printed_outcomes_stand_beside_their_values(config) -> None:
     assert "6/1/1" in markdown(table)
 
 
+def test_relative_changes_by_hand(config) -> None:
+    """Table 3 has the relative change from DeepCT's index beside each value: 0.4 is 20 % below 0.5."""
+    scores = Scores(
+        dict(
+            [
+                first_stage("deepct-bm25", *[0.5] * 8),
+                first_stage("bm25", *[0.4] * 8),
+                first_stage("ql", *[0.1] * 8),
+            ]
+        )
+    )
+    table = build_table(load_published(DEEPCT_YAML), "table3", config, scores)
+    assert [column.label for column in table.panels[0].columns] == ["RR@10", "RR@10 change"] * 2
+    assert row(table, 0, "bert").cells[1:4:2] == (Tally("+50%", None), Tally("+50%", None))
+    [panel] = [place for place, panel in enumerate(table.panels) if "SQuAD" in panel.title]
+    changes = {r.key: r.cells[1].ours for r in table.panels[panel].rows}
+    assert changes["official-bm25"] == "-20%"
+    assert changes["deepct-bm25"] == changes["letor"] == ""
+    assert "-20%" in markdown(table)
+    assert "-20" in latex(table)
+
+
 def test_a_claim_is_tested_against_the_index_of_the_same_retrieval_model(config) -> None:
     """DeepCT's * says better than tf; † names Doc2Query, which is not there."""
     table = table2(config)

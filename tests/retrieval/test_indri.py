@@ -19,7 +19,7 @@ from irpretrain.config.retrieval import DependenceConfig, IndriConfig
 from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
-from irpretrain.retrieval import lucene
+from irpretrain.retrieval import lucene, positions
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import read_weighted_queries, search_weighted
 from irpretrain.retrieval.jvm import java_class
@@ -48,6 +48,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts = build_positions(shards, PLAIN, TEXT, folder / "positions")
     assert counts == {"documents": 6, "terms": 3, "occurrences": 9}
     return folder
+
+
+def test_positions_do_not_depend_on_how_many_fit_in_memory(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (1, 2, 5):
+        monkeypatch.setattr(positions, "OCCURRENCES_AT_ONCE", number)
+        shards = [folder / "0.parquet", folder / "1.parquet"]
+        build_positions(shards, PLAIN, TEXT, tmp_path / str(number))
+        names = sorted(path.name for path in (folder / "positions").iterdir())
+        assert sorted(path.name for path in (tmp_path / str(number)).iterdir()) == names
+        for name in names:
+            assert (tmp_path / str(number) / name).read_bytes() == (folder / "positions" / name).read_bytes()
 
 
 def write_weights(path: Path, weights: Mapping[str, Mapping[str, float]]) -> Path:

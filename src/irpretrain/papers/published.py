@@ -80,7 +80,8 @@ class PublishedRow(Strict):
 
     `models` are keys of our configuration (or first stages), of which the first one present is taken; `by_dataset` has
     others for single data sets. `regimes` begins with the one that the paper reports. A row without values stands for
-    others on other data. `outcomes` are printed wins, ties and losses, one for each column whose values have them.
+    others on other data. `outcomes` are printed wins, ties and losses, one for each column whose values have them;
+    `changes` printed relative changes, one for each column of a table that has them.
     """
 
     key: str
@@ -92,6 +93,7 @@ class PublishedRow(Strict):
     values: list[str] = Field(default_factory=list)
     stands_for: list[str] = Field(default_factory=list)
     outcomes: list[str] = Field(default_factory=list)
+    changes: list[str] = Field(default_factory=list)
 
     @property
     def all_models(self) -> list[str]:
@@ -108,7 +110,8 @@ class PublishedTable(PublishedPlace):
     """A table of the paper.
 
     `test` says how the paper tests, in words; `tested_by` and `level` are the same for our own tests. `superscripts`
-    explains marks that are no test's outcome.
+    explains marks that are no test's outcome. `changes_from` is the row from which the relative change of every value
+    is printed.
     """
 
     number: int
@@ -120,6 +123,7 @@ class PublishedTable(PublishedPlace):
     marks: list[PublishedMark]
     superscripts: dict[str, str] = Field(default_factory=dict)
     outcomes: PublishedOutcomes | None = None
+    changes_from: str | None = None
     rows: list[PublishedRow] = Field(min_length=1)
     remarks: list[str] = Field(default_factory=list)
 
@@ -130,6 +134,7 @@ class PublishedTable(PublishedPlace):
             raise ValueError("two rows have the same key")
         unknown = {key for mark in self.marks for key in (mark.over, *mark.rows)}
         unknown |= {key for row in self.rows for key in row.stands_for}
+        unknown |= {self.changes_from} if self.changes_from else set()
         if unknown - set(keys):
             raise ValueError(f"no row has the key {', '.join(sorted(unknown - set(keys)))}")
         known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
@@ -140,6 +145,9 @@ class PublishedTable(PublishedPlace):
                 )
             self._check_row(row, known_marks)
             self._check_outcomes(row)
+            expected = len(row.values) if self.changes_from else 0
+            if len(row.changes) != expected:
+                raise ValueError(f"row {row.key}: {len(row.changes)} changes, expected {expected}")
         return self
 
     def _check_row(self, row: PublishedRow, known_marks: set[str]) -> None:
@@ -171,6 +179,12 @@ class PublishedTable(PublishedPlace):
         having = [column.dataset for column in self.columns if self.counts_outcomes(column.measure)]
         by_dataset = dict(zip(having, self.row(row).outcomes, strict=False))
         return by_dataset.get(dataset, "") if self.counts_outcomes(measure) else ""
+
+    def printed_change(self, row: str, dataset: str, measure: str) -> str:
+        """Return the printed relative change of a value; empty where there is none."""
+        changes = next((other.changes for other in self.rows if other.key == row), [])
+        columns = [(column.dataset, column.measure) for column in self.columns]
+        return dict(zip(columns, changes, strict=False)).get((dataset, measure), "")
 
     def row(self, key: str) -> PublishedRow:
         """Return the row called `key`."""

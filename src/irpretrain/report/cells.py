@@ -160,16 +160,28 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Tally:
-    """A cell that shows on how many queries a value is better than its baseline's, equal, and worse: as the paper
-    prints it, and ours; None where nothing was compared."""
+    """A cell that shows how a value compares with another one, as the paper prints it, and ours.
+
+    Attributes:
+        printed: the paper's.
+        outcomes: on how many queries ours is better than its baseline, equal, and worse; None where these were not
+            compared.
+        change: our mean's relative change from another row's; None where the table shows none.
+    """
 
     printed: str
     outcomes: Outcomes | None
+    change: float | None = None
 
     @property
     def ours(self) -> str:
-        """Ours as the paper would print it: 2022/3861/1097."""
-        return outcomes_text(self.outcomes)
+        """Ours as the paper would print it: 2022/3861/1097, or +2%."""
+        return outcomes_text(self.outcomes) if self.change is None else f"{round(self.change, 2) + 0.0:+.0%}"
+
+    @property
+    def order(self) -> float | None:
+        """The number that the cell is sorted by."""
+        return self.change if self.outcomes is None else self.outcomes.wins - self.outcomes.losses
 
 
 AnyCell = Cell | Contrast | Tally
@@ -283,7 +295,7 @@ def outcomes_text(outcomes: Outcomes | None) -> str:
 
 
 def tally_text(tally: Tally) -> str:
-    """Return wins, ties and losses as text: 2022/3861/1097 · ours 310/1400/290; a dash where there are none."""
+    """Return wins, ties and losses, or a change, as text: 2022/3861/1097 · ours 310/1400/290; a dash without any."""
     ours = f"ours {tally.ours}" if tally.ours and tally.printed else tally.ours
     return " · ".join(part for part in (tally.printed, ours) if part) or "–"
 

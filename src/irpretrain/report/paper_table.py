@@ -26,7 +26,16 @@ from irpretrain.report.naming import (
     regime_label,
     shown_measures,
 )
-from irpretrain.report.plans import Baseline, Claim, Compared, Plan, PlannedPanel, PlannedRow, TablePlan
+from irpretrain.report.plans import (
+    Baseline,
+    Changed,
+    Claim,
+    Compared,
+    Plan,
+    PlannedPanel,
+    PlannedRow,
+    TablePlan,
+)
 from irpretrain.report.recipes import differences
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, RunName, Scores
@@ -111,21 +120,28 @@ class _PaperTable:
         )
 
     def _columns(self, headings: Iterable[tuple[str, str]]) -> tuple[Column, ...]:
-        """(group, measure) of each column, and columns of wins, ties and losses beside their measure's."""
+        """(group, measure) of each column, and columns of comparisons beside their measure's."""
         columns = []
         for group, measure in headings:
             columns.append(Column(group, measure))
             if self.table.counts_outcomes(measure):
                 columns.append(Column(group, f"{measure} W/T/L"))
+            if self.table.changes_from:
+                columns.append(Column(group, f"{measure} change"))
         return tuple(columns)
 
-    def _with_tallies(self, plans: Iterable[Plan]) -> tuple[Plan | Compared, ...]:
+    def _with_tallies(self, plans: Iterable[Plan]) -> tuple[Plan | Compared | Changed, ...]:
         """The cells as `_columns` has them."""
-        cells: list[Plan | Compared] = []
+        cells: list[Plan | Compared | Changed] = []
         for plan in plans:
             cells.append(plan)
             if self.table.outcomes is not None and self.table.counts_outcomes(plan.measure):
                 cells.append(Compared(plan, self.table.outcomes.mark, as_outcomes=True))
+            if self.table.changes_from:
+                base = self.table.row(self.table.changes_from)
+                base_plan = self._plan(base, (plan.dataset, plan.candidates), plan.measure, plan.regime)
+                printed = self.table.printed_change(plan.row, plan.dataset, plan.measure)
+                cells.append(Changed(plan, base_plan, printed))
         return tuple(cells)
 
     def _group(self, column: PublishedColumn) -> str:

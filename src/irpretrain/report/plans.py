@@ -97,13 +97,22 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """A cell that shows the relative change of another cell's mean from a third one's; `printed` is the paper's."""
+
+    plan: Plan
+    base: Plan
+    printed: str
+
+
+@dataclass(frozen=True)
 class PlannedRow:
     """A row of cells; one that is optional is left out where no cell of it has a value."""
 
     key: str
     label: str
     filled_by: str
-    cells: tuple[Plan | Compared, ...]
+    cells: tuple[Plan | Compared | Changed, ...]
     is_optional: bool = False
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from irpretrain.config import Config
 from irpretrain.report.cells import AnyCell, Cell, Comparison, Contrast, Ours, Panel, Row, Table, Tally
 from irpretrain.report.comparisons import Pairing, TableTest, compare, interval
-from irpretrain.report.plans import Baseline, Compared, Plan, PlannedRow, TablePlan
+from irpretrain.report.plans import Baseline, Changed, Compared, Plan, PlannedRow, TablePlan
 from irpretrain.report.scores import RunName, Scores, identifier
 from irpretrain.report.verdicts import decide
 
@@ -37,7 +37,12 @@ def _row(row: PlannedRow, tolerance: float, values: _Values) -> Row | None:
     return Row(row.key, row.label, row.filled_by, cells)
 
 
-def _cell(planned: Plan | Compared, tolerance: float, values: _Values) -> AnyCell:
+def _cell(planned: Plan | Compared | Changed, tolerance: float, values: _Values) -> AnyCell:
+    if isinstance(planned, Changed):
+        changed, base = values.ours(planned.plan), values.ours(planned.base)
+        is_itself = planned.plan == planned.base
+        change = changed.mean / base.mean - 1 if changed and base and base.mean and not is_itself else None
+        return Tally(planned.printed, None, change)
     if isinstance(planned, Compared):
         ours = values.ours(planned.plan)
         made = (c for c in (ours.comparisons if ours else ()) if c.mark == planned.mark)

@@ -153,8 +153,7 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
             bounds=p_text(comparison.p),
         )
     if isinstance(cell, Tally):
-        sort = "" if cell.outcomes is None else str(cell.outcomes.wins - cell.outcomes.losses)
-        return CellView(sort, cell.printed, text=cell.ours or "–")
+        return CellView("" if cell.order is None else str(cell.order), cell.printed, text=cell.ours or "–")
     outcomes = tuple(dict.fromkeys(verdict.outcome for verdict in cell.verdicts))
     if cell.ours is None:
         mark = table.reasons().get(cell.not_run, "")
