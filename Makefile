@@ -62,7 +62,7 @@ test-deep: $(VENV)/.installed
 
 lint: $(VENV)/.installed
 	ruff check . && ruff format --check .
-	snakefmt --check Snakefile rules
+	snakefmt --check Snakefile rules workflow
 	python .ci/lint_workflow.py
 	mypy
 	python -m irpretrain.config.reference --check docs
@@ -70,7 +70,7 @@ lint: $(VENV)/.installed
 	python -m irpretrain.catalogue.page --check docs
 
 format: $(VENV)/.installed
-	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules
+	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules workflow
 
 docs: $(VENV)/.installed
 	python -m irpretrain.config.reference docs

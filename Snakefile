@@ -11,17 +11,22 @@ Targets:
     attributions          which words scores come from
     weight_distributions, term_weight_pages   how weights of words look
     query_pages           rankings of single queries side by side
-or any file under results/.
-docs/architecture.md is the map.
+or any file under results/. docs/journeys/module.md uses it from another Snakefile; docs/architecture.md is the map.
 """
 
 import os
 import sys
 import time
 
-sys.path.insert(0, os.path.join(workflow.basedir, "src"))
+HERE = str(workflow.current_basedir)
+sys.path.insert(0, os.path.join(HERE, "src"))
 
 from snakemake.exceptions import WorkflowError
+
+if not os.path.isdir(os.path.join(HERE, "src")):
+    raise WorkflowError(
+        f"{HERE}: the library is not beside the Snakefile. Clone the repository and name the clone's Snakefile."
+    )
 
 from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
@@ -30,25 +35,30 @@ from irpretrain.plan.preparation import prepare
 from snakemake_logger_plugin_irpretrain import internals
 
 STARTED = time.time()
+# Another Snakefile's targets, display and command line are not ours.
+IS_MODULE = internals.is_module(workflow)
 internals.spare_planning()
-MANIFEST_FILE = os.path.join(workflow.basedir, "resources", "embedded.yaml")
+CONFIG_FILE = os.path.join(HERE, "config.yaml")
+MANIFEST_FILE = os.path.join(HERE, "resources", "embedded.yaml")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
-configfile: os.path.join(workflow.basedir, "config.yaml")
+configfile: CONFIG_FILE
 
 
 try:
     layers = workflow.config_settings
+    source = " + ".join(os.path.relpath(path) for path in workflow.configfiles)
+    if IS_MODULE:
+        source, last = "config of the module", dict(config)
+        config = lay_overlays(CONFIG_FILE, last.pop("layers", []), last)
     # Snakemake knows nothing of layers, nor of what an overlay inherits.
-    if not layers.replace_workflow_config:
-        config = lay_overlays(
-            os.path.join(workflow.basedir, "config.yaml"), layers.configfiles, layers.config
-        )
+    elif not layers.replace_workflow_config:
+        config = lay_overlays(CONFIG_FILE, layers.configfiles, layers.config)
     prepared = prepare(
         config,
-        " + ".join(os.path.relpath(path) for path in workflow.configfiles),
+        source,
         MANIFEST_FILE,
         # The list of data sets is there for those who have none yet.
         needs_data=not internals.is_job(workflow) and set(internals.targets(workflow)) != {"datasets"},
@@ -80,8 +90,9 @@ include: "rules/report.smk"
 include: "rules/export.smk"
 
 
-internals.say_after_dry_run(workflow, planned_costs)
-internals.tell_the_display(workflow, closing=result_of_the_run)
+if not IS_MODULE:
+    internals.say_after_dry_run(workflow, planned_costs)
+    internals.tell_the_display(workflow, closing=result_of_the_run)
 
 
 onstart:
@@ -163,4 +174,5 @@ rule query_pages:
         plan.targets.views("query_pages"),
 
 
-internals.refuse_unknown_targets(workflow, plan.targets.faults)
+if not IS_MODULE:
+    internals.refuse_unknown_targets(workflow, plan.targets.faults)

@@ -26,6 +26,7 @@ FOLLOWED = {
     "docs/tutorials/new-dataset.md": "workflow/test_new_dataset.py",
     "docs/tutorials/combining-objectives.md": "workflow/test_combining_objectives.py",
     "docs/runs-and-scores.md": "test_runs_and_scores.py",
+    "docs/journeys/module.md": "workflow/test_module.py",
     **{
         f"docs/journeys/{name}.md": "workflow/test_journeys.py"
         for name in ("msmarco", "my-collection", "my-deepct-index", "my-wikipedia", "robust04")
@@ -35,7 +36,12 @@ FOLLOWED = {
 BLOCK = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [
     pytest.param(page, language, name, textwrap.dedent(text), id=f"{page}-{number}-{language}")
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("resources/**/*.md")]
+    for path in [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("resources/**/*.md"),
+        *ROOT.glob("config/*.md"),
+    ]
     if (page := path.relative_to(ROOT).as_posix()) not in FOLLOWED
     for number, (_, language, name, text) in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")))
 ]

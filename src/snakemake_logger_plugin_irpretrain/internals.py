@@ -38,6 +38,11 @@ def is_dry_run(workflow: Any) -> bool:
     return not is_job(workflow) and bool(workflow.output_settings.dryrun)
 
 
+def is_module(workflow: Any) -> bool:
+    """Whether another Snakefile uses the one that is being read as a module."""
+    return not workflow.modifier.is_main_snakefile()
+
+
 def targets(workflow: Any) -> list[str]:
     """Return the targets of the command line, which Snakemake tells a Snakefile only once it is read; none in a job."""
     if is_job(workflow):

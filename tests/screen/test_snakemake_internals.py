@@ -13,6 +13,7 @@ import snakemake.api  # before its parts, which import one another
 from snakemake.cli import get_argument_parser
 from snakemake.dag import DAG
 from snakemake.exceptions import WorkflowError
+from snakemake.modules import ModuleInfo, WorkflowModifier
 from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
 from snakemake.settings.types import ExecMode, Quietness
 from snakemake.workflow import Workflow
@@ -36,6 +37,14 @@ def test_the_targets_of_the_command_line(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["snakemake", "--cores", "2", "deepct", "results/a.csv"])
     assert internals.targets(main_process()) == ["deepct", "results/a.csv"]
     assert internals.targets(SimpleNamespace(exec_mode=ExecMode.SUBPROCESS)) == []
+
+
+def test_snakemake_knows_which_snakefile_is_the_main_one():
+    for base, expected in ((None, False), ("Snakefile", True)):
+        modifier = object.__new__(WorkflowModifier)
+        modifier.base_snakefile = base
+        assert internals.is_module(SimpleNamespace(modifier=modifier)) is expected
+    assert "base_snakefile=snakefile" in inspect.getsource(ModuleInfo.use_rules)
 
 
 def test_the_usual_limit_of_jobs_a_second_is_the_one_that_is_lifted():

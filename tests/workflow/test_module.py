@@ -1,0 +1,82 @@
+"""The workflow as a module of another Snakefile, as docs/journeys/module.md shows and as snakedeploy writes it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tiny import ROOT, environment
+
+from warm_snakemake import run_snakemake
+
+PAGE = (ROOT / "docs/journeys/module.md").read_text(encoding="utf-8")
+DEPLOYED = """
+configfile: "config/config.yaml"
+
+module irpretrain:
+    snakefile: "{snakefile}"
+    config: config
+
+use rule * from irpretrain
+"""
+"""As snakedeploy 0.17.1 writes workflow/Snakefile, with the path of a clone."""
+pytestmark = pytest.mark.workflow
+
+
+def run(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "Snakefile").write_text(text)
+    command = ["--snakefile", str(folder / "Snakefile"), "--directory", str(folder), "--cores", "1"]
+    return run_snakemake([*command, *arguments], environment())
+
+
+def printed(done: subprocess.CompletedProcess[str]) -> str:
+    return done.stdout + done.stderr
+
+
+def test_the_page_is_followed(tmp_path: Path) -> None:
+    [block] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "irpretrain").symlink_to(ROOT)
+    (tmp_path / "mine.yaml").write_text(
+        "inherit: definitions\nexperiments: {zero-shot: {dataset: squad, models: [prop], regimes: [zero-shot]}}\n"
+    )
+    done = run(tmp_path, block, "mine", "--dry-run", "--quiet", "rules")
+    assert done.returncode == 0, printed(done)
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed(done), re.MULTILINE))
+    assert jobs["mine"] == jobs["irpretrain_pretrain"] == "1", "one model of the overlay alone"
+
+
+def test_as_snakedeploy_writes_it(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.yaml").write_text((ROOT / "config/config.yaml").read_text())
+    text = DEPLOYED.format(snakefile=ROOT / "workflow/Snakefile")
+    done = run(tmp_path, text, "datasets", "--quiet", "all")
+    assert done.returncode == 0, printed(done)
+    assert (tmp_path / "results/datasets.md").is_file()
+    (tmp_path / "config/config.yaml").write_text("sed: 3\n")
+    refused = run(tmp_path, text, "--dry-run")
+    assert refused.returncode == 1
+    assert "config of the module" in printed(refused)
+    assert "sed: unknown key; did you mean seed?" in printed(refused)
+
+
+def test_the_catalogues_place_is_the_workflow_itself(tmp_path: Path) -> None:
+    command = ["--snakefile", str(ROOT / "workflow/Snakefile"), "--directory", str(tmp_path), "--dry-run"]
+    done = run_snakemake([*command, "results/datasets.mdd"], environment())
+    assert "no rule makes such a file" in printed(done), "not a module: its own refusals"
+
+
+def test_without_the_library_beside_it_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone/Snakefile").write_text((ROOT / "Snakefile").read_text())
+    done = run(
+        tmp_path,
+        DEPLOYED.format(snakefile="alone/Snakefile").replace("configfile", "# configfile"),
+        "--dry-run",
+    )
+    assert done.returncode == 1
+    assert "the library is not beside the Snakefile. Clone the repository" in printed(done)
