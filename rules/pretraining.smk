@@ -10,6 +10,7 @@ rule pretrain:
     output:
         model=directory(paths.PRETRAINED),
         metrics=paths.PRETRAINING_METRICS,
+        probe=paths.PROBE,
         meta=sidecar(paths.PRETRAINED),
     log:
         "results/logs/pretrain/{model}-{seed}.log",

@@ -18,6 +18,7 @@ with stage(snakemake) as done:
             seed=snakemake.params.seed,
             output=snakemake.output.model,
             metrics=snakemake.output.metrics,
+            probe=snakemake.output.probe,
             checkpoints=snakemake.params.checkpoints,
             title=f"pretrain {snakemake.wildcards.model} seed {snakemake.params.seed}",
         )

@@ -158,6 +158,7 @@ def pretraining(inputs: Path, out: Path) -> dict[str, Any]:
         seed=1,
         output=out / "a",
         metrics=out / "metrics.jsonl",
+        probe=out / "probe.csv",
         checkpoints=out / "checkpoints",
     )
 

@@ -48,6 +48,7 @@ def run_pretraining(tmp_path: Path, tiny_encoder: Path, separable: tuple[Path, P
             "seed": 1,
             "output": folder / "model",
             "metrics": folder / "metrics.jsonl",
+            "probe": folder / "probe.csv",
             "checkpoints": folder / "checkpoints",
         }
         pretrain(**{**arguments, **changes})

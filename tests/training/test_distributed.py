@@ -45,7 +45,7 @@ ONE = {"device": "cpu", "checkpoint_minutes": 0}
 WITH_DROPOUT = {"dropout": 0.2, "accumulation": 3, "batch_groups": 5, "mlm_head_steps": 2}
 SCENARIOS: dict[str, dict[str, Any]] = {
     "one micro-batch each, an odd number of groups": {"options": {"batch_groups": 5}},
-    "dropout, three micro-batches": {"options": WITH_DROPOUT},
+    "dropout, three micro-batches": {"options": {**WITH_DROPOUT, "held_out_share": 0.1}},
     "tasks that leave gradients out": {
         "tasks": [
             TaskConfig(objective="rop", weight=2, mlm_weight=0),
@@ -144,7 +144,12 @@ def runs(
 
     def outputs(name: str) -> dict[str, Path]:
         place = folder / name
-        names = {"output": "model", "metrics": "metrics.jsonl", "checkpoints": "checkpoints"}
+        names = {
+            "output": "model",
+            "metrics": "metrics.jsonl",
+            "probe": "probe.csv",
+            "checkpoints": "checkpoints",
+        }
         return {key: place / value for key, value in names.items()}
 
     def arguments(scenario: str, name: str, compute: dict[str, Any]) -> dict[str, Any]:
@@ -233,6 +238,8 @@ def test_losses_and_weights_are_those_of_one_process(runs: Runs, scenario: str) 
         assert flat(ours) == pytest.approx(flat(theirs), rel=TOLERANCE, abs=TOLERANCE)
         assert ours["tokens"] == theirs["tokens"]
         assert ours["pair_accuracy"] == theirs["pair_accuracy"]
+    probed = [[row.split(",")[:3] for row in (folder / "probe.csv").open()] for folder in (two, one)]
+    assert probed[0] == probed[1]
     found, expected = (load_file(folder / "model" / "model.safetensors") for folder in (two, one))
     assert set(found) == set(expected)
     for name, tensor in expected.items():

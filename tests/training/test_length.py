@@ -135,6 +135,7 @@ def test_what_was_seen_is_counted(tmp_path: Path, tiny_encoder: Path, separable:
         1,
         tmp_path / "model",
         tmp_path / "metrics.jsonl",
+        tmp_path / "probe.csv",
         tmp_path / "checkpoints",
     )
     assert {name: counts[name] for name in ("steps", "groups", "groups_available", "epochs")} == {

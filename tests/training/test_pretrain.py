@@ -85,7 +85,7 @@ def crash(monkeypatch: pytest.MonkeyPatch, step: int, run: Callable[[], object])
 def test_resume_is_exact(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, step: int, preset: str
 ) -> None:
-    changes: dict[str, Any] = {"dropout": 0.2, "snapshots": [2, 4]}
+    changes: dict[str, Any] = {"dropout": 0.2, "snapshots": [2, 4], "held_out_share": 0.1}
     if preset == "released":
         changes["loss"], changes["head"] = "pair-softmax", "pooled"
         changes["masking"] = {"unit": "word", "most": 3}
@@ -95,6 +95,7 @@ def test_resume_is_exact(
     crash(monkeypatch, step, lambda: run_pretraining("broken", options))
     resumed = run_pretraining("broken", options)
     assert sha256(resumed / "model") == sha256(whole / "model")
+    assert sha256(resumed / "probe.csv") == sha256(whole / "probe.csv")
     assert without_time(resumed) == without_time(whole)
 
 
@@ -235,7 +236,7 @@ def test_kill_and_resume_in_a_process_of_its_own(
 ) -> None:
     import pickle
 
-    options = training_options(steps=12, dropout=0.1, log_every=1)
+    options = training_options(steps=12, dropout=0.1, log_every=1, held_out_share=0.1)
     store, groups = separable
     arguments = {
         "encoder": tiny_encoder,
@@ -248,6 +249,7 @@ def test_kill_and_resume_in_a_process_of_its_own(
         "seed": 1,
         "output": tmp_path / "killed" / "model",
         "metrics": tmp_path / "killed" / "metrics.jsonl",
+        "probe": tmp_path / "killed" / "probe.csv",
         "checkpoints": tmp_path / "killed" / "checkpoints",
     }
     command = [sys.executable, "-c", KILLED, pickle.dumps(arguments).hex()]
@@ -260,6 +262,7 @@ def test_kill_and_resume_in_a_process_of_its_own(
     assert "resumes after 9" in done.stderr
     whole = run_pretraining("whole", options)
     assert sha256(tmp_path / "killed" / "model") == sha256(whole / "model")
+    assert sha256(tmp_path / "killed" / "probe.csv") == sha256(whole / "probe.csv")
     assert without_time(tmp_path / "killed") == without_time(whole)
 
 

@@ -19,6 +19,7 @@ def training_options(**changes: Any) -> PretrainingConfig:
     given = {
         "steps": 6,
         "batch_groups": 4,
+        "held_out_share": 0,
         "max_length": 24,
         "query_length": 4,
         "loss": "hinge",

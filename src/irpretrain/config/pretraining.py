@@ -59,6 +59,13 @@ class PretrainingConfig(SequenceConfig):
         ge=1,
     )
     accumulation: int = option(1, ACCUMULATION_TEXT, ge=1)
+    held_out_share: float = option(
+        0.05,
+        "Share of documents whose ranking groups are not trained on: the probe tests the model on some of these "
+        "groups. 0: train on all groups, no probe.",
+        ge=0,
+        le=0.5,
+    )
     mixing: Literal["sum", "alternate"] = option(
         "sum",
         "Several tasks: add their losses over one batch of each, or take one task a step, drawn in "

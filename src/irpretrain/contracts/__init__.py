@@ -27,6 +27,7 @@ from irpretrain.contracts.groups import (
     GROUPS,
     NO_ANCHOR,
     PAIR_SCORES,
+    PROBE,
     QUERY_PART,
     SPAN,
 )
@@ -70,6 +71,7 @@ CONTRACTS = (
     AXIOM_VALUES,
     AXIOM_PAIRS,
     PAIR_SCORES,
+    PROBE,
     TERM_TARGETS,
     TERM_WEIGHTS,
     TERM_VECTORS,
@@ -102,6 +104,7 @@ __all__ = [
     "NO_ANCHOR",
     "PAIR_SCORES",
     "PER_QUERY",
+    "PROBE",
     "QUERIES",
     "QUERY_PART",
     "REDIRECTS",

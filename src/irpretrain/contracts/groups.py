@@ -107,3 +107,28 @@ PAIR_SCORES = Contract(
         Column("second", pa.float32(), "score of the second"),
     ),
 )
+
+PROBE = Contract(
+    "probe",
+    "What a pre-trained model makes of held-out ranking groups: one row per task and input, in "
+    "`results/metrics/pretrained/<model>/seed-<n>.probe.csv`.",
+    (
+        Column("task", pa.string(), "objective; from the second task on with #<its place, from 0>"),
+        Column(
+            "input",
+            pa.string(),
+            "right: the group as it is; swapped: with the shared text of a held-out group of another document; none: "
+            "without the shared text; candidates: a logistic model on features of the candidates; before: as right, by "
+            "the model before its training",
+        ),
+        Column("groups", pa.int32(), "groups tested", "groups"),
+        Column(
+            "accuracy",
+            pa.float64(),
+            "pairs with the preferred candidate scored higher, mean of a group, then over groups; a tie counts half",
+        ),
+        Column("low", pa.float64(), "lower end of the 95% interval (Wilson, over groups)"),
+        Column("high", pa.float64(), "upper end"),
+        Column("p_value", pa.float64(), "of the difference from right, over groups (randomisation test)"),
+    ),
+)

@@ -85,8 +85,8 @@ def pretrain(
 
     Args:
         groups: of one collection, which has an encoder.
-        output: model directory to write. Its metrics go to `<output>.metrics.jsonl`, the record of the training, which
-            `export` reads, to `<output>.meta.json`.
+        output: model directory to write. Its metrics go to `<output>.metrics.jsonl`, its accuracy on held-out groups to
+            `<output>.probe.csv`, the record of the training to `<output>.meta.json`; `export` reads the last two.
         layers: keep only the encoder's first layers; None for all.
         training: keys of section pretraining that differ from the preset's; at least steps and batch_groups.
 
@@ -143,6 +143,7 @@ def pretrain(
         seed=collection.options.seed,
         output=output,
         metrics=f"{output}.metrics.jsonl",
+        probe=f"{output}.probe.csv",
         checkpoints=unfinished,
     )
     with suppress(OSError):  # others may train beside it

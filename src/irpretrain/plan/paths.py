@@ -83,6 +83,7 @@ GROUPS_SHARD = "results/groups/{collection}/{objective}/{corpus}-{shard}.parquet
 GROUPS = "results/groups/{collection}/{objective}.parquet"
 PRETRAINED = "results/models/pretrained/{model}/seed-{seed}"
 PRETRAINING_METRICS = "results/metrics/pretrained/{model}/seed-{seed}.jsonl"
+PROBE = "results/metrics/pretrained/{model}/seed-{seed}.probe.csv"
 SELECTED = "results/models/selected/{model}/seed-{seed}"
 SELECTION_SCORES = "results/metrics/selected/{model}/seed-{seed}.json"
 NEURAL = "results/models/neural/{model}/seed-{seed}"

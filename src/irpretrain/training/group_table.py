@@ -20,10 +20,13 @@ LITERAL = -1
 
 
 class GroupTable:
-    """Groups of a GROUPS table, in the order of a fresh permutation every epoch.
+    """Groups of a GROUPS table, in the order of a fresh permutation every epoch; some are held out of it.
 
-    The table is held as flat arrays: 8 bytes a group, 16 a document, and 4 and its text a literal query; gaps and
+    The table is held as flat arrays: 9 bytes a group, 16 a document, and 4 and its text a literal query; gaps and
     anchors take 8 bytes each, and nothing in a table without any.
+
+    Which groups are held out depends on the place of their document in its corpus alone: all groups of a document
+    are, or none, whatever the objective, the seed, and the number of shards.
 
     Args:
         path: GROUPS table.
@@ -31,13 +34,27 @@ class GroupTable:
         batch_groups: groups a step.
         seed: of the data order.
         name: of the order's random stream; two tables in one training differ in it.
+        held_out_share: expected share of documents whose groups are in no step. A table of which no group would be
+            left holds none out.
+
+    Attributes:
+        held_out: indices of the groups that are held out, int64 [held out].
+        held_out_documents: a number for the document that each was made of, uint64 [held out].
 
     Raises:
         IntegrityError: the table is empty, or the lists of a group do not fit together.
         InputError: a document is not in the store.
     """
 
-    def __init__(self, path: str | Path, store: TokenStore, batch_groups: int, seed: int, name: str) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        store: TokenStore,
+        batch_groups: int,
+        seed: int,
+        name: str,
+        held_out_share: float = 0.0,
+    ) -> None:
         self._batch_groups, self._seed, self._name = batch_groups, seed, name
         if GROUPS.count(path) == 0:
             raise IntegrityError(
@@ -50,6 +67,8 @@ class GroupTable:
         )
         self._anchors = _Anchors(_column(path, "anchors"))
         self._check(path)
+        self._is_held_out, self.held_out_documents = _held_out(path, held_out_share)
+        self.held_out = np.flatnonzero(self._is_held_out)
         self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
 
     def _check(self, path: str | Path) -> None:
@@ -73,14 +92,24 @@ class GroupTable:
     def __len__(self) -> int:
         return len(self._documents)
 
+    def trained(self) -> np.ndarray:
+        """Return the indices of the groups that are not held out, int64 [trained]."""
+        return np.flatnonzero(~self._is_held_out)
+
+    @property
+    def trained_count(self) -> int:
+        """The number of groups of an epoch."""
+        return len(self) - len(self.held_out)
+
     def largest(self) -> tuple[int, int]:
         """Return the most queries and the most documents of a group."""
         return int(self._queries.counts().max()), int(self._documents.counts().max())
 
     def order(self, step: int) -> np.ndarray:
         """Return the indices of the groups of `step`: the next of an endless series of permutations."""
-        places = np.arange(step * self._batch_groups, (step + 1) * self._batch_groups)
-        return np.array([self._permutation(int(place) // len(self))[place % len(self)] for place in places])
+        size = self.trained_count
+        places = range(step * self._batch_groups, (step + 1) * self._batch_groups)
+        return np.array([self._permutation(place // size)[place % size] for place in places])
 
     def groups(self, step: int) -> list[Group]:
         """Return the groups of a step."""
@@ -93,9 +122,35 @@ class GroupTable:
 
     def _permutation(self, epoch: int) -> np.ndarray:
         if epoch != self._epoch:
-            self._order = generator(self._seed, "data order", f"{self._name}/{epoch}").permutation(len(self))
-            self._epoch = epoch
+            order = self.trained()
+            generator(self._seed, "data order", f"{self._name}/{epoch}").shuffle(order)
+            self._epoch, self._order = epoch, order
         return self._order
+
+
+def _held_out(path: str | Path, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return which groups are held out, bool [groups], and the hashes of their documents' places, uint64 [held out]."""
+    flags, kept = [], []
+    for block in GROUPS.stream(path, ["part", "position"]):
+        hashes = _hash_places(*(block.column(name).to_numpy() for name in ("part", "position")))
+        flags.append(hashes < np.uint64(share * 2.0**63) * np.uint64(2))  # 2⁶⁴ itself has no place in 64 bits
+        kept.append(hashes[flags[-1]])
+    is_held_out = np.concatenate(flags)
+    if is_held_out.all():
+        return np.zeros_like(is_held_out), np.zeros(0, np.uint64)
+    return is_held_out, np.concatenate(kept)
+
+
+def _hash_places(part: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Return a 64-bit hash of each (part, position): SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014) over
+    either number."""
+    hashes = np.zeros(len(part), np.uint64)
+    for numbers in (part, position):
+        hashes = hashes + numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        hashes = hashes ^ (hashes >> np.uint64(31))
+    return hashes
 
 
 def _column(path: str | Path, name: str) -> list[pa.ListArray]:

@@ -15,7 +15,6 @@ from irpretrain.atomic import atomic_directory, write_text
 from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.contracts import GROUPS
 from irpretrain.models.cross_encoder import CrossEncoder
 from irpretrain.provenance import sha256
 from irpretrain.text.token_store import TokenStore
@@ -30,9 +29,11 @@ from irpretrain.training.loop import run_steps
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.mixing import Mixing
+from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
 from irpretrain.training.snapshots import SNAPSHOTS, snapshot_name
+from irpretrain.training.steps import Setting
 from irpretrain.training.trainer import Trainer
 
 WITHOUT_EFFECT: dict[str, Any] = {
@@ -53,6 +54,7 @@ def pretrain(
     seed: int,
     output: str | Path,
     metrics: str | Path,
+    probe: str | Path,
     checkpoints: str | Path,
     title: str = "pre-train",
 ) -> dict[str, Any]:
@@ -72,11 +74,14 @@ def pretrain(
         seed: of fresh parameters, data order, masking and dropout.
         output: model directory to write, with `snapshots/step-<n>/` inside.
         metrics: JSONL file to write, a line a step.
+        probe: CSV file to write, with the columns of PROBE: what the model makes of held-out groups. Without tasks, or
+            held-out documents, it has no rows.
         checkpoints: folder of all jobs' checkpoints.
         title: what status lines call this job.
 
     Returns:
-        Counts: steps, groups seen (a task) and available, epochs, word pieces. Without tasks: steps alone.
+        Counts: steps, groups seen (a task), available to train on, and held out; epochs, word pieces. Without tasks:
+        steps alone.
 
     Raises:
         TrainingError: loss is not a number, or memory ran out.
@@ -92,14 +97,15 @@ def pretrain(
         if not tasks:
             model.save(output)
             write_text(metrics, "")
+            write_probe([], probe)
             return {"steps": 0}
         for task in tasks:
             where = "pretraining" if task.max_length is None else f"task {task.objective}"
             model.check_length(options.of_task(task).max_length, f"{where}.max_length")
         store = TokenStore.open(tokens)
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
-        work = _tasks(groups, tasks, options, store, tokenizer, seed)
-        options, steps = resolve_length(options, tasks, [GROUPS.count(path) for path in groups], title)
+        tables, work = _tasks(groups, tasks, options, store, tokenizer, seed)
+        options, steps = resolve_length(options, tasks, [table.trained_count for table in tables], title)
         job = here().from_first(
             lambda: {
                 "stage": "pretrain",
@@ -122,8 +128,25 @@ def pretrain(
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
             mixing = Mixing(options.mixing, [task.weight for task in tasks], steps, seed)
+            # Of several processes the first alone probes; the others wait for it at their next sum.
+            probed = trainer.ranks.leads and options.held_out_share > 0
+            setting = Setting(device, options.compute, accumulation=1)
+            probes = [
+                Probe(task.name, table, task.builder, setting, steps * options.batch_groups, seed)
+                for task, table in zip(work, tables, strict=True)
+                if probed
+            ]
+            before = [part.accuracies(model.eval()) for part in probes]
             counts = _train(trainer, work, mixing, options, folder, log, title)
+            counts["groups_held_out"] = {
+                task.name: len(table.held_out) for task, table in zip(work, tables, strict=True)
+            }
             if trainer.ranks.leads:
+                model.eval()
+                rows = [
+                    row for part, was in zip(probes, before, strict=True) for row in part.rows(model, was)
+                ]
+                write_probe(rows, probe)
                 _write_model(model, folder.directory / SNAPSHOTS, options.snapshots, Path(output))
                 log.publish(metrics)
             folder.discard()
@@ -150,20 +173,20 @@ def _tasks(
     store: TokenStore,
     tokenizer: WordPieceTokenizer,
     seed: int,
-) -> list[Task]:
+) -> tuple[list[GroupTable], list[Task]]:
     # Where tasks take turns, the weight is how often one has its turn.
     summed = options.mixing == "sum" or len(tasks) == 1
-    made = []
+    tables, made = [], []
     for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
         name = f"{task.objective}/{number}"
-        table = GroupTable(path, store, options.batch_groups, seed, name)
+        tables.append(GroupTable(path, store, options.batch_groups, seed, name, options.held_out_share))
         task_options = options.of_task(task)
         masker = Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
         made.append(
             Task(
                 name=task.objective if number == 0 else f"{task.objective}#{number}",
-                source=table,
+                source=tables[-1],
                 builder=BatchBuilder(store, tokenizer, task_options.max_length, task_options.query_length),
                 loss=task_options.loss,
                 margin=task_options.margin,
@@ -173,7 +196,7 @@ def _tasks(
                 mlm_head_steps=options.mlm_head_steps,
             )
         )
-    return made
+    return tables, made
 
 
 def _train(
@@ -194,7 +217,9 @@ def _train(
         return [tasks[number] for number in chosen], batch
 
     tokens = run_steps(trainer, tasks_of, options, checkpoints, log, title, keep_snapshot)
-    available = {task.name: len(task.source) for task in tasks if isinstance(task.source, GroupTable)}
+    available = {
+        task.name: task.source.trained_count for task in tasks if isinstance(task.source, GroupTable)
+    }
     seen = {
         task.name: batches * options.batch_groups
         for task, batches in zip(tasks, mixing.batches(), strict=True)

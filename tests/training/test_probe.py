@@ -1,0 +1,289 @@
+"""The probe: hand-made scorers on groups of five-word documents; which groups are held out."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_training import training_options
+from torch import Tensor
+
+from irpretrain.config.compute import ComputeConfig
+from irpretrain.contracts import GROUPS, PROBE
+from irpretrain.objectives.groups import Span as Named
+from irpretrain.objectives.groups import group
+from irpretrain.provenance import sha256
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.training.batches import BatchBuilder, Group, Span
+from irpretrain.training.group_table import GroupTable
+from irpretrain.training.probe import (
+    Probe,
+    draw_partners,
+    pair_accuracies,
+    shared_text,
+    with_shared,
+    without_shared,
+)
+from irpretrain.training.steps import Setting
+
+SEPARATOR = 3
+"""Id of [SEP] in the tiny vocabulary."""
+DOCUMENTS = 14
+MakeTable = Callable[..., GroupTable]
+
+
+def overlap(input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, None]:
+    """Score by the number of word pieces that query and document share."""
+    scores = []
+    for ids, types in zip(input_ids, token_type_ids, strict=True):
+        query, document = (set(ids[types == kind].tolist()) for kind in (0, 1))
+        scores.append(len((query & document) - {0, 2, SEPARATOR}))
+    return torch.tensor(scores, dtype=torch.float32), None
+
+
+def first_query_word(
+    input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor
+) -> tuple[Tensor, None]:
+    """Score by the query alone: words of lower numbers are better."""
+    return -input_ids[:, 1].float(), None
+
+
+def of_documents(count: int = DOCUMENTS) -> dict[str, str]:
+    """Document n has the words 5n to 5n + 4."""
+    return {f"d{n}": " ".join(f"word{word:02d}" for word in range(5 * n, 5 * n + 5)) for n in range(count)}
+
+
+@pytest.fixture
+def make_table(make_store: Callable[..., Path], tmp_path: Path) -> MakeTable:
+    """Return a function that makes a table of (document number, queries, documents)."""
+    store = TokenStore.open([make_store(of_documents())])
+
+    def make(rows: Sequence[tuple[int, list[Any], list[Any]]], share: float = 0.5) -> GroupTable:
+        path = tmp_path / "groups.parquet"
+        GROUPS.write(path, [group((0, place), queries, documents) for place, queries, documents in rows])
+        return GroupTable(path, store, 3, 1, "rop", share)
+
+    return make
+
+
+@pytest.fixture
+def probe_rows(
+    make_store: Callable[..., Path], tiny_encoder: Path
+) -> Callable[..., dict[str, dict[str, Any]]]:
+    """Return a function that probes a scorer: input → row."""
+
+    def rows(table: GroupTable, scorer: Any) -> dict[str, dict[str, Any]]:
+        store = TokenStore.open([make_store(of_documents(), "again")])
+        builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 24, 4)
+        setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
+        probe = Probe("rop", table, builder, setting, 100, 1)
+        return {row["input"]: row for row in probe.rows(scorer, probe.accuracies(scorer))}
+
+    return rows
+
+
+def rop(count: int = DOCUMENTS, each: int = 1) -> list[tuple[int, list[Any], list[Any]]]:
+    """Groups of a document: one of its words is preferred to one of no document."""
+    return [
+        (n, [f"word{5 * n + k:02d}", f"word{70 + k:02d}"], [Named(f"d{n}")])
+        for n in range(count)
+        for k in range(each)
+    ]
+
+
+def test_a_scorer_that_reads_the_document(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
+    """With its own document the preferred query overlaps; with another, or none, nothing does: a tie counts half."""
+    rows = probe_rows(make_table(rop()), overlap)
+    assert {name: row["accuracy"] for name, row in rows.items() if name != "candidates"} == {
+        "right": 1,
+        "swapped": 0.5,
+        "none": 0.5,
+        "before": 1,
+    }
+    groups = rows["right"]["groups"]
+    assert 3 <= groups == rows["swapped"]["groups"] < DOCUMENTS
+    assert rows["swapped"]["p_value"] == pytest.approx(2 / 2**groups)
+    assert rows["before"]["p_value"] == 1
+    assert math.isnan(rows["right"]["p_value"])
+    assert rows["right"]["low"] < rows["right"]["high"] == 1
+
+
+def test_a_scorer_of_candidates_alone_needs_no_document(
+    make_table: MakeTable, probe_rows: Callable[..., Any]
+) -> None:
+    rows = probe_rows(make_table(rop()), first_query_word)
+    assert [rows[name]["accuracy"] for name in ("right", "swapped", "none")] == [1, 1, 1]
+    assert rows["swapped"]["p_value"] == 1
+
+
+def test_candidates_that_are_documents(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
+    """Two others, of which one has the query's word too: half of a pair is won and one whole."""
+    count = 12
+    rows = [
+        (
+            n,
+            [f"word{5 * n:02d}"],
+            [Named(f"d{n}"), Named(f"d{n}", 0, 2), Named(f"d{(n + 1) % count}")],
+        )
+        for n in range(count)
+    ]
+    found = probe_rows(make_table(rows), overlap)
+    assert found["right"]["accuracy"] == 0.75
+    assert found["none"]["accuracy"] == 0.5
+
+
+def test_what_candidates_tell_by_themselves(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
+    longer = [(n, ["word01 word02 word03", "word04"], [Named(f"d{n}")]) for n in range(DOCUMENTS)]
+    alike = [(n, ["word01", "word01"], [Named(f"d{n}")]) for n in range(DOCUMENTS)]
+    assert probe_rows(make_table(longer), overlap)["candidates"]["accuracy"] == 1
+    assert probe_rows(make_table(alike), overlap)["candidates"]["accuracy"] == 0.5
+
+
+def test_too_few_groups_are_told(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
+    """Of one document all groups would be held out, or none is; then nothing is left to test."""
+    table = make_table(rop(1, each=3), share=0.5)
+    assert table.trained_count == 3
+    rows = probe_rows(table, overlap)
+    assert [row["groups"] for row in rows.values()] == [0] * 5
+    assert all(math.isnan(row["accuracy"]) for row in rows.values())
+
+
+def test_a_group_of_one_sequence_is_not_probed(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
+    table = make_table([(n, [f"word{n:02d}"], [Named(f"d{n}")]) for n in range(DOCUMENTS)])
+    assert len(table.held_out) > 0
+    assert probe_rows(table, overlap)["right"]["groups"] == 0
+
+
+def test_shared_texts() -> None:
+    queries = Group(("a", "b"), (Span(3, 1, 9, 2, 4),))
+    documents = Group((Span(1),), (Span(2), Span(3)), ((0, 1), (2, 3)))
+    assert shared_text(queries) == Span(3, 1, 9, 2, 4)
+    assert with_shared(queries, Span(7)) == Group(("a", "b"), (Span(7),))
+    assert without_shared(queries) == Group(("a", "b"), (Span(3, 0, 0),))
+    assert with_shared(documents, "c") == Group(("c",), (Span(2), Span(3)))
+    assert without_shared(documents) == Group(("",), (Span(2), Span(3)))
+
+
+def test_pairs_of_a_group_weigh_as_much_as_one() -> None:
+    groups = [Group(("a",), (Span(0),) * 4), Group(("a", "b"), (Span(0),))]
+    scores = np.array([2, 1, 2, 3, 0, -1], np.float32)
+    assert pair_accuracies(scores, groups).tolist() == [0.5, 1.0]
+    assert pair_accuracies(scores[:0], []).tolist() == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), max_size=30), st.integers(0, 99))
+def test_partners_are_of_other_documents(drawn: list[tuple[int, bool]], seed: int) -> None:
+    groups = [
+        Group(("a",), (Span(0), Span(1))) if kind else Group(("a", "b"), (Span(0),)) for _, kind in drawn
+    ]
+    documents = np.array([document for document, _ in drawn], np.uint64)
+    partners = draw_partners(groups, documents, np.random.default_rng(seed))
+    met = partners[partners >= 0]
+    assert len(set(met.tolist())) == len(met)
+    for kind in (True, False):
+        places = [i for i, (_, is_kind) in enumerate(drawn) if is_kind == kind]
+        matched = [i for i in places if partners[i] >= 0]
+        assert all(partners[i] in places and documents[partners[i]] != documents[i] for i in matched)
+        largest = max((sum(documents[i] == document for i in places) for document in range(7)), default=0)
+        if places and 2 * largest <= len(places):
+            assert matched == places
+
+
+def places(table: GroupTable, rows: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+    return {rows[index] for index in table.held_out}
+
+
+def test_documents_are_held_out_whole_and_whatever_the_shards(
+    make_store: Callable[..., Path], tmp_path: Path
+) -> None:
+    store = TokenStore.open([make_store(of_documents())])
+    rows = [(part, position) for part in range(2) for position in range(500) for _ in range(3)]
+
+    def held_out(name: str, some: list[tuple[int, int]], share: float = 0.05) -> set[tuple[int, int]]:
+        path = tmp_path / f"{name}.parquet"
+        GROUPS.write(path, [group(place, ["a", "b"], [Named("d1")]) for place in some])
+        table = GroupTable(path, store, 4, 1, "x", share)
+        assert table.trained_count == len(some) - len(table.held_out) == len(table.trained())
+        trained = {some[index] for index in table.trained()}
+        found = places(table, some)
+        assert not trained & found
+        assert len(set(table.held_out_documents.tolist())) == len(found)
+        return found
+
+    whole = held_out("whole", rows)
+    assert 30 <= len(whole) <= 70  # 50 of 1,000 documents are expected
+    assert {part for part, _ in whole} == {0, 1}
+    shards = [[place for place in rows if place[1] % 3 == shard] for shard in range(3)]
+    assert set.union(*(held_out(f"shard-{n}", some) for n, some in enumerate(shards))) == whole
+    assert whole < held_out("more", rows, 0.2)
+    assert held_out("none", rows, 0.0) == set()
+
+
+def test_no_held_out_group_is_in_any_epoch(make_table: MakeTable) -> None:
+    table = make_table(rop(each=3))
+    steps = table.trained_count  # three groups each
+    drawn = np.concatenate([table.order(step) for step in range(steps)]).reshape(3, -1)
+    assert all(sorted(epoch) == table.trained().tolist() for epoch in drawn.tolist())
+    assert not set(drawn.flat) & set(table.held_out.tolist())
+    assert len(table.held_out) % 3 == 0
+
+
+def test_a_training_never_sees_what_is_held_out(
+    run_pretraining: Callable[..., Path],
+    make_store: Callable[..., Path],
+    make_table: MakeTable,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: set[int] = set()
+    held_out: set[int] = set()
+    original = GroupTable.groups
+
+    def note(self: GroupTable, step: int) -> list[Group]:
+        held_out.update(self[int(index)].documents[0].row for index in self.held_out)
+        found = original(self, step)
+        seen.update(one.documents[0].row for one in found)
+        return found
+
+    monkeypatch.setattr(GroupTable, "groups", note)
+    make_table(rop(each=2))
+    options = training_options(held_out_share=0.5, steps=20)
+    stores = {"tokens": [make_store(of_documents(), "again")], "groups": [tmp_path / "groups.parquet"]}
+    folder = run_pretraining("run", options, **stores)
+    assert held_out
+    assert seen
+    assert not held_out & seen
+    with open(folder / "probe.csv", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert list(rows[0]) == [column.name for column in PROBE.columns]
+    assert [(row["task"], row["input"]) for row in rows] == [
+        ("rop", name) for name in ("right", "swapped", "none", "candidates", "before")
+    ]
+    assert {row["groups"] for row in rows} == {str(2 * len(held_out))}
+    again = run_pretraining("again", options, **stores)
+    assert sha256(again / "probe.csv") == sha256(folder / "probe.csv")
+
+
+def test_the_probe_changes_no_weight(
+    run_pretraining: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = training_options(held_out_share=0.2, dropout=0.2)
+    probed = run_pretraining("probed", options)
+    monkeypatch.setattr(Probe, "__init__", lambda self, *rest: None)
+    monkeypatch.setattr(Probe, "accuracies", lambda self, model: None)
+    monkeypatch.setattr(Probe, "rows", lambda self, model, before: [])
+    assert sha256(run_pretraining("bare", options) / "model") == sha256(probed / "model")
+
+
+def test_without_held_out_groups_there_is_no_probe(run_pretraining: Callable[..., Path]) -> None:
+    folder = run_pretraining("run", training_options(held_out_share=0))
+    assert (folder / "probe.csv").read_text() == ",".join(column.name for column in PROBE.columns) + "\n"
