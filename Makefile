@@ -68,6 +68,7 @@ lint: $(VENV)/.installed
 	python -m irpretrain.config.reference --check docs
 	python -m irpretrain.contracts_reference --check docs
 	python -m irpretrain.catalogue.page --check docs
+	python -m irpretrain.claims.page --check docs
 
 format: $(VENV)/.installed
 	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules workflow
@@ -76,6 +77,7 @@ docs: $(VENV)/.installed
 	python -m irpretrain.config.reference docs
 	python -m irpretrain.contracts_reference docs
 	python -m irpretrain.catalogue.page docs
+	python -m irpretrain.claims.page docs
 	python envs/conda.py
 
 $(VENV)/docs: $(VENV)/.installed envs/docs.lock

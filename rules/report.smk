@@ -17,8 +17,11 @@ for paper in CFG.report.papers:
             diagnoses=shown.diagnoses,
             depths=shown.depths,
             answers=shown.answers,
+            distributions=list(shown.distributions.values()),
+            claimed=shown.claimed,
         output:
             verdicts=paths.VERDICTS.format(paper=paper),
+            claims=paths.CLAIMS.format(paper=paper),
             tables=shown.tables,
             meta=sidecar(paths.VERDICTS.format(paper=paper)),
         log:
@@ -97,6 +100,7 @@ rule write_paper_report:
     input:
         tables=plan.of_paper("tables"),
         verdicts=plan.of_paper("verdicts"),
+        claims=plan.of_paper("claims"),
         figures=plan.of_paper("figures"),
         dag=paths.DAG,
         scores=plan.of_paper("scores"),
@@ -133,17 +137,19 @@ rule write_paper_report:
 
 
 rule write_overview:
-    """The scores of all experiments and the verdicts of all papers in one file each; the headline table, and how many
-    verdicts of each paper hold."""
+    """The scores of all experiments, the verdicts of all papers and their claims in one file each; the headline table,
+    and how many verdicts of each paper hold."""
     input:
         scores=plan.shown.scores,
         per_query=plan.shown.per_query,
         verdicts=plan.shown.verdicts,
+        claims=plan.shown.claims,
         published=plan.shown.published,
     output:
         scores=paths.ALL_SCORES,
         per_query=paths.ALL_PER_QUERY,
         verdicts=paths.ALL_VERDICTS,
+        claims=paths.ALL_CLAIMS,
         tables=plan.targets.overview_tables,
         meta=sidecar(paths.ALL_SCORES),
     log:
@@ -167,6 +173,7 @@ rule write_report:
         tables=plan.shown.tables,
         headline=table_files(["headline"]),
         verdicts=plan.shown.verdicts,
+        claims=plan.shown.claims,
         figures=plan.shown.figures,
         dag=paths.DAG,
         scores=plan.shown.scores,

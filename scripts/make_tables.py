@@ -1,4 +1,4 @@
-"""The papers' tables, ours beside the published numbers."""
+"""The papers' tables, ours beside the published numbers, and what the run says of their claims."""
 
 from pathlib import Path
 
@@ -15,5 +15,6 @@ with stage(snakemake) as done:
             ResultFiles.named(snakemake.input),
             Path(snakemake.output.tables[0]).parent,
             snakemake.output.verdicts,
+            snakemake.output.claims,
         )
     )

@@ -1,4 +1,4 @@
-"""Join the scores of all experiments and the verdicts of all papers, and write the headline table."""
+"""Join the scores of all experiments and the verdicts and claims of all papers, and write the headline table."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ with stage(snakemake) as done:
             all_scores=snakemake.output.scores,
             all_per_query=snakemake.output.per_query,
             all_verdicts=snakemake.output.verdicts,
+            all_claims=snakemake.output.claims,
             tables=Path(snakemake.output.tables[0]).parent,
-            published=list(snakemake.input.published),
         )
     )

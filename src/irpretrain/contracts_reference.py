@@ -15,9 +15,9 @@ from irpretrain.generated_pages import write_or_check
 
 HEADER = f"""# Tables between stages
 
-Generated from `irpretrain.contracts` by `make docs`; do not edit. Each table is a Parquet file (`scores`: CSV),
-checked when it is written and when it is read; no value is null. A row group ends
-after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
+Generated from `irpretrain.contracts` by `make docs`; do not edit. Each table is a Parquet file
+(`scores`, `claims`: CSV), checked when it is written and when it is read; no value is null. A row group ends after
+{ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
 [Architecture](architecture.md) says which stage makes which table. A column reads: `name` (type, unit): meaning.
 """
 

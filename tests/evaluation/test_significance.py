@@ -18,7 +18,7 @@ from irpretrain.evaluation.significance import (
     holm,
     paired_t_test,
     randomisation_test,
-    seed_interval,
+    student_interval,
     wins_ties_losses,
 )
 from irpretrain.report.comparisons import interval
@@ -187,12 +187,12 @@ def test_a_bootstrap_over_queries_and_seeds() -> None:
     )  # one in 27 draws a seed three times
 
 
-def test_seed_interval_is_student_s() -> None:
+def test_student_interval_is_student_s() -> None:
     sample = [0.41, 0.44, 0.40]
-    found = seed_interval(sample, 0.95)
+    found = student_interval(sample, 0.95)
     low, high = scipy.stats.t.interval(0.95, 2, np.mean(sample), scipy.stats.sem(sample))
     assert found == pytest.approx((np.mean(sample), low, high))
-    assert math.isnan(seed_interval([0.4], 0.95).high)
+    assert math.isnan(student_interval([0.4], 0.95).high)
 
 
 def test_wins_ties_losses() -> None:
@@ -212,7 +212,7 @@ def test_the_configuration_says_what_intervals_of_several_seeds_are_over(
     options = EvaluationConfig(intervals=intervals, bootstrap=500)
     results = Results((1, 2), ("q1", "q2", "q3"), values)
     found = {
-        "t": seed_interval([0.5, 0.5], 0.95),
+        "t": student_interval([0.5, 0.5], 0.95),
         "bootstrap": bootstrap_interval(values, 500, 0.95, 3, "cell"),
     }[expected]
     assert interval(results, options, 3, "cell") == (found.low, found.high)

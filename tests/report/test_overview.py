@@ -38,7 +38,7 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     verdicts = [tmp_path / "prop.csv", tmp_path / "again.csv"]
     for path in verdicts:
         make_tables([PROP_YAML], config, ResultFiles(scores, per_query), tmp_path / "tables", path)
-    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv")]
+    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv", "claims.csv")]
     counts = write_overview(
         config, ResultFiles(scores, per_query, verdicts=verdicts), *made, tmp_path / "tables"
     )
@@ -65,7 +65,7 @@ def test_the_order_of_experiments_changes_nothing_that_is_measured(config, tmp_p
     for place, (one, two) in enumerate(((first, second), (second, first))):
         folder = tmp_path / str(place)
         folder.mkdir()
-        files = [folder / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv")]
+        files = [folder / name for name in ("scores.csv", "per_query.parquet", "verdicts.csv", "claims.csv")]
         write_overview(config, ResultFiles(one[0] + two[0], one[1] + two[1]), *files, folder)
         written.append([path.read_bytes() for path in files[:2]])
     assert written[0] == written[1]

@@ -32,6 +32,7 @@ from irpretrain.contracts.groups import (
     SPAN,
 )
 from irpretrain.contracts.results import (
+    CLAIMS,
     EXPANSIONS,
     LABELLED_SENTENCES,
     PER_QUERY,
@@ -80,6 +81,7 @@ CONTRACTS = (
     LABELLED_SENTENCES,
     PER_QUERY,
     SCORES,
+    CLAIMS,
 )
 """All tables, in the order of docs/contracts.md."""
 
@@ -90,6 +92,7 @@ __all__ = [
     "AXIOM_VALUES",
     "BYTES_PER_GROUP",
     "CHARACTERS_AS_OBJECTS",
+    "CLAIMS",
     "CONTRACTS",
     "DOCUMENTS",
     "DOCUMENT_QUERIES",

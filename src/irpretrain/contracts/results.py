@@ -124,3 +124,42 @@ SCORES = Contract(
         Column("queries", pa.int32(), "number of queries", "queries"),
     ),
 )
+
+CLAIMS = Contract(
+    "claims",
+    "One row per claim of a paper, in `results/claims.csv` and `results/claims/<paper>.csv`. Cells without a number "
+    "are empty; [claims](claims.md) has the rule of verdicts.",
+    (
+        Column("paper", pa.string(), "key of the paper"),
+        Column("claim", pa.string(), "key of the claim in `resources/claims/<paper>.yaml`"),
+        Column("says", pa.string(), "the claim"),
+        Column("place", pa.string(), "section and table of the paper"),
+        Column("better", pa.string(), "the side that is claimed to be better: a run, predictor or weighting"),
+        Column("worse", pa.string(), "the other side, or the share of it that is to be reached"),
+        Column("dataset", pa.string(), "data set"),
+        Column("candidates", pa.string(), "first-stage run that is re-ranked"),
+        Column(
+            "measure",
+            pa.string(),
+            "measure, in ir_measures' notation; AUC of a predictor, gain of an axiom, agreement with one, or weight of "
+            "the heaviest term",
+        ),
+        Column(
+            "queries", pa.int32(), "what the test pairs: queries; of other measures pairs, passages or seeds"
+        ),
+        Column("seeds", pa.int32(), "seeds that both sides share; 1 without training"),
+        Column("difference", pa.float64(), "better minus worse, each query averaged over seeds"),
+        Column("low", pa.float64(), "lower end of its 95 % interval"),
+        Column("high", pa.float64(), "upper end"),
+        Column("p", pa.float64(), "two-tailed p-value"),
+        Column("p_holm", pa.float64(), "the same, corrected over the paper's claims that were tested"),
+        Column(
+            "effect",
+            pa.float64(),
+            "smallest effect of interest; of a share, what it leaves of the worse side",
+        ),
+        Column("power", pa.float64(), "probability of an interval above 0 if the difference is that effect"),
+        Column("verdict", pa.string(), "supported, contradicted, undecided, not run, or not testable here"),
+        Column("reason", pa.string(), "why"),
+    ),
+)

@@ -154,8 +154,9 @@ def bootstrap_interval(
     return Interval(mean, float(low), float(high))
 
 
-def seed_interval(values: Sequence[float], confidence: float) -> Interval:
-    """Mean over seeds and Student's interval, mean ± t(n - 1) s / sqrt(n); one seed has no interval."""
+def student_interval(values: ArrayLike, confidence: float) -> Interval:
+    """Mean of independent values (seeds, or differences of queries) and Student's interval,
+    mean ± t(n - 1) s / sqrt(n); one value has no interval."""
     from scipy.special import stdtrit
 
     sample = np.asarray(values, float)

@@ -153,11 +153,13 @@ TABLE = "results/tables/{name}.{format}"
 FIGURE = "results/figures/{name}.{format}"
 DAG = "results/figures/dag.svg"
 VERDICTS = "results/verdicts/{paper}.csv"
+CLAIMS = "results/claims/{paper}.csv"
 PAPER_REPORT = "results/reports/{paper}.html"
 REPORT = "results/report.html"
 ALL_SCORES = "results/scores.csv"
 ALL_PER_QUERY = "results/per_query.parquet"
 ALL_VERDICTS = "results/verdicts.csv"
+ALL_CLAIMS = "results/claims.csv"
 
 
 def sidecar(path: str) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from irpretrain.claims.files import claims_file, has_claims
 from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
 from irpretrain.config.usage import (
@@ -94,6 +95,15 @@ class Shown:
     @property
     def verdicts(self) -> list[str]:
         return each(paths.VERDICTS, self.papers)
+
+    @property
+    def claimed(self) -> list[str]:
+        """The files with what these papers claim."""
+        return [str(claims_file(paper)) for paper in self.papers if has_claims(paper)]
+
+    @property
+    def claims(self) -> list[str]:
+        return each(paths.CLAIMS, self.papers)
 
     # Trainings
 
@@ -220,11 +230,15 @@ class Shown:
 
     @property
     def tables(self) -> list[str]:
-        """Each paper's headline table and its own tables."""
+        """Each paper's headline table, that of its claims, and its own tables."""
         return table_files(
             f"{numbers.paper}_{table}"
             for numbers in self.numbers
-            for table in ("headline", *filled_tables(numbers, self.whole))
+            for table in (
+                "headline",
+                *(["claims"] if has_claims(numbers.paper) else []),
+                *filled_tables(numbers, self.whole),
+            )
         )
 
     @property

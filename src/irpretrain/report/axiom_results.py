@@ -45,8 +45,18 @@ class _Measured(BaseModel):
     path: str
 
 
+class SeedScores(BaseModel):
+    """Gain by axiom of a predictor with one seed; other keys are not needed here."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    seed: int
+    importance: dict[str, float]
+
+
 class PredictorScores(_Measured):
-    """A preference predictor's AUC with its bootstrap interval, pairs (all, and those tested), and gain by axiom."""
+    """A preference predictor's AUC with its bootstrap interval, pairs (all, and those tested), and gain by axiom; all
+    of the first seed, and gains of each."""
 
     setting: Setting
     label: str
@@ -57,6 +67,7 @@ class PredictorScores(_Measured):
     pairs: int = Field(ge=1)
     test_pairs: int = Field(ge=1)
     importance: dict[str, float]
+    seeds: list[SeedScores] = []
 
 
 class RankIntervals(_Measured):

@@ -184,7 +184,21 @@ class Tally:
         return self.change if self.outcomes is None else self.outcomes.wins - self.outcomes.losses
 
 
-AnyCell = Cell | Contrast | Tally
+@dataclass(frozen=True)
+class Text:
+    """A cell of plain text; `detail` stands in small letters after it, and `outcome` gives it a verdict's colour."""
+
+    text: str
+    detail: str = ""
+    outcome: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Both as one text."""
+        return f"{self.text}: {self.detail}" if self.detail else self.text
+
+
+AnyCell = Cell | Contrast | Tally | Text
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from irpretrain.evaluation.significance import (
     holm,
     paired_t_test,
     randomisation_test,
-    seed_interval,
+    student_interval,
     wins_ties_losses,
 )
 from irpretrain.papers.base import Direction
@@ -92,7 +92,7 @@ def interval(results: Results, options: EvaluationConfig, seed: int, name: str) 
     if len(results.seeds) == 1 or options.intervals == "queries and seeds":
         bounds = bootstrap_interval(results.values, options.bootstrap, options.confidence, seed, name)
     else:
-        bounds = seed_interval([float(mean) for mean in results.per_seed], options.confidence)
+        bounds = student_interval([float(mean) for mean in results.per_seed], options.confidence)
     return bounds.low, bounds.high
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -31,7 +32,7 @@ def headlines(results: str | Path, since: float, called: str | Path | None = Non
 
 
 def headline(results: str | Path, called: str | Path | None = None, paper: str | None = None) -> str:
-    """Return a headline table as plain text, `WIDTH` columns at most, and where the report lies.
+    """Return a headline table as plain text, `WIDTH` columns at most, verdicts on claims, and where the report lies.
 
     Args:
         results: the directory with `tables/headline.csv` and `report.html`, or `tables/<paper>_headline.csv` and
@@ -53,9 +54,23 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
             encoder = "   † than the encoder with a fresh score head"
             trained = any(cell["regime"] != FIRST_STAGE for cell in rows)
             parts.append("* significantly better than BM25" + (encoder if trained else ""))
+    answered = Path(results) / ("claims.csv" if paper is None else f"claims/{paper}.csv")
+    if counts := _claims(answered):
+        parts.append(f"Claims of the papers: {counts}")
     shown = Path(called or results)
     parts.append(f"Report:  {shown / report}\nTables:  {shown / 'tables'}")
     return "\n\n".join(parts) + "\n"
+
+
+def _claims(answered: Path) -> str:
+    """How many claims have each verdict, "5 supported, 2 not run"; nothing without claims."""
+    from irpretrain.claims.verdicts import VERDICTS  # numpy
+
+    if not answered.exists():
+        return ""
+    with open(answered, encoding="utf-8", newline="") as handle:
+        counts = Counter(row["verdict"] for row in csv.DictReader(handle))
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
 
 def _panel(title: str, cells: list[dict[str, str]]) -> str:

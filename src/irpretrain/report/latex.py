@@ -18,6 +18,7 @@ from irpretrain.report.cells import (
     Row,
     Table,
     Tally,
+    Text,
     difference_text,
     p_text,
 )
@@ -140,6 +141,8 @@ def _cell(table: Table, cell: AnyCell) -> str:
         )
     if isinstance(cell, Tally):
         return " / ".join(text for text in (cell.printed, cell.ours) if text) or "--"
+    if isinstance(cell, Text):
+        return escape(cell.whole)
     published = _value(cell.published.number, cell.published.marks) if cell.published else cell.gap
     if cell.ours is None:
         reason = rf"({table.reasons()[cell.not_run]})" if cell.not_run else ""

@@ -13,6 +13,7 @@ from irpretrain.report.cells import (
     Panel,
     Table,
     Tally,
+    Text,
     contrast_text,
     tally_text,
     value_text,
@@ -54,6 +55,8 @@ def cell_text(table: Table, cell: AnyCell) -> str:
         return contrast_text(cell) or "–"
     if isinstance(cell, Tally):
         return tally_text(cell)
+    if isinstance(cell, Text):
+        return cell.whole
     published = cell.printed
     if cell.ours is None:
         ours = f"not run ({table.reasons()[cell.not_run]})" if cell.not_run else "–"

@@ -1,4 +1,5 @@
-"""What speaks of a whole run: the scores of all experiments in one table, the verdicts of all papers, the headline."""
+"""What speaks of a whole run: the scores of all experiments in one table, verdicts and claims of all papers, the
+headline."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
-from irpretrain.papers.published import load_published
+from irpretrain.papers.files import read_paper
 from irpretrain.report.headline_table import build_headline
 from irpretrain.report.longform import write_csv
 from irpretrain.report.result_files import ResultFiles
@@ -25,8 +26,8 @@ def write_overview(
     all_scores: str | Path,
     all_per_query: str | Path,
     all_verdicts: str | Path,
+    all_claims: str | Path,
     tables: str | Path,
-    published: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Join what experiments and papers left, each row once, and write the headline table over all of it.
 
@@ -36,8 +37,8 @@ def write_overview(
         all_scores: CSV with the rows of all scores, sorted by run.
         all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
         all_verdicts: CSV with the rows of all verdicts, in the order of the papers.
+        all_claims: CSV with the rows of all claims, in the order of the papers.
         tables: where `headline.md`, `.csv` and `.tex` go, and `verdict_summary` in the same formats.
-        published: files of published numbers, for the papers' names.
 
     Returns:
         Counts: rows of each.
@@ -49,11 +50,17 @@ def write_overview(
     write_csv(all_scores, columns, means)
     table = joined(files.per_query)
     PER_QUERY.write(all_per_query, table)
-    heading, lines = _read(files.verdicts)
-    write_csv(all_verdicts, heading, lines)
-    names = {paper.paper: paper.name for paper in map(load_published, published)}
+    counts = {}
+    for name, files_of_papers, output in (
+        ("verdicts", files.verdicts, all_verdicts),
+        ("claims", files.claims, all_claims),
+    ):
+        heading, lines = _read(files_of_papers)
+        write_csv(output, heading, lines)
+        counts[name] = len(lines)
+    names = {paper: read_paper(paper).name for paper in config.report.papers}
     write_summary([all_verdicts], names, tables)
-    return {"scores": len(means), "per_query": table.num_rows, "verdicts": len(lines)}
+    return {"scores": len(means), "per_query": table.num_rows, **counts}
 
 
 def _run(row: dict[str, str]) -> list[str | int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ class ResultFiles:
         axioms: what was measured of axioms.
         depths: `results/depths/<experiment>.parquet`.
         answers: `results/downstream/<experiment>.parquet`, of tasks beside retrieval.
+        distributions: `results/weight_distributions/<name>.json`.
         verdicts: `results/verdicts/<paper>.csv`.
+        claims: `results/claims/<paper>.csv`.
         sweeps: `results/tuning/<first stage>.json` of tuned first stages.
         costs: `results/index_costs/<dataset>.json`.
         pages: `results/query_pages/<page>.html`, which the report links to.
@@ -33,7 +36,9 @@ class ResultFiles:
     axioms: AxiomFiles = field(default_factory=AxiomFiles)
     depths: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
+    distributions: Sequence[str | Path] = ()
     verdicts: Sequence[str | Path] = ()
+    claims: Sequence[str | Path] = ()
     sweeps: Sequence[str | Path] = ()
     costs: Sequence[str | Path] = ()
     pages: Sequence[str | Path] = ()
@@ -53,13 +58,19 @@ class ResultFiles:
             self.answers,
             self.sweeps,
             self.costs,
+            self.distributions,
             self.verdicts,
+            self.claims,
             self.pages,
         )
         return [*(str(path) for kind in kinds for path in kind), *self.axioms.paths()]
 
     def read(self) -> Scores:
-        """Return the scores of all runs."""
+        """Return the scores of all runs, read once."""
+        return self._scores
+
+    @cached_property
+    def _scores(self) -> Scores:
         return Scores.read(self.per_query, self.scores)
 
     def of_paper(self, paper: str, config: Config) -> ResultFiles:
@@ -72,4 +83,6 @@ class ResultFiles:
             for paths in (self.scores, self.per_query, self.depths)
         ]
         answers = [path for path in self.answers if Path(path).stem not in tasks]
-        return ResultFiles(kept[0], kept[1], self.axioms, kept[2], answers)
+        if [*kept, answers] == [list(p) for p in (self.scores, self.per_query, self.depths, self.answers)]:
+            return self
+        return ResultFiles(kept[0], kept[1], self.axioms, kept[2], answers, self.distributions)

@@ -88,6 +88,10 @@ class Scores:
             results._check_means(Path(path))
         return results
 
+    def __or__(self, other: Scores) -> Scores:
+        """Return the results of both, of other runs each."""
+        return Scores(self._results | other._results)
+
     def get(self, name: RunName, measure: str) -> Results | None:
         """Return the results of a run, or None where it was not run or not measured so."""
         return self._results.get((name, measure))

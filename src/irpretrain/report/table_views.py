@@ -21,6 +21,7 @@ from irpretrain.report.cells import (
     Row,
     Table,
     Tally,
+    Text,
     Verdict,
     difference_text,
     p_text,
@@ -154,6 +155,10 @@ def _cell_view(table: Table, cell: AnyCell, book: CellBook) -> CellView:
         )
     if isinstance(cell, Tally):
         return CellView("" if cell.order is None else str(cell.order), cell.printed, text=cell.ours or "–")
+    if isinstance(cell, Text):
+        if cell.outcome:
+            return CellView(cell.text, chips=((cell.outcome, "", cell.detail),), bounds=cell.detail)
+        return CellView(cell.text, text=cell.text, bounds=cell.detail)
     outcomes = tuple(dict.fromkeys(verdict.outcome for verdict in cell.verdicts))
     if cell.ours is None:
         mark = table.reasons().get(cell.not_run, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from irpretrain.papers.published import Published, load_published
 from irpretrain.report.answer_table import plan_answers
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import Table
+from irpretrain.report.claim_answers import answer_claims
+from irpretrain.report.claims_table import claims_tables
 from irpretrain.report.depth_table import plan_depths
 from irpretrain.report.diagnosis_table import plan_diagnosis
 from irpretrain.report.filled_tables import filled_tables
@@ -27,11 +30,13 @@ NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
 
 
 def build_tables(published: Sequence[Published], config: Config, files: ResultFiles) -> list[Table]:
-    """Return the headline table and every table of the papers, each from its paper's own experiments; a single paper's
-    headline is called after it."""
+    """Return the headline table, and of each paper the table of its claims and every table that it prints, from its own
+    experiments; a single paper's headline is called after it."""
     name = f"{published[0].paper}_headline" if len(published) == 1 else "headline"
     tables = [build_headline(config, files.read(), name)]
+    claims = claims_tables(published, config, files.claims)
     for paper in published:
+        tables += [claims[paper.paper]] if paper.paper in claims else []
         tables += _paper_tables(paper, config, files.of_paper(paper.paper, config))
     return tables
 
@@ -90,8 +95,9 @@ def make_tables(
     files: ResultFiles,
     output_directory: str | Path,
     verdicts: str | Path,
+    claims: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Write every table as Markdown, CSV and LaTeX, and the verdicts; return how many there are.
+    """Write every table as Markdown, CSV and LaTeX, the verdicts and the answers to claims; return how many there are.
 
     Args:
         papers: files of published numbers, `resources/published/<paper>.yaml`.
@@ -99,16 +105,24 @@ def make_tables(
         files: what was measured.
         output_directory: where `<table>.md`, `.csv` and `.tex` go.
         verdicts: CSV, one line each.
+        claims: CSV, one line each, for one paper; None: claims are not tested.
     """
     from irpretrain.report.longform import write_verdicts
 
     published = [load_published(path) for path in papers]
     _check_papers(published)
+    answers = {} if claims is None else answer_claims(published[0].paper, config, files, claims)
+    files = replace(files, claims=[] if claims is None else [claims])
     tables = build_tables(published, config, files)
     for table in tables:
         write_table(table, output_directory)
     counts = write_verdicts(tables, verdicts)
-    return {"tables": len(tables), "cells": sum(1 for t in tables for _ in t.cells()), "verdicts": counts}
+    return {
+        "tables": len(tables),
+        "cells": sum(1 for t in tables for _ in t.cells()),
+        "verdicts": counts,
+        **answers,
+    }
 
 
 def write_table(table: Table, directory: str | Path) -> None:

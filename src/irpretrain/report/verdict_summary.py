@@ -20,7 +20,7 @@ from irpretrain.report.cells import (
     Panel,
     Row,
     Table,
-    Tally,
+    Text,
 )
 from irpretrain.report.verdicts import MEANINGS
 
@@ -124,7 +124,7 @@ def summary_table(rows: Sequence[Tallied], names: dict[str, str]) -> Table:
         numbers = [tally.of(*group) for group in groups]
         numbers += [tally.of(outcome) for outcome in (NOT_RUN, NOTHING_PUBLISHED, OTHER_RECIPE)]
         label = tally.table or names.get(tally.paper, tally.paper)
-        return Row(label, label, "", tuple(Tally(str(number), None) for number in numbers))
+        return Row(label, label, "", tuple(Text(str(number)) for number in numbers))
 
     papers = Panel("Papers", columns, tuple(row(tally) for tally in rows if not tally.table), "Paper")
     tables = Panel("Tables", columns, tuple(row(tally) for tally in rows if tally.table), "Table")

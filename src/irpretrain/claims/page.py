@@ -1,0 +1,105 @@
+"""Write docs/claims.md from `resources/claims`, so that it cannot drift, and check what the files name.
+
+`python -m irpretrain.claims.page docs` writes; with `--check` it only compares and fails on a difference.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+from irpretrain.claims.files import Claims, claims_file, has_claims, read_claims
+from irpretrain.claims.verdicts import MEANINGS
+from irpretrain.config import Config, load_config
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
+from irpretrain.errors import ConfigError
+from irpretrain.generated_pages import write_or_check
+from irpretrain.near_names import instead_of
+from irpretrain.papers.files import known_papers, read_paper
+from irpretrain.resources import project_directory
+
+HEADER = """# Claims of the papers
+
+Generated from `resources/claims` by `make docs`; do not edit. Each claim is one statement of a paper and the comparison
+that tests it. A run answers the claims whose two sides its experiments run: in the report, in
+`results/tables/<paper>_claims.md` and in `results/claims.csv` ([columns](contracts.md#claims)).
+
+A verdict follows from the 95 % interval of the difference, in the claim's direction, and from the smallest effect of
+interest:
+
+{meanings}
+
+- Runs are paired over queries; a query's value is its mean over the seeds that both sides have. The interval does not
+  hold what other seeds would add. So a supported difference also has its sign in every seed.
+- "90 % of" asks whether the better side reaches that share of the worse one; the smallest effect is then 0.
+- AUC, agreement with an axiom and shares of weight have intervals of their own, which count as independent.
+- The experiments that show a paper answer its claims: on the data set and candidates with the most seeds, then with the
+  most queries.
+- Holm's correction runs over the claims of a paper that were tested.
+
+To add a claim, write it into `resources/claims/<paper>.yaml`: `better` and `worse` name a model with its regime, a
+first stage, a predictor or a weighting; `effect` is the smallest effect of interest, `place` where the paper says so.
+"""
+
+
+def claims_page(claims: Sequence[Claims]) -> str:
+    """Return the page as Markdown."""
+    meanings = "\n".join(f"- **{verdict}**: {meaning}" for verdict, meaning in MEANINGS.items())
+    return "\n".join([HEADER.format(meanings=meanings), *map(_section, claims)])
+
+
+def _section(claims: Claims) -> str:
+    lines = [
+        f"## {read_paper(claims.paper).name}\n",
+        "| claim | says | tested by | in |",
+        "|---|---|---|---|",
+    ]
+    for name, claim in claims.claims.items():
+        tested, where = f"not testable here: needs {claim.needs}", ""
+        if claim.sides:
+            tested = " – ".join(claim.texts) + (f", {claim.measure}" if claim.measure else "")
+            where = f"`{claim.overlay.removeprefix('configs/')}`"
+        lines.append(f"| {name} | {claim.says} | {tested} | {where} |")
+    return "\n".join(lines) + "\n"
+
+
+def name_faults(claims: Claims, configs: Mapping[str, Config]) -> Iterator[str]:
+    """Yield a message for each name that no configuration has.
+
+    Args:
+        claims: of one paper.
+        configs: path → configuration; those of the project.
+    """
+    known: dict[str, set[str]] = {
+        "model": {name for config in configs.values() for name in config.models},
+        "first_stage": {name for config in configs.values() for name in config.first_stages},
+        "predictor": {name for config in configs.values() for name in config.predictors},
+        "weighting": {name for config in configs.values() for name in config.term_weights} | {TF_INDEX},
+    }
+    known["first_stage"] |= set(BUILT_IN_FIRST_STAGES)
+    for claim, section, name in claims.names():
+        if (plain := name.partition("@")[0]) not in known[section]:
+            near = instead_of(plain, sorted(known[section]))
+            yield f"{claims_file(claims.paper)}: {claim}: no configuration has the {section} {plain!r}; {near}"
+
+
+def project_configs() -> dict[str, Config]:
+    """Return the project's configurations by their paths in it: config.yaml, and with each overlay."""
+    root = project_directory()
+    base = root / "config.yaml"
+    overlays = sorted((root / "configs").glob("*.yaml"))
+    configs = {f"configs/{overlay.name}": load_config(base, overlay) for overlay in overlays}
+    return {"config.yaml": load_config(base), **configs}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check every name, then write or compare the page; return the exit status."""
+    claims = [read_claims(paper) for paper in known_papers() if has_claims(paper)]
+    configs = project_configs()
+    if faults := [fault for of_paper in claims for fault in name_faults(of_paper, configs)]:
+        raise ConfigError("\n".join(faults))
+    return write_or_check(arguments, {"claims.md": claims_page(claims)})
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

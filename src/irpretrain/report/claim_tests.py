@@ -1,0 +1,280 @@
+"""Which results of a run test a claim, and the difference that they show.
+
+A claim is tested where both sides were run on the same data set and candidates, by experiments that show the paper. Of
+several such places it is the one with the most seeds, then with the most queries, then the first in the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irpretrain.claims.files import ANSWERS, Claim, Side
+from irpretrain.claims.verdicts import Estimate, paired, unpaired
+from irpretrain.config import Config
+from irpretrain.evaluation.depths import at_depth
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.significance import wilson_interval
+from irpretrain.report.axiom_results import AxiomResults, PredictorScores
+from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.weight_curves import WeightingShares, read_distribution
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run measured, for a paper.
+
+    Attributes:
+        scores: of all runs, of those at several depths, and of tasks beside retrieval.
+        axioms: predictors and diagnoses.
+        shares: each collection's shares of weights on the heaviest terms.
+    """
+
+    scores: Scores
+    axioms: AxiomResults = field(default_factory=AxiomResults)
+    shares: Sequence[Sequence[WeightingShares]] = ()
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Measured:
+        """Read the files of a paper."""
+        scores = files.read() | Scores.read([*files.depths, *files.answers])
+        shares = [read_distribution(path) for path in files.distributions]
+        return cls(scores, AxiomResults.read(files.axioms), shares)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A claim's comparison: what was compared, where, and what came out. `level` is the worse side's mean."""
+
+    better: str
+    worse: str
+    measure: str
+    estimate: Estimate
+    level: float
+    queries: int
+    seeds: int = 1
+    dataset: str = ""
+    candidates: str = ""
+
+
+class _Value(NamedTuple):
+    """A value with its 95 % interval, whose it is, and of how many pairs or passages."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    number: int
+
+    def times(self, share: float) -> tuple[float, float, float]:
+        return (share * self.mean, share * self.low, share * self.high)
+
+
+class _Named(NamedTuple):
+    """A side with one of its names, and one of its regimes or the claim's."""
+
+    side: Side
+    name: str
+    regime: str
+
+
+class Finder:
+    """Finds what tests a claim."""
+
+    def __init__(self, measured: Measured, config: Config) -> None:
+        self._measured, self._config = measured, config
+        names = measured.scores.names()
+        reranked = {(n.dataset, n.candidates.partition("@")[0]) for n in names if n.regime != FIRST_STAGE}
+        order = {dataset: place for place, dataset in enumerate(config.datasets)}
+        datasets = sorted(
+            {n.dataset for n in names}, key=lambda dataset: (order.get(dataset, len(order)), dataset)
+        )
+        self._alone = [(dataset, "") for dataset in datasets]
+        self._reranked = [
+            (dataset, candidates)
+            for dataset in datasets
+            for candidates in sorted(c for d, c in reranked if d == dataset and c)
+        ]
+        self._stages = {(n.dataset, n.candidates): n for n in names if n.regime == FIRST_STAGE}
+
+    def test(self, claim: Claim) -> Comparison | None:
+        """Return the comparison, or None where a side was not run."""
+        kind = claim.sides[0].kind
+        if kind == "run":
+            return self._compare_runs(claim)
+        if kind == "importance":
+            return self._compare_importances(claim)
+        for values in self._values(claim, kind):
+            better, worse = values
+            if better is not None and worse is not None:
+                share = 1.0 if claim.share is None else claim.share
+                return Comparison(
+                    better.name,
+                    claim.reached(worse.name),
+                    {"predictor": "AUC", "agreement": "agreement"}.get(kind, "weight of the heaviest term"),
+                    unpaired(better.times(1.0), worse.times(share)),
+                    worse.mean,
+                    min(better.number, worse.number),
+                )
+        return None
+
+    # Runs
+
+    def _compare_runs(self, claim: Claim) -> Comparison | None:
+        for chosen in _choices(claim):
+            alone = all(named.side.first_stage or named.side.candidates for named in chosen)
+            places = self._alone if alone or chosen[0].regime == ANSWERS else self._reranked
+            made = [comparison for place in places if (comparison := self._compare_at(claim, chosen, place))]
+            if made:
+                return max(made, key=lambda comparison: (comparison.seeds, comparison.queries))
+        return None
+
+    def _compare_at(
+        self, claim: Claim, chosen: Sequence[_Named], place: tuple[str, str]
+    ) -> Comparison | None:
+        measure = claim.measure or self._first_measure(place[0])
+        runs = [run for named in chosen if (run := self._run(named, place))]
+        results = [found for run in runs if (found := self._measured.scores.get(run, measure))]
+        values = _on_common_seeds(results) if len(results) == len(chosen) else []
+        if not values:
+            return None
+        first, second = values[0], (1.0 if claim.share is None else claim.share) * values[1]
+        better, worse = (_run_text(run) for run in runs[:2])
+        if claim.more_than:
+            first, second = first + values[3], second + values[2]
+            better, worse = (f"{ahead} over {behind}" for ahead, behind in _pairs(runs))
+        return Comparison(
+            better,
+            claim.reached(worse),
+            measure,
+            paired(first, second),
+            float(values[1].mean()),
+            values[0].shape[1],
+            max(len(of_seeds) for of_seeds in values),
+            *place,
+        )
+
+    def _run(self, named: _Named, place: tuple[str, str]) -> RunName | None:
+        dataset, candidates = place
+        side = named.side
+        if side.first_stage:
+            # As an experiment's candidates, whatever it re-ranks.
+            return self._stages.get((dataset, at_depth(named.name, side.depth) if side.depth else named.name))
+        if named.regime == ANSWERS:
+            return RunName(dataset, "", named.name, "full")
+        reranked = side.candidates or candidates
+        return RunName(
+            dataset, at_depth(reranked, side.depth) if side.depth else reranked, named.name, named.regime
+        )
+
+    def _first_measure(self, dataset: str) -> str:
+        if dataset in self._config.datasets:
+            return self._config.datasets[dataset].measures[0]
+        computed = self._measured.scores.measures(dataset)
+        return "F1" if "F1" in computed else computed[0]
+
+    # Everything else
+
+    def _compare_importances(self, claim: Claim) -> Comparison | None:
+        gains = [self._gains(side) for side in claim.sides]
+        better, worse = (f"{side.axiom} of {side.predictor[0]}" for side in claim.sides)
+        if not all(gains) or len({len(of_seeds) for of_seeds in gains}) > 1:
+            return None
+        count = len(gains[0])
+        return Comparison(better, worse, "gain", paired(*gains), float(np.mean(gains[1])), count, count)
+
+    def _gains(self, side: Side) -> list[float]:
+        """The gain of a side's axiom with each seed."""
+        scores = self._predictor(side)
+        if scores is None or side.axiom not in scores.importance:
+            return []
+        of_seeds = [seed.importance for seed in scores.seeds] or [scores.importance]
+        return [gains[side.axiom] for gains in of_seeds]
+
+    def _predictor(self, side: Side) -> PredictorScores | None:
+        by_name = {scores.name: scores for scores in self._measured.axioms.predictors}
+        return next((by_name[name] for name in side.predictor if name in by_name), None)
+
+    def _values(self, claim: Claim, kind: str) -> Iterable[list[_Value | None]]:
+        """The values of both sides, from each file that may have them."""
+        if kind == "predictor":
+            yield [_auc(self._predictor(side)) for side in claim.sides]
+        elif kind == "agreement":
+            for diagnosis in self._measured.axioms.diagnoses:
+                rows = {(row.model, row.axiom): row for row in diagnosis.agreements if row.pairs}
+                found = [_first(rows, [(model, side.axiom) for model in side.model]) for side in claim.sides]
+                yield [
+                    row and _Value(f"{row.model} on {row.axiom}", row.share, row.low, row.high, row.pairs)
+                    for row in found
+                ]
+        else:
+            for weightings in self._measured.shares:
+                shares = {row.weighting: row for row in weightings}
+                yield [_heaviest(_first(shares, side.weighting)) for side in claim.sides]
+
+
+def _choices(claim: Claim) -> Iterable[tuple[_Named, ...]]:
+    """Every combination of the names and regimes of a claim's sides, in order of preference."""
+    for regime in claim.regime or ("",):
+        sides = (
+            [_Named(side, name, own or regime) for name in _names(side) for own in side.regime or ("",)]
+            for side in claim.sides
+        )
+        yield from product(*sides)
+
+
+def _names(side: Side) -> tuple[str, ...]:
+    (names,) = side.named.values()
+    return names
+
+
+def _first(by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
+    """The first of several names that is there, or None."""
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _auc(scores: PredictorScores | None) -> _Value | None:
+    if scores is None:
+        return None
+    return _Value(scores.name, scores.auc, scores.auc_low, scores.auc_high, scores.test_pairs)
+
+
+def _heaviest(row: WeightingShares | None) -> _Value | None:
+    """The mean share of the heaviest term. Shares from 0 to 1 vary at most as a yes or no with the same mean does, so
+    that Wilson's interval is wider than theirs."""
+    if row is None or row.shares[0] is None:
+        return None
+    number = row.passages - row.passages_without_terms
+    return _Value(row.weighting, *wilson_interval(row.shares[0] * number, number), number)
+
+
+def _on_common_seeds(results: Sequence[Results]) -> list[np.ndarray]:
+    """The values of several runs [seeds, queries] over the seeds that all have; one without training counts for each.
+    Nothing where queries differ, or no seed is common."""
+    if len({found.queries for found in results}) != 1:
+        return []
+    trained = [set(found.seeds) for found in results if found.seeds != (0,)]
+    common = sorted(set.intersection(*trained)) if trained else [0]
+    if not common:
+        return []
+    return [
+        found.values if found.seeds == (0,) else found.values[[found.seeds.index(seed) for seed in common]]
+        for found in results
+    ]
+
+
+def _pairs(runs: Sequence[RunName]) -> list[tuple[str, str]]:
+    texts = [_run_text(run) for run in runs]
+    return list(zip(texts[::2], texts[1::2], strict=True))
+
+
+def _run_text(run: RunName) -> str:
+    """What a run is: "prop, full", "tf-bm25", "prop, full, tf-bm25@10"."""
+    if run.regime == FIRST_STAGE:
+        return run.candidates
+    return f"{run.model}, {run.regime}" + (f", {run.candidates}" if "@" in run.candidates else "")

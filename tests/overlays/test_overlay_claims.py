@@ -1,0 +1,119 @@
+"""The configuration that a claim names runs both of its sides."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from overlay_layers import QUERIES, ROOT, load, made_scores
+
+from irpretrain.claims.files import read_claims
+from irpretrain.claims.page import name_faults, project_configs
+from irpretrain.claims.verdicts import NOT_RUN
+from irpretrain.config import Config, load_config
+from irpretrain.config.axioms import AXIOMS
+from irpretrain.config.usage import active_experiments, first_stages_of, shown_predictors
+from irpretrain.evaluation.depths import at_depth
+from irpretrain.papers.files import known_papers
+from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores
+from irpretrain.report.claim_answers import answer
+from irpretrain.report.claim_tests import Measured
+from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.weight_curves import WeightingShares
+
+SHOWCASE = "configs/showcase.yaml"
+
+
+@pytest.fixture(scope="module")
+def configs() -> dict[str, Config]:
+    """The configurations that claims name; the showcase where there is one."""
+    named = {
+        claim.overlay
+        for paper in known_papers()
+        for claim in read_claims(paper).claims.values()
+        if claim.sides
+    }
+    there = {name for name in named if name != SHOWCASE or (ROOT / name).exists()}
+    base = {"config.yaml": load_config(ROOT / "config.yaml")}
+    return base | {name: load(ROOT / name) for name in sorted(there - base.keys())}
+
+
+def made_results(config: Config) -> Measured:
+    """Results as if everything that the configuration asks for had been run."""
+    more: dict[tuple[RunName, str], Results] = {}
+    result = Results((1,), QUERIES, np.zeros((1, len(QUERIES))))
+    for experiment in active_experiments(config).values():
+        dataset, first = experiment.dataset, config.datasets[experiment.dataset].measures[0]
+        for model in experiment.models:
+            for step in config.training_of(model).snapshots if config.models[model].tasks else []:
+                run = RunName(dataset, experiment.candidates, f"{model}@{step}", "zero-shot")
+                more[run, first] = result
+        for depth in experiment.depths:
+            candidates = at_depth(experiment.candidates, depth)
+            for model, regime in product(experiment.models, experiment.regimes):
+                more[RunName(dataset, candidates, model, regime), first] = result
+            for stage in first_stages_of(experiment):
+                more[RunName(dataset, at_depth(stage, depth), stage, "first-stage"), f"R@{depth}"] = result
+    for entry in config.downstream.values():
+        for task, model in product(entry.tasks, entry.models):
+            more[RunName(task, "", model, "full"), "F1"] = result
+    return Measured(made_scores(config) | Scores(more), _axioms(config), _shares(config))
+
+
+def _axioms(config: Config) -> AxiomResults:
+    predictors = tuple(
+        PredictorScores(
+            name=name, path="", setting=predictor.setting, label=name, axioms=list(predictor.axioms), auc=0.5,
+            auc_low=0.4, auc_high=0.6, pairs=9, test_pairs=9, importance=dict.fromkeys(predictor.axioms, 1.0),
+        )
+        for name, predictor in shown_predictors(config).items()
+    )  # fmt: skip
+    diagnoses = tuple(
+        Diagnosis(
+            name,
+            "",
+            tuple(
+                Agreement(model=m, label=m, axiom=a, pairs=2, agreeing=1, share=0.5, low=0.4, high=0.6)
+                for m, a in product(diagnosis.models, AXIOMS)
+            ),
+        )
+        for name, diagnosis in config.diagnoses.items()
+    )
+    return AxiomResults(predictors, diagnoses=diagnoses)
+
+
+def _shares(config: Config) -> list[list[WeightingShares]]:
+    return [
+        [
+            WeightingShares(weighting=w, passages=9, passages_without_terms=0, shares=[0.5])
+            for w in shown.weightings
+        ]
+        for shown in config.weight_distributions.values()
+    ]
+
+
+@pytest.mark.parametrize("paper", known_papers())
+def test_the_configuration_of_a_claim_answers_it(configs: dict[str, Config], paper: str) -> None:
+    claims = read_claims(paper)
+    unanswered = []
+    for name, config in configs.items():
+        asked = [key for key, claim in claims.claims.items() if claim.overlay == name]
+        if asked:
+            assert paper in config.report.papers, name
+            narrowed = config.of_papers([paper])
+            rows = {row.claim: row for row in answer(claims, made_results(narrowed), narrowed)}
+            unanswered += [f"{key}: {name}" for key in asked if rows[key].verdict == NOT_RUN]
+    assert not unanswered
+
+
+def test_every_name_is_in_some_configuration() -> None:
+    configs = project_configs()
+    assert [fault for paper in known_papers() for fault in name_faults(read_claims(paper), configs)] == []
+    content = read_claims("prop").model_dump()
+    content["claims"] = {"one": content["claims"]["better-than-encoder"]}
+    content["claims"]["one"]["worse"]["model"] = ["untraned"]
+    (fault,) = name_faults(type(read_claims("prop")).model_validate(content), configs)
+    assert (
+        "claims/prop.yaml: one: no configuration has the model 'untraned'; did you mean untrained?" in fault
+    )

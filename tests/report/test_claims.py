@@ -1,0 +1,345 @@
+"""Claims of the papers: their files, the rule of verdicts by hand on five queries, and what a run says of them."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+import yaml
+from small_run import PROP_YAML
+
+from irpretrain.claims.files import Claims, load_claims, read_claims
+from irpretrain.claims.verdicts import (
+    CONTRADICTED,
+    NOT_RUN,
+    NOT_TESTABLE,
+    SUPPORTED,
+    UNDECIDED,
+    decide,
+    paired,
+    power,
+    unpaired,
+)
+from irpretrain.contracts import CLAIMS
+from irpretrain.errors import InputError
+from irpretrain.papers.files import known_papers
+from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
+from irpretrain.report.claim_answers import answer, read_answers
+from irpretrain.report.claim_tests import Measured
+from irpretrain.report.claims_table import claims_tables
+from irpretrain.report.headline import headline
+from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.scores import Results, RunName, Scores
+from irpretrain.report.tables import make_tables
+from irpretrain.report.weight_curves import WeightingShares
+
+QUERIES = ("q1", "q2", "q3", "q4", "q5")
+
+
+def claims_of(**claims: dict) -> Claims:
+    described = {
+        name: {"says": "S.", "place": "1", "overlay": "config.yaml", **claim}
+        for name, claim in claims.items()
+    }
+    for claim in described.values():
+        if "needs" in claim:
+            del claim["overlay"]
+    return Claims(paper="prop", effect=0.02, claims=described)
+
+
+def scores_of(**runs: list[float] | list[list[float]]) -> Scores:
+    """Five queries of `squad`: model → values of one seed, or of several; `bm25` is a first stage, the others are run
+    in the regime after their name's last underscore."""
+    results = {}
+    for key, values in runs.items():
+        model, _, regime = key.replace("__", "-").rpartition("_")
+        matrix = np.atleast_2d(values)
+        if key == "bm25":
+            results[RunName("squad", "bm25", "bm25", "first-stage"), "RR@10"] = Results((0,), QUERIES, matrix)
+        else:
+            run = RunName("squad", "bm25", model, regime)
+            results[run, "RR@10"] = Results(tuple(range(1, len(matrix) + 1)), QUERIES, matrix)
+    return Scores(results)
+
+
+BETTER = {"better": {"model": "prop"}, "worse": {"model": "untrained"}, "regime": "full"}
+NONE = [0.5] * 5
+
+
+def answered(config, scores: Scores, claim: dict | None = None):
+    (row,) = answer(claims_of(one=BETTER if claim is None else claim), Measured(scores), config)
+    return row
+
+
+def test_the_rule_by_hand_on_five_queries(config) -> None:
+    # Differences 0.1, 0.2, 0.3, 0.2, 0.2: mean 0.2, s = sqrt(0.02 / 4) = 0.0707, s / sqrt(5) = 0.0316, t(4) = 2.776.
+    row = answered(config, scores_of(prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], untrained_full=NONE))
+    assert (row.difference, row.low, row.high) == pytest.approx((0.2, 0.1122, 0.2878), abs=1e-4)
+    assert (row.verdict, row.queries, row.seeds) == (SUPPORTED, 5, 1)
+    assert row.p == row.p_holm == pytest.approx(2 * scipy.stats.t.sf(0.2 / 0.0316228, 4), rel=1e-4)
+    # The mean is 0 and the interval [-0.248, 0.248] holds 0.02.
+    row = answered(config, scores_of(prop_full=[0.3, 0.7, 0.5, 0.3, 0.7], untrained_full=NONE))
+    assert (row.verdict, row.reason) == (UNDECIDED, "the interval holds 0 and 0.02")
+    assert row.high == pytest.approx(2.776 * 0.2 / math.sqrt(5), abs=1e-3)
+    # The mean is 0 and s = 0.01: the interval ends at 0.0124, below 0.02.
+    row = answered(config, scores_of(prop_full=[0.49, 0.51, 0.5, 0.49, 0.51], untrained_full=NONE))
+    assert (row.verdict, row.reason) == (CONTRADICTED, "an effect of 0.02 is excluded")
+    row = answered(config, scores_of(prop_full=[0.3, 0.2, 0.1, 0.2, 0.2], untrained_full=NONE))
+    assert (row.verdict, row.reason) == (CONTRADICTED, "the interval lies below 0")
+    # The same in every query.
+    assert answered(config, scores_of(prop_full=NONE, untrained_full=NONE)).verdict == CONTRADICTED
+    assert answered(config, scores_of(prop_full=[0.6] * 5, untrained_full=NONE)).verdict == SUPPORTED
+
+
+def test_every_seed_must_have_the_sign(config) -> None:
+    seeds = [[0.8, 0.9, 0.8, 0.9, 0.9], [0.49, 0.5, 0.49, 0.49, 0.49]]
+    row = answered(config, scores_of(prop_full=seeds, untrained_full=[NONE, NONE]))
+    assert row.low > 0
+    assert (row.verdict, row.reason, row.seeds) == (UNDECIDED, "1 of 2 seeds have the other sign", 2)
+    seeds[1] = [0.52, 0.5, 0.5, 0.5, 0.5]
+    assert answered(config, scores_of(prop_full=seeds, untrained_full=[NONE, NONE])).verdict == SUPPORTED
+
+
+def test_only_common_seeds_count_and_first_stages_have_all(config) -> None:
+    seeds = [[0.6] * 5, [0.7, 0.8, 0.7, 0.8, 0.8], [0.9] * 5]
+    row = answered(config, scores_of(prop_full=seeds, untrained_full=[NONE, NONE]))
+    assert (row.seeds, row.difference) == (2, pytest.approx(0.18))
+    row = answered(
+        config,
+        scores_of(prop_full=seeds, bm25=NONE),
+        {"better": {"model": "prop", "regime": "full"}, "worse": {"first_stage": "bm25"}},
+    )
+    assert (row.seeds, row.verdict) == (3, SUPPORTED)
+    assert (row.better, row.worse) == ("prop, full", "bm25")
+
+
+def test_a_share_that_must_be_reached(config) -> None:
+    claim = {**BETTER, "share": 0.9}
+    row = answered(config, scores_of(prop_full=[0.49, 0.5, 0.48, 0.5, 0.5], untrained_full=NONE), claim)
+    assert row.difference == pytest.approx(0.494 - 0.45)
+    assert (row.verdict, row.effect, row.worse) == (SUPPORTED, pytest.approx(0.05), "90 % of untrained, full")
+    row = answered(config, scores_of(prop_full=[0.4, 0.5, 0.4, 0.5, 0.45], untrained_full=NONE), claim)
+    assert (row.verdict, row.reason) == (UNDECIDED, "the interval holds the share")
+    row = answered(config, scores_of(prop_full=[0.4, 0.42, 0.4, 0.42, 0.4], untrained_full=NONE), claim)
+    assert row.verdict == CONTRADICTED
+
+
+def test_a_lead_that_narrows(config) -> None:
+    few, full = {"regime": "few-shot-128"}, {"regime": "full"}
+    claim = {
+        "better": {"model": "php", **few},
+        "worse": {"model": "untrained", **few},
+        "more_than": {"better": {"model": "php", **full}, "worse": {"model": "untrained", **full}},
+    }
+    runs = {"php_few__shot__128": [0.6, 0.6, 0.7, 0.6, 0.6], "untrained_few__shot__128": [0.3] * 5}
+    runs |= {"php_full": [0.8, 0.8, 0.8, 0.8, 0.9], "untrained_full": [0.7] * 5}
+    results = {}
+    for key, values in runs.items():
+        model, _, regime = key.partition("_")
+        run = RunName("squad", "bm25", model, regime.replace("__", "-"))
+        results[run, "RR@10"] = Results((1,), QUERIES, np.array([values]))
+    row = answered(config, Scores(results), claim)
+    # Leads of 0.3, 0.3, 0.4, 0.3, 0.3 and of 0.1, 0.1, 0.1, 0.1, 0.2.
+    assert row.difference == pytest.approx(0.2)
+    assert row.verdict == SUPPORTED
+    assert row.better == "php, few-shot-128 over untrained, few-shot-128"
+
+
+def test_power_is_that_of_the_t_test() -> None:
+    generator = np.random.default_rng(1)
+    estimate = paired(generator.normal(0, 0.3, 150), np.zeros(150))
+    deviation = estimate.error * math.sqrt(150)
+    expected = 1 - scipy.stats.nct.cdf(
+        scipy.stats.t.ppf(0.975, 149), 149, 0.05 / (deviation / math.sqrt(150))
+    )
+    assert power(estimate, 0.05) == pytest.approx(expected, abs=1e-9)
+    assert power(estimate, 0.0) == pytest.approx(0.025, abs=1e-9)
+    assert math.isnan(power(paired([0.3], [0.2]), 0.02))
+    assert power(paired([0.3, 0.3], [0.2, 0.2]), 0.02) == 1
+
+
+def test_one_value_has_no_interval() -> None:
+    estimate = paired([0.3], [0.2])
+    assert decide(estimate, 0.02) == (UNDECIDED, "one value has no interval")
+    assert math.isnan(estimate.p)
+
+
+def test_values_with_intervals_of_their_own() -> None:
+    # Standard errors 0.03 and 0.04: 0.05 together.
+    z = scipy.stats.norm.ppf(0.975)
+    estimate = unpaired((0.9, 0.9 - 0.03 * z, 0.9 + 0.03 * z), (0.7, 0.7 - 0.04 * z, 0.7 + 0.04 * z))
+    assert estimate[:5] == pytest.approx(
+        (0.2, 0.2 - 0.05 * z, 0.2 + 0.05 * z, 2 * scipy.stats.norm.sf(4), 0.05)
+    )
+    assert decide(estimate, 0.02).verdict == SUPPORTED
+    assert power(estimate, 0.05 * z) == pytest.approx(0.5)
+
+
+def test_p_is_corrected_over_the_claims_that_were_tested(config) -> None:
+    scores = scores_of(
+        prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], untrained_full=NONE, ict_full=[0.3, 0.7, 0.5, 0.3, 0.7]
+    )
+    other = {**BETTER, "worse": {"model": "ict"}}
+    absent = {**BETTER, "worse": {"model": "wlp"}, "overlay": "configs/php-ablations.yaml"}
+    rows = answer(
+        claims_of(one=BETTER, two=other, three=absent, four={"needs": "a licence"}), Measured(scores), config
+    )
+    first, second = (row.p for row in rows[:2])
+    assert first < second
+    assert [row.p_holm for row in rows[:2]] == pytest.approx([2 * first, max(2 * first, second)])
+    assert [row.verdict for row in rows[2:]] == [NOT_RUN, NOT_TESTABLE]
+    assert rows[2].reason == "configs/php-ablations.yaml runs both sides"
+    assert rows[3].reason == "needs a licence"
+    assert math.isnan(rows[2].p_holm)
+
+
+def test_the_place_with_most_seeds_then_most_queries_is_taken(config_of) -> None:
+    config = config_of("prop")
+    results = {}
+    for dataset, seeds, queries in (("squad", 1, 5), ("large", 2, 4), ("small", 2, 3)):
+        for model, level in (("prop", 0.6), ("untrained", 0.5)):
+            run, names = RunName(dataset, "bm25", model, "full"), tuple(f"q{n}" for n in range(queries))
+            values = np.full((seeds, queries), level)
+            results[run, "RR@10"] = results[run, "nDCG@20"] = Results(
+                tuple(range(1, seeds + 1)), names, values
+            )
+    row = answered(config, Scores(results), {**BETTER, "measure": "RR@10"})
+    assert (row.dataset, row.seeds, row.queries) == ("large", 2, 4)
+    # Of names and regimes the first that is run, however few its seeds.
+    claim = {**BETTER, "better": {"model": ["prop-long", "prop"]}, "regime": ["few-shot-9", "full"]}
+    assert answered(config, Scores(results), {**claim, "measure": "RR@10"}).better == "prop, full"
+
+
+def test_predictors_importances_agreements_and_weights(config) -> None:
+    def predictor(name: str, auc: float, gains: list[float]) -> PredictorScores:
+        seeds = [SeedScores(seed=n, importance={"RANK": 1.0, "REP-QL": gain}) for n, gain in enumerate(gains)]
+        return PredictorScores(
+            name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=auc, auc_low=auc - 0.01,
+            auc_high=auc + 0.01, pairs=900, test_pairs=90, importance={"RANK": 1.0, "REP-QL": gains[0]}, seeds=seeds,
+        )  # fmt: skip
+
+    def agreement(model: str, share: float) -> Agreement:
+        return Agreement(
+            model=model, label=model, axiom="PROX-1", pairs=100, agreeing=100 * share, share=share,
+            low=share - 0.1, high=share + 0.1,
+        )  # fmt: skip
+
+    axioms = AxiomResults(
+        (predictor("simple", 0.9, [0.2, 0.3, 0.1]), predictor("hard", 0.8, [0.5])),
+        diagnoses=(Diagnosis("embedded", "", (agreement("prop", 0.6), agreement("ares-simple", 0.65))),),
+    )
+    shares = [
+        WeightingShares(weighting=name, passages=410, passages_without_terms=10, shares=[share, 0.1])
+        for name, share in (("deepct", 0.4), ("tf", 0.1))
+    ]
+    claims = claims_of(
+        auc={"better": {"predictor": "simple"}, "worse": {"predictor": "hard"}},
+        gain={
+            "better": {"predictor": "simple", "axiom": "RANK"},
+            "worse": {"predictor": "simple", "axiom": "REP-QL"},
+        },
+        once={
+            "better": {"predictor": "hard", "axiom": "RANK"},
+            "worse": {"predictor": "hard", "axiom": "REP-QL"},
+        },
+        follows={
+            "better": {"model": "ares-simple", "axiom": "PROX-1"},
+            "worse": {"model": "prop", "axiom": "PROX-1"},
+        },
+        skewed={"better": {"weighting": "deepct"}, "worse": {"weighting": "tf"}},
+        absent={"better": {"weighting": "deepct"}, "worse": {"weighting": "textrank"}},
+    )
+    rows = {row.claim: row for row in answer(claims, Measured(Scores({}), axioms, [shares]), config)}
+    assert (rows["auc"].verdict, rows["auc"].queries, rows["auc"].measure) == (SUPPORTED, 90, "AUC")
+    # Over three seeds: 0.8, 0.7, 0.9.
+    assert (rows["gain"].difference, rows["gain"].seeds) == (pytest.approx(0.8), 3)
+    assert (rows["gain"].verdict, rows["once"].verdict) == (SUPPORTED, UNDECIDED)
+    assert rows["follows"].verdict == UNDECIDED
+    assert (rows["skewed"].verdict, rows["skewed"].queries) == (SUPPORTED, 400)
+    assert rows["absent"].verdict == NOT_RUN
+
+
+@pytest.mark.parametrize("paper", known_papers())
+def test_each_paper_s_claims_can_be_read(paper: str) -> None:
+    claims = read_claims(paper).claims
+    sentences = [claim.says for claim in claims.values()]
+    assert len(set(sentences)) == len(sentences)
+    for claim in claims.values():
+        assert claim.says.endswith(".")
+        assert " (" not in claim.says, "the report shows what stands in brackets apart"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"worse": {"modle": "untrained"}}, "claims.one.worse.modle: Extra inputs are not permitted"),
+        ({"worse": {"model": "untrained", "first_stage": "bm25"}}, "a side names one of model, first_stage"),
+        ({"worse": {"weighting": "tf"}}, "all sides are of one kind"),
+        ({"worse": {"model": "untrained", "axiom": "PROX-9"}}, "claims.one.worse.axiom"),
+        ({"regime": []}, "regime: none is given for prop"),
+        ({"needs": "much"}, "take out better, overlay, worse"),
+        ({"overlay": ""}, "overlay"),
+        ({"share": 0.9, "effect": 0.1}, "share stands without effect"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else "-".join(value),
+)
+def test_faults_of_a_file_are_told(changes: dict, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "prop.yaml"
+    claim = {"says": "S.", "place": "1", "overlay": "config.yaml", **BETTER, **changes}
+    path.write_text(yaml.safe_dump({"paper": "prop", "effect": 0.02, "claims": {"one": claim}}))
+    with pytest.raises(InputError, match=r"prop\.yaml: these claims cannot be used") as caught:
+        load_claims(path)
+    assert told in str(caught.value)
+
+
+@pytest.fixture
+def made(config, results, tmp_path: Path) -> Path:
+    make_tables(
+        [PROP_YAML],
+        config,
+        ResultFiles(*results),
+        tmp_path / "tables",
+        tmp_path / "v.csv",
+        tmp_path / "c.csv",
+    )
+    return tmp_path
+
+
+def test_the_small_run_answers_prop(made: Path, config) -> None:
+    rows = {row.claim: row for row in read_answers([made / "c.csv"])}
+    assert list(rows) == list(read_claims("prop").claims)
+    # 0.5 + 0.2 against 0.2 + 0.2 of nDCG@20, the first measure; see small_run.
+    row = rows["better-than-encoder"]
+    assert (row.verdict, row.measure, row.difference) == (SUPPORTED, "RR@10", pytest.approx(0.27))
+    assert rows["rop-better-than-mlm"].verdict == SUPPORTED
+    assert rows["encoder-better-than-bm25"].verdict == CONTRADICTED
+    assert rows["better-than-ict"].verdict == NOT_RUN
+    assert rows["related-corpus-better"].verdict == NOT_TESTABLE
+    text = (made / "tables" / "prop_claims.md").read_text()
+    assert (
+        "| Fine-tuned, PROP ranks better than the encoder that it starts from. | prop, full – untrained, full |"
+        in text
+    )
+    assert "supported: the interval lies above 0" in text
+    assert "not testable here: needs Robust04" in text
+    with open(made / "tables" / "prop_claims.csv", newline="") as file:
+        assert "better-than-encoder" in {line["row"] for line in csv.DictReader(file)}
+    assert r"supported: the interval" in (made / "tables" / "prop_claims.tex").read_text()
+
+
+def test_without_claims_there_is_no_table(config, tmp_path: Path) -> None:
+    empty = tmp_path / "other.csv"
+    empty.write_text(",".join(CLAIMS.schema.names) + "\n")
+    assert claims_tables([], config, [empty]) == {}
+
+
+def test_the_screen_counts_them(made: Path) -> None:
+    (made / "claims").mkdir()
+    (made / "c.csv").rename(made / "claims" / "prop.csv")
+    assert "Claims of the papers: " in headline(made, paper="prop")
+    assert "2 not testable here" in headline(made, paper="prop")
+    assert "Claims of the papers" not in headline(made)
