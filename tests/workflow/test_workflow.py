@@ -47,6 +47,7 @@ PROMISED = (
     "scores.csv",
     "per_query.parquet",
     "verdicts.csv",
+    "claims.csv",
 )
 """What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables, pages. What
 indexes cost is measured, so it is in none of them."""
@@ -63,6 +64,20 @@ def test_it_ends_with_a_report_and_says_where(finished):
     folder, done = finished
     assert 10_000 < (folder / "results/report.html").stat().st_size <= 5_000_000
     assert "results/report.html" in done.stdout + done.stderr
+
+
+def test_claims_are_answered(finished):
+    folder, done = finished
+    rows = list(read_answers([folder / "results/claims.csv"]))
+    verdicts = {(row.paper, row.claim): row.verdict for row in rows}
+    assert list(dict.fromkeys(row.paper for row in rows)) == ["prop", "ares", "wikiformer", "php", "deepct"]
+    assert verdicts["prop", "encoder-better-than-bm25"] == "contradicted", "an encoder of random weights"
+    assert verdicts["deepct", "better-than-tf"] in ("undecided", "contradicted"), "a tf index ranks all first"
+    assert verdicts["prop", "better-than-ict"] == "not run"
+    text = (folder / "results/report.html").read_text(encoding="utf-8")
+    assert 'id="prop_claims"' in text
+    assert "Fine-tuned, PROP ranks better than BM25." in text
+    assert "Claims of the papers: " in done.stdout + done.stderr
 
 
 def test_every_run_ranks_every_query(finished):
