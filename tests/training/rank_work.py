@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,15 @@ from irpretrain.training.ranks import here
 
 
 def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -> list[Any]:
-    """Call functions one after the other; write, of each batch, its groups, and how many tokens are masked in it."""
+    """Call functions one after the other; write, of each batch that is trained on, its groups, and how many tokens are
+    masked in it."""
     # Not above: the processes that only fail need none of it, and start sooner.
     from irpretrain.training.batches import BatchBuilder
     from irpretrain.training.masking import Masker
+    from irpretrain.training.probe import Probe
 
     seen: list[dict[str, Any]] = []
-    build, apply = BatchBuilder.build, Masker.apply
+    build, apply, make_probe = BatchBuilder.build, Masker.apply, Probe.__init__
 
     def noting_build(self: BatchBuilder, groups: Any) -> Any:
         seen.append({"groups": [str(group) for group in groups], "masked": 0})
@@ -36,13 +39,20 @@ def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -
         seen[-1]["masked"] = len(masked.labels)
         return masked
 
+    def not_noting(self: Probe, task: str, table: Any, builder: Any, *rest: Any) -> None:
+        silent = copy(builder)
+        silent.build = lambda groups: build(builder, groups)
+        make_probe(self, task, table, silent, *rest)
+
     BatchBuilder.build, Masker.apply = noting_build, noting_apply  # type: ignore[method-assign]
+    Probe.__init__ = not_noting  # type: ignore[method-assign]
     # Of a model this small all gradients would go together.
     before, gradient_sums.BYTES_AT_ONCE = gradient_sums.BYTES_AT_ONCE, 4096
     try:
         results = [function(**arguments) for function, arguments in calls]
     finally:
         BatchBuilder.build, Masker.apply = build, apply  # type: ignore[method-assign]
+        Probe.__init__ = make_probe  # type: ignore[method-assign]
         gradient_sums.BYTES_AT_ONCE = before
     notes.mkdir(exist_ok=True)
     (notes / f"{here().rank}.json").write_text(json.dumps(seen))

@@ -144,12 +144,7 @@ def runs(
 
     def outputs(name: str) -> dict[str, Path]:
         place = folder / name
-        names = {
-            "output": "model",
-            "metrics": "metrics.jsonl",
-            "probe": "probe.csv",
-            "checkpoints": "checkpoints",
-        }
+        names = {"output": "model", "metrics": "metrics.jsonl", "checkpoints": "checkpoints"}
         return {key: place / value for key, value in names.items()}
 
     def arguments(scenario: str, name: str, compute: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +153,8 @@ def runs(
         compute = {**compute, **given.get("compute", {})}
         options = training_options(**{**given.get("options", {}), "compute": compute})
         groups = [inputs["tokens"][0].parent / "groups.parquet"] * len(tasks)
-        return {**inputs, **outputs(name), "groups": groups, "tasks": tasks, "options": options}
+        files = {**inputs, **outputs(name), "probe": folder / name / "probe.csv", "groups": groups}
+        return {**files, "tasks": tasks, "options": options}
 
     def regressed(name: str, compute: dict[str, Any]) -> dict[str, Any]:
         training = {"steps": 6, "batch_size": 5, "optimiser": {"learning_rate": 1e-3}, "accumulation": 2}
@@ -238,8 +234,6 @@ def test_losses_and_weights_are_those_of_one_process(runs: Runs, scenario: str) 
         assert flat(ours) == pytest.approx(flat(theirs), rel=TOLERANCE, abs=TOLERANCE)
         assert ours["tokens"] == theirs["tokens"]
         assert ours["pair_accuracy"] == theirs["pair_accuracy"]
-    probed = [[row.split(",")[:3] for row in (folder / "probe.csv").open()] for folder in (two, one)]
-    assert probed[0] == probed[1]
     found, expected = (load_file(folder / "model" / "model.safetensors") for folder in (two, one))
     assert set(found) == set(expected)
     for name, tensor in expected.items():
@@ -248,6 +242,14 @@ def test_losses_and_weights_are_those_of_one_process(runs: Runs, scenario: str) 
         assert float((found[name] - tensor).abs().mean()) < 1e-5, name
     assert {"seconds", "tokens_per_second"} <= set(lines(two)[0])
     assert not list((two / "checkpoints").iterdir()), "no process left anything"
+
+
+@pytest.mark.deep
+def test_held_out_groups_are_probed_by_one_of_the_processes(runs: Runs) -> None:
+    folders = [runs.folder / f"dropout, three micro-batches-{number}" for number in (2, 1)]
+    two, one = ((folder / "probe.csv").read_text().splitlines() for folder in folders)
+    assert len(one) == 6
+    assert [row.split(",")[:3] for row in two] == [row.split(",")[:3] for row in one]
 
 
 def flat(record: dict[str, Any]) -> dict[str, float]:
