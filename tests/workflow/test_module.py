@@ -57,6 +57,9 @@ def test_as_snakedeploy_writes_it(tmp_path: Path) -> None:
     done = run(tmp_path, text, "datasets", "--quiet", "all")
     assert done.returncode == 0, printed(done)
     assert (tmp_path / "results/datasets.md").is_file()
+    assert re.search(
+        r"^total +\d{3}$", printed(run(tmp_path, text, "--dry-run", "--quiet", "rules")), re.MULTILINE
+    )
     (tmp_path / "config/config.yaml").write_text("sed: 3\n")
     refused = run(tmp_path, text, "--dry-run")
     assert refused.returncode == 1
