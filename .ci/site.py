@@ -6,6 +6,7 @@ page stays as text.
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -32,10 +33,22 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that lie outside docs/."""
+    """Add the pages that lie outside docs/, and notebooks."""
     for place in OUTSIDE:
         files.append(File.generated(config, place, abs_src_path=str(ROOT / place)))
+    for notebook in (ROOT / "docs").rglob("*.ipynb"):
+        place = notebook.relative_to(ROOT / "docs").as_posix()
+        files.append(File.generated(config, place.replace(".ipynb", ".md"), content=as_page(notebook)))
     return files
+
+
+def as_page(notebook: Path) -> str:
+    """A notebook as Markdown, with where to get it."""
+    texts = [f"[Download this notebook]({notebook.name})"]
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        texts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+    return "\n\n".join([texts[1], texts[0], *texts[2:]])
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
@@ -46,6 +59,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     def rewritten(link: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(folder, link[2]))
         on_site = target if target in OUTSIDE else target.removeprefix("docs/")
+        if page.file.src_uri != on_site.replace(".ipynb", ".md"):
+            on_site = on_site.replace(".ipynb", ".md")
         if files.get_file_from_path(on_site) is None:
             return link[1] if (ROOT / target).exists() else link[0]  # mkdocs tells what is broken
         return f"[{link[1]}]({posixpath.relpath(on_site, posixpath.dirname(place) or '.')}{link[3] or ''})"

@@ -43,6 +43,9 @@ def pages_of(nav: Any) -> Iterator[str]:
 def test_the_menu_has_every_page_once() -> None:
     listed = list(pages_of(SITE["nav"]))
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    there |= {
+        path.relative_to(ROOT / "docs").as_posix()[:-5] + "md" for path in (ROOT / "docs").rglob("*.ipynb")
+    }
     assert sorted(listed) == sorted(there | OUTSIDE)
 
 

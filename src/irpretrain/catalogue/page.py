@@ -7,29 +7,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import groupby
 
 from irpretrain.catalogue.entry import Entry, SourceFile
 from irpretrain.catalogue.read import Catalogue, read_catalogue
-from irpretrain.catalogue.readings import readings
 from irpretrain.generated_pages import write_or_check
 
 HEADER = """# Data sets
 
-Generated from `resources/datasets` by `make docs`; do not edit. Each file there describes one data set, with the
-source of its counts.
+Generated from `resources/datasets` by `make docs`; do not edit. Each file there describes one data set.
 [A new data set](tutorials/new-dataset.md) is one more file.
 
-The project contains none of these data sets and downloads nothing. Where a file is free, the command below prints
-what fetches it (`curl … -o data/… && md5sum -c`). Put the files under `data/` (`data_folder` of the
-configuration, or a link there) by the names below. `data/` of the working directory (`--directory`) is searched first,
-then `data/` of the project. This command prints what is there and what is missing:
+The project contains none of these data sets and downloads nothing. This command prints what is there, what is missing,
+and, for free files, the commands that fetch them (`curl … -o data/… && md5sum -c`):
 
 ```sh
 snakemake --cores 1 datasets
 ```
 
-It writes `results/datasets.md` and, file by file, `results/datasets.csv`.
+It writes `results/datasets.md` and, file by file, `results/datasets.csv`. Put the files under `data/`
+(`data_folder` of the configuration) of the working directory or of the project, by the names below.
 
 | state | meaning |
 |---|---|
@@ -39,8 +35,7 @@ It writes `results/datasets.md` and, file by file, `results/datasets.csv`.
 | broken | a file is not the published one (size, checksum, number of records or files), or is unreadable |
 | missing | no file is there |
 
-Below, each file has its checks: checksum (in the entry's file, with the size), number of records, or reading. A file is
-verified once, and again after its size or time changes. Optional files do not change the state.
+A file is verified once, and again after its size or time changes. Optional files do not change the state.
 
 To use a data set, write its name:
 
@@ -50,17 +45,14 @@ experiments:
   official: {dataset: trec-dl-2019, candidates: official, models: [untrained], regimes: [zero-shot]}
 ```
 
-Corpus, queries, judgements, folds and runs are filled in from here. The name works in collections
-(`collections: {pretraining: [msmarco]}`), `train_on`, `select_on` and `tuned_on` too. Your keys win
-(`corpora: {robust04: {shards: 16}}`). A corpus with its own `path` and a data set with its own `corpus` are not
-changed.
+Corpus, queries, judgements, folds and runs are filled in from here. The name works in `collections`, `train_on`,
+`select_on` and `tuned_on` too. Your keys win (`corpora: {robust04: {shards: 16}}`). A corpus with its own `path` and a
+data set with its own `corpus` are not changed.
 
 - **Missing files stop nothing else.** With `skip_absent`, an experiment without its files is left out, and its cells
   read "not run: ...".
-- **Wrong files stop the run** before they are read, with the file and the reason. So does a corpus with another number
-  of records.
+- **Wrong files stop the run** before they are read. So does a corpus with another number of records.
 """
-COUNTED = {"documents": "documents", "topics": "queries", "judgements": "judgements", "runs": "lines"}
 
 
 def page(catalogue: Catalogue) -> str:
@@ -86,18 +78,11 @@ def _section(name: str, entry: Entry, places: dict[tuple[str, str], str]) -> Ite
         elif (fact := title or "remarks").lower() not in above.setdefault(place, []):
             above[place].append(fact.lower())
     yield from (f"- As for [{place}](#{place}): {', '.join(titles)}." for place, titles in above.items())
-    counts = _counts(entry)
-    whole = {path for reading in readings(entry) if reading.kind != "documents" for path in reading.paths}
-    checks = {
-        path: _checks(file, counts.get(path, "")) or ("read whole" if path in whole else "read in part")
-        for path, file in entry.files.items()
-    }
-    for check, paths in groupby(entry.files, key=lambda path: checks[path]):
-        yield f"- {', '.join(f'`{path}` ({_held(entry.files[path])})' for path in paths)}: {check}"
+    yield f"- Files: {', '.join(_file(path, file) for path, file in entry.files.items())}"
 
 
-def _held(file: SourceFile) -> str:
-    return f"{file.holds}; optional" if file.optional else file.holds
+def _file(path: str, file: SourceFile) -> str:
+    return f"`{path}`" + " (optional)" * file.optional
 
 
 def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
@@ -128,26 +113,6 @@ def _facts(name: str, entry: Entry) -> Iterator[tuple[str, str]]:
 
 def _link(address: str) -> str:
     return f"<{address}>"
-
-
-def _counts(entry: Entry) -> dict[str, str]:
-    """Return how many records each file must have, in words; of several that count together, with their number."""
-    count_by_path: dict[str, str] = {}
-    for reading in readings(entry):
-        if reading.expected is None:
-            continue
-        together = f" in {len(reading.paths)} files" if len(reading.paths) > 1 else ""
-        text = f"{reading.expected:,} {COUNTED.get(reading.kind, reading.kind)}{together}"
-        for path in reading.paths:
-            count_by_path[path] = text
-    return count_by_path
-
-
-def _checks(file: SourceFile, counted: str) -> str:
-    parts = ["checksum"] if file.md5 or file.sha256 else []
-    parts += [f"{file.files:,} files"] if file.files else []
-    parts += [counted] if counted else []
-    return ", ".join(parts)
 
 
 if __name__ == "__main__":

@@ -64,8 +64,8 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it; of listed
-values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released
+An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it; then the default is
+null or empty if none is shown. Of listed values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released
 ([Presets](#presets)).
 """
 
@@ -280,7 +280,8 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
         kind = _type(field.annotation)
         if field.default is None:
             kind = kind.removesuffix(" or null")
-        facts = f"{kind}{', ' * bool(unit)}{unit}; {default}"
+        shown = "" if default in ("`null`", "empty") else f"; {default}"
+        facts = f"{kind}{', ' * bool(unit)}{unit}{shown}"
     return f"- `{name}` ({facts}): {_linked(field.description or '')}".rstrip(": ")
 
 

@@ -12,13 +12,14 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.explain import explain
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.characters import clean_text, identifier_fault
-from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.files import list_files
 from irpretrain.corpora.policy import Tally
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_module
 from irpretrain.corpora.shards import document_row
 from irpretrain.errors import ConfigError
+from irpretrain.resources import resources_directory
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
@@ -57,7 +58,9 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
 
 
 def read_documents(path: str | Path, format: str = "jsonl", **options: Any) -> Iterator[Document]:
-    """Yield the documents of a file, a folder, or `ir_datasets:<id>`; docs/corpora.md has formats and their options.
+    """Yield the documents of a file, a folder, `ir_datasets:<id>` or `embedded:<asset>`.
+
+    docs/corpora.md has formats and their options.
 
     Raises:
         InputError: there is no such file, or more than one record in a thousand cannot be read.
@@ -77,12 +80,18 @@ def corpus_options(
 ) -> tuple[CorpusConfig, Path]:
     """Return the checked options of a corpus in one shard, and the file or folder to read.
 
-    For a data set of ir_datasets, the file that stands for it is written into `folder`.
+    Embedded data are copied into `folder`; for a data set of ir_datasets the file that stands for it is written there.
     """
     kind, name = resolve(str(path))
     chosen = "ir_datasets" if kind == "ir_datasets" else format
     given = {"format": chosen, "path": str(path), "options": dict(options)}
     config = explain(CorpusConfig, given, "documents", top=True)
+    if kind == "embedded":
+        manifest = resources_directory() / "embedded.yaml"
+        first_file = next(iter(read_manifest(manifest).asset(str(name)).files))
+        copy = Path(folder) / Path(first_file).name
+        materialise(str(name), manifest, copy)
+        return config, copy
     if kind != "ir_datasets":
         return config, Path(path)
     from irpretrain.corpora.ir_datasets_library import describe_part
