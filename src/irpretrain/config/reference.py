@@ -64,9 +64,9 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (default and unit): meaning. The type is given where the default does not show it; then the default is
-null or empty if none is shown. Of listed values the bold one is the default. *preset* `a` or `b`: `a` with preset paper, `b` with released
-([Presets](#presets)).
+An entry reads: `key` (default and unit): meaning. Where the default does not show the type, the type is given; without a
+default beside it, the default is null or empty. Of listed values the bold one is the default. *preset* `a` or `b`:
+`a` with preset paper, `b` with released ([Presets](#presets)).
 """
 
 CLOSING = """
