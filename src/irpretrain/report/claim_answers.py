@@ -129,7 +129,16 @@ def write_answers(answers: Iterable[Answer], path: str | Path) -> dict[str, int]
     columns = [column.name for column in CLAIMS.columns]
     rows = list(answers)
     write_csv(path, columns, ([_text(getattr(row, column)) for column in columns] for row in rows))
-    counts = Counter(row.verdict for row in rows)
+    return _counts(rows)
+
+
+def count_answers(paths: Iterable[str | Path]) -> dict[str, int]:
+    """Return how many claims in such files have each verdict."""
+    return _counts(read_answers(paths))
+
+
+def _counts(answers: Iterable[Answer]) -> dict[str, int]:
+    counts = Counter(row.verdict for row in answers)
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 

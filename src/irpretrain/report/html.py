@@ -12,6 +12,7 @@ from irpretrain.config import Config
 from irpretrain.papers.published import load_published
 from irpretrain.report import first_stage_views, run_views
 from irpretrain.report.cells import OUTCOMES
+from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.data_lines import data_lines
 from irpretrain.report.figure_views import figure_views, svg_uri
 from irpretrain.report.headline_bars import headline_bars
@@ -84,6 +85,7 @@ def write_report(
         pages=page_views(config, files.pages, output),
         query_scores=[address(path, output) for path in files.per_query],
         meanings=MEANINGS,
+        claims=count_answers(files.claims),
         selections=selections(config, lineage, results),
         tunings=first_stage_views.tunings(config, files.sweeps),
         index_costs=first_stage_views.index_costs(config, files.costs),
