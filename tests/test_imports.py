@@ -18,6 +18,7 @@ TRAINING = {
     "finetune_downstream",
     "rerank",
     "train_term_weights",
+    "weigh_by_attention",
     "generate_queries",
     "make_neural_ranker",
 }

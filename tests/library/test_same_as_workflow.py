@@ -266,7 +266,7 @@ def test_every_objective_makes_groups_of_pages(tiny_encoder: Path) -> None:
         pseudo_queries={"minimum_count": 1},
     )
     collection = Collection(wiki_pages(), options, tiny_encoder)
-    changes = {"rop": {"minimum_count": 1}, "ares": {"agreement": "strict"}}
+    changes = {"rop": {"minimum_count": 1}, "ares": {"agreement": "strict"}, "bprop": {"minimum_words": 1}}
     counts = {}
     for kind in OBJECTIVES:
         groups = collection.groups(kind, **changes.get(kind, {}))
@@ -280,4 +280,5 @@ def test_every_objective_makes_groups_of_pages(tiny_encoder: Path) -> None:
         "ict",
         "wlp",
         "qdm",
+        "bprop",
     }

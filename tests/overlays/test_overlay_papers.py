@@ -37,6 +37,7 @@ OTHERS = {
     "ares-confident",
     "bert-maxp",
     "bfs",
+    "bprop",
     "duet-v2",
     "php-rop",
     "wikiformer-rwi",

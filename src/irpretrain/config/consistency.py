@@ -86,6 +86,16 @@ def cross_faults(config: Config) -> Iterator[str]:
             yield from unknown_names(
                 f"objectives.{name}.predictor", [predictor], config.predictors, "predictors"
             )
+    for name in dict.fromkeys(
+        task.objective for model in wanted_models(config) for task in config.models[model].tasks
+    ):
+        if (weighting := getattr(config.objectives.get(name), "weighting", None)) is not None:
+            by_attention = [
+                key for key, described in config.term_weights.items() if described.model == "attention"
+            ]
+            yield from unknown_names(
+                f"objectives.{name}.weighting", [weighting], by_attention, "term_weights of model attention"
+            )
     for name in wanted_models(config):
         yield from training_faults(config, name)
     for name in used_models(config):

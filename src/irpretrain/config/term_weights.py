@@ -14,12 +14,14 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import OptimiserConfig
 from irpretrain.text.stop_words import StopList
 
-Model = Literal["regressor", "word-vectors", "oracle", "tf"]
+Model = Literal["regressor", "word-vectors", "oracle", "tf", "attention"]
 Merge = Literal["farthest-from-edge", "largest", "mean"]
 EPOCHS = 3.0
 """Length of a training for which neither steps nor epochs are given."""
 TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
 """Models that learn from labels."""
+ENCODED: tuple[Model, ...] = ("regressor", "attention")
+"""Models that read word pieces by an encoder."""
 
 
 class TermLabelsConfig(Section):
@@ -124,7 +126,8 @@ class TermWeightsConfig(Section):
         "regressor",
         "regressor: an encoder with a linear layer over each word (DeepCT). word-vectors: a linear "
         "regression on a word's vector minus its text's mean vector (DeepCT_W; DeepTR for queries). "
-        "oracle: the targets. tf: term counts.",
+        "oracle: the targets. tf: term counts. attention: how much the encoder's [CLS] attends to a word "
+        "(B-PROP), for passages.",
     )
     dataset: str | None = option(
         None,
@@ -168,7 +171,9 @@ class TermWeightsConfig(Section):
     def _check_parts(self) -> Self:
         if self.same_as is not None and self.kind != "passages":
             raise ValueError("same_as: has no use for queries, whose weights do not become integers")
-        if self.dataset is None and self.model != "tf" and self.same_as is None:
+        if self.model == "attention" and self.kind != "passages":
+            raise ValueError("kind: model attention weights passages only")
+        if self.dataset is None and self.model not in ("tf", "attention") and self.same_as is None:
             raise ValueError(f"dataset: is missing; model {self.model} needs it for its targets")
         if self.collection is None and self.model == "word-vectors":
             raise ValueError("collection: is missing; model word-vectors needs its word vectors")

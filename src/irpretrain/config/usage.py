@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
+from irpretrain.config.term_weights import ENCODED
 from irpretrain.objectives.registry import needs
 from irpretrain.papers.files import show_axioms, show_term_weights
 
@@ -177,7 +178,7 @@ def uses_encoder(config: Config) -> bool:
     models = (config.models[name] for name in wanted_models(config))
     weightings = (config.term_weights[name] for name in used_weightings(config))
     return any(model.cross_encoder is None and model.neural is None for model in models) or any(
-        weighting.model == "regressor" and weighting.encoder is None for weighting in weightings
+        weighting.model in ENCODED and weighting.encoder is None for weighting in weightings
     )
 
 
@@ -286,6 +287,8 @@ def used_weightings(config: Config) -> list[str]:
     stages = (config.first_stages.get(name) for name in used_first_stages(config))
     names = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
     names += [name for shown in active_distributions(config).values() for name in shown.weightings]
+    tasks = [task for model in wanted_models(config) for task in config.models[model].tasks]
+    names += [getattr(config.objectives.get(task.objective), "weighting", None) for task in tasks]
     named = [(name, config.term_weights[name]) for name in names if name in config.term_weights]
     learned = (weighting.same_as or name for name, weighting in named)
     return [name for name in dict.fromkeys(learned) if name in config.term_weights]
@@ -359,6 +362,6 @@ def longest_sequences(config: Config) -> dict[str, int]:
         lengths[f"{key}.max_length"] = config.downstream_training_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]
-        if weighting.model == "regressor" and weighting.encoder is None:
+        if weighting.model in ENCODED and weighting.encoder is None:
             lengths[f"term_weights.{name}.max_length"] = weighting.max_length
     return lengths

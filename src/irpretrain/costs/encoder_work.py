@@ -7,7 +7,7 @@ from typing import Any
 from irpretrain.config.compute import ComputeConfig
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.root import Config
-from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
+from irpretrain.config.term_weights import ENCODED, EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import depth_of, largest_shots, trained_on
 from irpretrain.costs import sizes
@@ -144,7 +144,7 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
 def _weigh(
     rule: str, config: Config, weighting: TermWeightsConfig, encoder: EncoderConfig, texts: Size
 ) -> list[Work]:
-    if weighting.model != "regressor":
+    if weighting.model not in ENCODED:
         return []
     # How many windows a text has is not known.
     windows = 1 if weighting.windows.overlap is None else None
@@ -155,6 +155,11 @@ def _weigh(
 def _weigh_documents(config: Config, wildcards: Wildcards) -> list[Work]:
     texts = sizes.documents_of_shard(config, wildcards["corpus"])
     return _weigh("weigh_documents", config, *_weighting(config, wildcards), texts)
+
+
+def _weigh_by_attention(config: Config, wildcards: Wildcards) -> list[Work]:
+    texts = sizes.documents_of_shard(config, wildcards["corpus"])
+    return _weigh("weigh_by_attention", config, *_weighting(config, wildcards), texts)
 
 
 def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -177,6 +182,7 @@ ENCODER_RULES: dict[str, Describe] = {
     "finetune": _finetune,
     "train_term_weights": _train_term_weights,
     "weigh_documents": _weigh_documents,
+    "weigh_by_attention": _weigh_by_attention,
     "weigh_queries": _weigh_queries,
     "score_diagnosis_pairs": _score_diagnosis_pairs,
 }

@@ -222,7 +222,7 @@ class Collection(CollectionFiles):
 
         Args:
             objective: type of an objective: rop, srr, rwi, ati, ltm, hp, shp, mrds, ict, bfs, wlp, rqp, qdm, rdp, acm,
-                or ares.
+                ares or bprop.
             changes: keys of the objective that differ from the preset's; `predictor` of ares is a directory.
 
         Raises:
@@ -236,10 +236,14 @@ class Collection(CollectionFiles):
         """
         options = self.options.objective(objective, **changes)
         needed = needs(options)
-        if "positions" in needed and not self.has_encoder:
+        if needed & {"positions", "term_weights"} and not self.has_encoder:
+            reads = (
+                "draws words by the attention"
+                if "term_weights" in needed
+                else "cuts documents by the word pieces"
+            )
             raise ConfigError(
-                f"objective {objective}: cuts documents by the word pieces of an encoder; "
-                "name one: Collection(..., encoder=...)"
+                f"objective {objective}: {reads} of an encoder; name one: Collection(..., encoder=...)"
             )
         predictor = getattr(options, "predictor", None)
         tokens = self.tokens if self.has_encoder else ""
@@ -249,6 +253,7 @@ class Collection(CollectionFiles):
             "collection": lambda: (self.documents,),
             "collection_tokens": lambda: (tokens,),
             "anchor_texts": lambda: self._anchors,
+            "term_weights": lambda: self._attention,
             "axiom_values": lambda: self._valued(self._drawn(self.options.pseudo_queries), "pseudo-queries"),
         }
         shard = Shard(
@@ -258,6 +263,7 @@ class Collection(CollectionFiles):
             tokens=tokens,
             predictor=predictor or "",
             axioms=self.options.axioms,
+            collection_term_weights=(self._attention,) if "term_weights" in needed else (),
             **{name: make() for name, make in made.items() if name in needed},
         )
         path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")

@@ -26,6 +26,7 @@ OBJECTIVES = {
     "rdp": "irpretrain.objectives.rdp",
     "acm": "irpretrain.objectives.acm",
     "ares": "irpretrain.objectives.ares.ares",
+    "bprop": "irpretrain.objectives.bprop",
 }
 """Type of an objective → module with `Options` (its section of the configuration), `NEEDS` (a frozenset of those
 below) and `make_groups(shard, options, counts)`, which yields the groups of a shard (`objectives.shard`)."""
@@ -39,6 +40,7 @@ NEEDS = (
     "anchor_texts",
     "axiom_values",
     "predictor",
+    "term_weights",
 )
 """What a `Shard` may hold beside documents and their word pieces, and is made only where an objective needs it. With
 `positions`, its token store knows the characters where word pieces begin."""

@@ -38,6 +38,8 @@ class Shard:
         axiom_values: AXIOM_VALUES of the shard's pseudo-queries.
         predictor: directory of the preference predictor that the objective's options name.
         axioms: how axioms compare queries.
+        term_weights: TERM_WEIGHTS of the shard's documents, by the weighting that the objective's options name.
+        collection_term_weights: the same of all shards of the collection.
     """
 
     documents: str | Path
@@ -52,6 +54,8 @@ class Shard:
     axiom_values: str | Path = ""
     predictor: str | Path = ""
     axioms: AxiomsConfig = field(default_factory=AxiomsConfig)
+    term_weights: str | Path = ""
+    collection_term_weights: tuple[str | Path, ...] = ()
 
     def articles(self, counts: Counts) -> Iterator[Article]:
         """Yield the documents in corpus order, without disambiguation pages, and count what becomes of each.

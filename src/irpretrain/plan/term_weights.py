@@ -58,6 +58,10 @@ class TermWeights(Room):
         """What decides a weighting."""
         return plain(self._weighting(wildcards), exclude=NO_WEIGHTS) | {"label": wildcards.weighting}
 
+    def attention_options(self, wildcards: Wildcards) -> Any:
+        """What decides weights by attention, their encoder among it."""
+        return self.options(wildcards) | {"encoder": self.encoder(wildcards)}
+
     def encoder(self, wildcards: Wildcards) -> Any:
         return plain(self._encoder(wildcards))
 

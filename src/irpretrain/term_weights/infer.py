@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from irpretrain.config.compute import COMPUTE_WITHOUT_EFFECT
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
+from irpretrain.models.cls_attention import ClsAttention
 from irpretrain.models.length_batches import LengthBatch, length_batches, packed_batches, padded
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.provenance import sha256
@@ -51,7 +52,7 @@ def infer_documents(
     """Write the weights of the words of every document of a shard; goes on after the last finished block.
 
     Args:
-        model: directory of a token regression.
+        model: directory of a token regression; of an encoder for weights by attention.
         documents: DOCUMENTS table.
         options: of the weighting: max_length, windows, inference.
         text: how fields become a text, and a text words.
@@ -64,7 +65,8 @@ def infer_documents(
         pieces, positions computed.
     """
     with reproducible(options.inference.compute) as device:
-        predictor = Predictor.open(model, options, text, device)
+        kind = AttentionPredictor if options.model == "attention" else Predictor
+        predictor = kind.open(model, options, text, device)
         job = {
             "stage": "weight terms",
             "model": sha256(model),
@@ -125,9 +127,12 @@ class Predictor:
         options: lengths, windows, batches, precision.
         text: what a word is.
         device: where to compute.
+        sums_occurrences: whether a repeated word has the sum of its weights in place of the largest.
     """
 
-    model: TermWeightRegressor
+    sums_occurrences: ClassVar[bool] = False
+
+    model: TermWeightRegressor | ClsAttention
     encoder: EncoderPieces
     options: TermWeightsConfig
     text: TextConfig
@@ -138,7 +143,7 @@ class Predictor:
         cls, directory: str | Path, options: TermWeightsConfig, text: TextConfig, device: torch.device
     ) -> Predictor:
         """Load a saved model."""
-        model = TermWeightRegressor.load(directory)
+        model = cls._load(directory, options)
         model.check_length(options.max_length, "max_length")
         model.to(device).eval()
         compute = options.inference.compute
@@ -148,6 +153,10 @@ class Predictor:
         use_fast_paths(model, compute, device, training=False)
         return cls(model, EncoderPieces(directory), options, text, device)
 
+    @classmethod
+    def _load(cls, directory: str | Path, options: TermWeightsConfig) -> TermWeightRegressor | ClsAttention:
+        return TermWeightRegressor.load(directory)
+
     def rows(self, texts: Sequence[Text], kept: KeptBatches | None = None) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of some texts, in their order, and counts; `kept` has what batches
         gave before."""
@@ -156,7 +165,9 @@ class Predictor:
         weights, counts = self.weights(words, pieces, kept or KeptBatches())
         rows, unread = [], 0
         for text, spans, text_weights in zip(texts, words, weights, strict=True):
-            terms, left_out = weighted_terms(spans.words, text_weights.values, text_weights.read)
+            terms, left_out = weighted_terms(
+                spans.words, text_weights.values, text_weights.read, self.sums_occurrences
+            )
             unread += left_out
             rows.append(
                 {
@@ -230,10 +241,31 @@ class Predictor:
         wholes = [
             [*before, *pieces[window.text].ids[window.start : window.end], *after] for window in batch.items
         ]
-        arrays = padded(wholes, batch.rows, batch.length, self.encoder.pad)
-        weights = self.model(*(torch.from_numpy(array).to(self.device) for array in arrays))
+        ids, attention = padded(wholes, batch.rows, batch.length, self.encoder.pad)
+        self._mask(attention, batch, pieces)
+        weights = self.model(*(torch.from_numpy(array).to(self.device) for array in (ids, attention)))
         weights = weights.float().cpu().numpy()
         return [
             weights[row, len(before) : len(before) + window.end - window.start]
             for row, window in enumerate(batch.items)
         ]
+
+    def _mask(self, attention: np.ndarray, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> None:
+        """Hide positions of a batch from the model: none here."""
+
+
+class AttentionPredictor(Predictor):
+    """Weights of words by an encoder's attention, as in B-PROP's released code: only the first piece of a word is seen,
+    and the weights of a word's occurrences are added up."""
+
+    sums_occurrences = True
+
+    @classmethod
+    def _load(cls, directory: str | Path, options: TermWeightsConfig) -> ClsAttention:
+        return ClsAttention.from_encoder(directory, options.encoder.layers if options.encoder else None)
+
+    def _mask(self, attention: np.ndarray, batch: LengthBatch[Window], pieces: Sequence[Pieces]) -> None:
+        before = len(self.encoder.prefix)
+        for row, window in enumerate(batch.items):
+            begins = pieces[window.text].begins[window.start : window.end]
+            attention[row, before : before + len(begins)] = begins

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def weighted_terms(
-    words: Sequence[str], weights: np.ndarray, read: np.ndarray | None = None
+    words: Sequence[str], weights: np.ndarray, read: np.ndarray | None = None, summed: bool = False
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the different words, sorted by code points, each with its largest weight, and how many occurrences have
     none.
@@ -20,6 +20,7 @@ def weighted_terms(
         words: of a text, lower-cased, in its order.
         weights: float32 [words], any numbers.
         read: bool [words], whether a word has a weight, without which it is left out; None where all have one.
+        summed: whether a word has the sum of its weights in place of the largest.
     """
     best: dict[str, float] = {}
     covered = np.ones(len(words), bool) if read is None else read
@@ -27,6 +28,8 @@ def weighted_terms(
         if not has_weight:
             continue
         old = best.get(word)
-        if old is None or (old == old and not weight <= old):
+        if summed:
+            best[word] = weight + (old or 0.0)
+        elif old is None or (old == old and not weight <= old):
             best[word] = weight
     return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~covered).sum())

@@ -1,0 +1,84 @@
+"""How much an encoder's first position attends to every other one in the last layer: what B-PROP draws words by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel
+
+from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.models.parameters import load_network, positions
+
+ATTENTION = "SelfAttention"
+"""How transformers' classes of attention are called whose second output is what each position attends to."""
+REMEDY = "Give an encoder such as BERT: config.json, model.safetensors and tokenizer.json."
+
+
+class ClsAttention(nn.Module):
+    """The attention of the first position ([CLS]), averaged over the heads of the last layer.
+
+    Attributes:
+        encoder: Hugging Face's encoder.
+    """
+
+    def __init__(self, encoder: Any, attention: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self._last: Tensor | None = None
+        attention.register_forward_hook(self._keep)
+
+    @classmethod
+    def from_encoder(cls, directory: str | Path, layers: int | None = None) -> ClsAttention:
+        """Load a pre-trained encoder.
+
+        Args:
+            directory: Hugging Face directory, weights as safetensors.
+            layers: keep only the first so many layers; None for all.
+
+        Raises:
+            InputError: the directory holds no encoder, or one whose attention cannot be read.
+            ConfigError: more layers are asked for than the encoder has.
+        """
+        directory = Path(directory)
+        with refusing(directory, "this is no Hugging Face encoder", REMEDY):
+            config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+        if layers is not None:
+            if layers > config.num_hidden_layers:
+                raise ConfigError(
+                    f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
+                )
+            config.num_hidden_layers = layers
+        # Other implementations compute no matrix of attention.
+        encoder, _ = load_network(AutoModel, directory, REMEDY, config=config, attn_implementation="eager")
+        layers_of_attention = [part for part in encoder.modules() if type(part).__name__.endswith(ATTENTION)]
+        if not layers_of_attention:
+            raise InputError(
+                directory,
+                f"what {type(encoder).__name__} attends to cannot be read",
+                remedy="Take an encoder of another architecture, such as BERT's.",
+            )
+        return cls(encoder, layers_of_attention[-1])
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        device: torch.device = self.encoder.device
+        return device
+
+    def check_length(self, max_length: int, key: str) -> None:
+        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
+        most = positions(self.encoder)
+        if most is not None and max_length > most:
+            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return what the first position attends to, float [sequences, positions]; each row adds up to 1."""
+        self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        assert self._last is not None
+        return self._last
+
+    def _keep(self, attention: nn.Module, given: object, made: tuple[Tensor, Tensor]) -> None:
+        self._last = made[1][:, :, 0].mean(dim=1)

@@ -1,0 +1,144 @@
+"""B-PROP's objective (Ma et al., SIGIR 2021): ROP whose word sets are drawn by BERT's attention in place of a unigram
+language model.
+
+    a(w)      = attention of [CLS] to w in the last layer, mean over heads, sum over occurrences
+    P(w|D)    ∝ a / (a + saturation)
+    P(w|rand) = mean of P(w|D) over the collection's documents
+    γ(w)      = min(P(w|D) · -log2 P(w|rand), 100)
+    draw      ∝ exp(γ(w) / temperature), without replacement; a set's score is the sum of γ
+
+docs/methods/baselines.md says what is from the paper, what from its released code, and what is ours.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from irpretrain.config.base import Section, option
+from irpretrain.contracts import TERM_WEIGHTS
+from irpretrain.objectives.pair_groups import pair_groups
+from irpretrain.objectives.shard import Counts, Shard
+from irpretrain.progress import progress
+from irpretrain.text.set_sizes import cumulative, set_size_probabilities
+from irpretrain.text.stop_words import StopList, load_stop_words
+
+NEEDS = frozenset({"term_weights"})
+DOCUMENTS_AT_ONCE = 1024
+MOST = 100.0
+"""Largest γ, in the released code."""
+
+
+class Options(Section):
+    """B-PROP's pairs of word sets from one document; the set of higher contrastive weight is preferred."""
+
+    type: Literal["bprop"] = option(..., "This objective.")
+    weighting: str = option("attention", "Key of the `term_weights` of model attention.")
+    saturation: float = option(0.01, "Attention to a word that counts half of the most.", gt=0)
+    temperature: float = option(1.0, "Temperature of the softmax that words are drawn by.", gt=0)
+    pairs_per_document: int = option(5, "Pairs per document.", unit="pairs", ge=1)
+    set_size_mean: float = option(
+        3.0, "Poisson mean of the set size; zeros are drawn again.", unit="words", gt=0
+    )
+    set_size_most: int = option(
+        20, "Maximum set size; larger draws are repeated.", unit="words", ge=1, le=1000
+    )
+    minimum_words: int = option(10, "Documents with fewer different words are skipped.", unit="words", ge=1)
+    stop_list: StopList = option("none", "Words never drawn; they count in P(w|D).")
+
+
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
+    """Yield the word-set pairs of a shard: two literal queries, the preferred one first; one document, whole.
+
+    Counts documents, those skipped, pairs, and ties, in which the second set drawn comes first, as in PROP.
+    """
+    information = _information(shard.collection_term_weights, options)
+    draws = _Draws(options)
+    sums = dict.fromkeys(("documents", "pairs", "ties"), 0)
+    few_words = 0
+    title = f"sample pairs {Path(shard.documents).stem}"
+    batches = TERM_WEIGHTS.stream(shard.term_weights, rows=DOCUMENTS_AT_ONCE)
+    for rows in progress(batches, title, "documents", TERM_WEIGHTS.count(shard.term_weights), size=len):
+        places, queries, scores = list[int](), list[str](), list[list[float]]()
+        sums["documents"] += rows.num_rows
+        for place, (words, shares) in enumerate(_distributions(rows, options)):
+            drawn = [
+                (w, min(p * information[w], MOST)) for w, p in zip(words, shares, strict=True) if draws.has(w)
+            ]
+            if len(drawn) < options.minimum_words:
+                few_words += 1
+                continue
+            rng = shard.stream("bprop", rows.column("document_id")[place].as_py())
+            for pair in draws.pairs([w for w, _ in drawn], np.array([g for _, g in drawn]), rng):
+                places.append(place)
+                queries += [text for text, _ in pair]
+                scores.append([score for _, score in pair])
+        table = np.array(scores).reshape(-1, 2)
+        sums["pairs"] += len(table)
+        sums["ties"] += int((table[:, 0] == table[:, 1]).sum())
+        documents = rows.select(["part", "position", "document_id"]).take(pa.array(places, pa.int64()))
+        yield pair_groups(documents, pa.array(queries, pa.string()), table)
+    counts.update(sums, skipped={"few_words": few_words})
+
+
+class _Draws:
+    """Draws sets of words."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._stop = load_stop_words(options.stop_list)
+        self._sizes = cumulative(set_size_probabilities(options.set_size_mean, options.set_size_most))
+
+    def has(self, word: str) -> bool:
+        """Whether a word may be drawn: the released code draws letters only."""
+        return word.isalpha() and word not in self._stop
+
+    def pairs(
+        self, words: Sequence[str], weights: np.ndarray, rng: np.random.Generator
+    ) -> Iterator[list[tuple[str, float]]]:
+        """Yield pairs of (words of a set, its score), the preferred set first."""
+        heights = (weights - weights.max()) / self._options.temperature
+        probabilities = np.exp(heights) / np.exp(heights).sum()
+        for _ in range(self._options.pairs_per_document):
+            size = int(np.searchsorted(self._sizes, rng.random(), "right")) + 1
+            pair = []
+            for _ in range(2):
+                chosen = rng.choice(len(words), size, replace=len(words) <= size, p=probabilities)
+                pair.append(
+                    (" ".join(words[place] for place in chosen), float(np.sort(weights[chosen]).sum()))
+                )
+            yield pair if pair[0][1] > pair[1][1] else pair[::-1]
+
+
+def _distributions(rows: pa.RecordBatch, options: Options) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Yield the words of each document and P(w|D)."""
+    for terms in rows.column("terms"):
+        values = terms.values if terms.is_valid else None
+        if values is None or not len(values):
+            yield [], np.zeros(0)
+            continue
+        attention = values.field("weight").to_numpy(zero_copy_only=False).astype(np.float64)
+        saturated = attention / (attention + options.saturation)
+        yield values.field("term").to_pylist(), saturated / saturated.sum()
+
+
+def _information(tables: Sequence[str | Path], options: Options) -> dict[str, float]:
+    """Return -log2 P(w|rand) of every word of the collection."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    documents = 0
+    for path in tables:
+        for rows in TERM_WEIGHTS.stream(path, ["terms"], DOCUMENTS_AT_ONCE):
+            flat = rows.column("terms").flatten()
+            shares = [share for _, share in _distributions(rows, options)]
+            documents += sum(len(share) > 0 for share in shares)
+            encoded = pc.dictionary_encode(flat.field("term"))
+            totals = np.bincount(encoded.indices.to_numpy(), np.concatenate([np.zeros(0), *shares]))
+            for word, total in zip(encoded.dictionary.to_pylist(), totals.tolist(), strict=True):
+                sums[word] += total
+    return {word: float(-np.log2(total / documents)) for word, total in sums.items() if total > 0}
