@@ -17,6 +17,7 @@ from irpretrain.config.compute import TrainingComputeConfig
 from irpretrain.config.load import load_config
 from irpretrain.config.root import Config
 from irpretrain.config.text import TextConfig
+from irpretrain.config.training import MaskingConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.testcollection import prepare
@@ -220,9 +221,11 @@ class TrainingWork:
         groups: GROUPS table of a pre-training; None for a fine-tuning.
         dataset: of a fine-tuning.
         max_length, query_length, batch_groups, seed: as in the configuration.
-        mlm: whether masked word pieces are predicted too.
+        masking: of the word pieces that are predicted too; None for no MLM.
         steps_in_turn: optimiser steps of a round.
         compute: threads, precision, device.
+        text: fields of a document.
+        negatives: of a group of a fine-tuning.
     """
 
     model: Path
@@ -234,10 +237,11 @@ class TrainingWork:
     query_length: int
     batch_groups: int
     seed: int
-    mlm: bool
+    masking: MaskingConfig | None
     steps_in_turn: int
     compute: TrainingComputeConfig
     text: TextConfig
+    negatives: int = 1
 
     def source(self) -> TrainingSource:
         """Open it."""
@@ -248,14 +252,12 @@ class TrainingSource:
     """The groups of each step, and what makes batches of them and masks them."""
 
     def __init__(self, work: TrainingWork) -> None:
-        config = default_config()
         self.store = TokenStore.open(work.stores)
         self.tokenizer = load_tokenizer(work.model)
         self.builder = BatchBuilder(self.store, self.tokenizer, work.max_length, work.query_length)
         self.masker = None
-        if work.mlm:
-            masking = config.pretraining.masking
-            self.masker = Masker(masking, self.tokenizer, work.seed, work.max_length, name="rop/0")
+        if work.masking:
+            self.masker = Masker(work.masking, self.tokenizer, work.seed, work.max_length, name="rop/0")
         self.groups: GroupSource = (
             GroupTable(work.groups, self.store, work.batch_groups, work.seed, "rop/0")
             if work.groups
@@ -289,8 +291,7 @@ def _judged(work: TrainingWork, store: TokenStore) -> GroupSource:
     lengths = {
         text: len(pieces) for text, pieces in zip(own, load_tokenizer(work.model).encode(own), strict=True)
     }
-    negatives = default_config().finetuning.negatives
-    groups = JudgedGroups(queries, negatives, work.batch_groups, work.seed)
+    groups = JudgedGroups(queries, work.negatives, work.batch_groups, work.seed)
     return _FittingGroups(groups, lengths, work.query_length, work.batch_groups)
 
 
@@ -320,10 +321,11 @@ def training_work(
         *lengths,
         size,
         config.seed,
-        kind == "pre-training",
+        config.pretraining.masking if kind == "pre-training" else None,
         steps,
         compute,
         config.text,
+        config.finetuning.negatives,
     )
 
 

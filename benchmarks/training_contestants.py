@@ -56,7 +56,7 @@ class Ours:
         compute = work.compute.model_copy(update={"prefetch": prefetch})
         self._setting = contextlib.ExitStack()  # kept, or the threads would be given back at once
         self._device = self._setting.enter_context(reproducible(compute))
-        masker, mlm = source.masker, 1.0 if work.mlm else 0.0
+        masker, mlm = source.masker, 1.0 if work.masking else 0.0
         self._task = Task("rop", source.groups, source.builder, "hinge", mlm_weight=mlm, masker=masker)
         model = CrossEncoder.load(work.model)
         # The schedule is constant, so its length does not matter.
@@ -64,12 +64,21 @@ class Ours:
 
     def turn(self, number: int) -> Turn:
         """See `Contestant`."""
-        steps, watch = steps_of(self._work, number), Stopwatch()
+        return self.train(steps_of(self._work, number))
+
+    def train(self, steps: range) -> Turn:
+        """Do some steps."""
+        watch = Stopwatch()
         with self._trainer.reading_ahead(lambda step: ([self._task], step), steps):
             measured = [self._trainer.step(step, [self._task]) for step in steps]
         finish(self._device)
-        losses, waited = [step.loss for step in measured], waited_share(measured)
-        return watch.turn(sum(step.tokens for step in measured), losses=losses, waited=waited)
+        facts = {
+            "losses": [step.loss for step in measured],
+            "waited": waited_share(measured),
+            "operations": sum(step.operations for step in measured),
+            "peak_bytes": torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None,
+        }
+        return watch.turn(sum(step.tokens for step in measured), **facts)
 
 
 class HingeAndMlm(nn.Module):
@@ -84,8 +93,8 @@ class HingeAndMlm(nn.Module):
         self.classifier: Any = BertForSequenceClassification.from_pretrained(
             work.model, use_safetensors=True, local_files_only=True, trust_remote_code=False
         )
-        self._mlm, self._everywhere = work.mlm, everywhere
-        if work.mlm:
+        self._everywhere = everywhere
+        if work.masking:
             given = load_file(work.model / "mlm_head.safetensors")
             names = {"layer_norm": "LayerNorm"}
             self.transform = BertPredictionHeadTransform(self.classifier.config)

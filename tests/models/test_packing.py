@@ -309,6 +309,7 @@ def test_the_kernel_takes_what_it_is_given() -> None:
         assert [one.grad.shape for one in (query, key, value)] == [query.shape, key.shape, value.shape]
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch's kernel of variable length needs a GPU")
 def test_the_kernel_is_attention_with_a_mask_of_blocks() -> None:
     """In bfloat16, whose numbers have 8 bits: values and gradients within 2e-2 of those in single precision."""
@@ -338,10 +339,11 @@ def test_the_kernel_is_attention_with_a_mask_of_blocks() -> None:
 def of_blocks_on_gpu(*arguments: Any) -> Tensor:
     """The reference, on the host."""
     query, key, value, asking, asked, dropout = arguments
-    hosted = [Bounds(bounds.ends.cpu(), bounds.longest) for bounds in (asking, asked)]
+    hosted = [Bounds(bounds.ends.cpu(), bounds.longest, bounds.given.cpu()) for bounds in (asking, asked)]
     return of_blocks(query.cpu(), key.cpu(), value.cpu(), *hosted, dropout).to(query.device)
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch's kernel of variable length needs a GPU")
 def test_a_model_on_a_gpu_scores_like_one_on_the_cpu(encoder: Path) -> None:
     """bfloat16 against single precision: within 0.1 of scores whose spread is of the order of 1."""

@@ -1,0 +1,166 @@
+"""`benchmarks/gpu.py`: what its parts yield, what is kept when one fails or is killed, and the rates that follow."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from irpretrain.costs.encoder_work import ENCODER_RULES
+from irpretrain.costs.throughputs import Computing, read_throughputs
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def module(name: str) -> ModuleType:
+    """A module of the benchmarks."""
+    if str(BENCHMARKS) not in sys.path:
+        sys.path.insert(0, str(BENCHMARKS))
+    return importlib.import_module(name)
+
+
+def setting(folder: Path, until: float = float("inf")) -> Any:
+    return module("gpu_setting").Setting("cpu", True, folder, 1, until)
+
+
+def test_a_part_yields_rows_that_json_holds_and_a_table_shows(tmp_path: Path) -> None:
+    rows = json.loads(json.dumps(list(module("gpu_speed").peak(setting(tmp_path)))))
+    products, copies = rows[:-2], rows[-2:]
+    assert {row["precision"] for row in products} == {"bf16", "fp32"}
+    assert all(row["per_second"] > 0 and len(row["shape"]) == 3 for row in products)
+    assert all(row["bytes_per_second"] > 0 for row in copies)
+    shown = module("gpu_tables").table(rows)
+    assert shown[0] == "| precision | shape | copy | TFLOP/s | GB/s |"
+    assert len(shown) == 2 + len(rows)
+
+
+def test_a_case_that_fails_says_how_and_the_next_is_measured(tmp_path: Path) -> None:
+    def measure(case: dict[str, Any]) -> dict[str, Any]:
+        if case["n"] == 1:
+            raise RuntimeError("CUDA error")
+        if case["n"] == 2:
+            raise RuntimeError("memory ran out at step 1 (tried to allocate 3 GiB)")
+        return {"per_second": 7.0}
+
+    choices = [{"n": n} for n in range(4)]
+    rows = list(module("gpu_setting").cases(setting(tmp_path), choices, measure))
+    assert [row.get("per_second") for row in rows] == [7.0, None, None, 7.0]
+    assert rows[1]["failed"] == "RuntimeError: CUDA error"
+    assert rows[2]["failed"].startswith("memory ran out: ")
+
+
+def test_no_case_begins_when_the_time_is_up(tmp_path: Path) -> None:
+    rows = list(module("gpu_setting").cases(setting(tmp_path, until=0), [{"n": 1}], lambda case: {}))
+    assert rows == [{"n": 1, "failed": "left out: the part's time was up"}]
+
+
+PART = """
+import os, time
+
+def hangs(setting):
+    yield {"n": 1}
+    time.sleep(3600)
+
+def dies(setting):
+    yield {"n": 2}
+    os._exit(3)
+
+def fails(setting):
+    yield {"n": 3}
+    raise ValueError("no pears")
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "number", "end"),
+    [
+        ("hangs", 1, "killed after "),
+        ("dies", 2, "its process ended without a word, exit code 3"),
+        ("fails", 3, "failed: ValueError: no pears"),
+    ],
+)
+def test_rows_of_a_part_that_does_not_end_well_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, number: int, end: str
+) -> None:
+    gpu = module("gpu")
+    (tmp_path / "made_part.py").write_text(PART)
+    # The part's process needs no torch for this.
+    (tmp_path / "gpu_setting.py").write_text("class Setting:\n    pass\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rows: list[dict[str, int]] = []
+    reached = time.monotonic
+    if function == "hangs":  # it is killed at once when it has yielded its row
+        monkeypatch.setattr(gpu.time, "monotonic", lambda: reached() + 1e6 * bool(rows))
+    part = gpu.Part("made_part", function, 1)
+    assert gpu.run(part, {}, tmp_path / "log", 1000, rows.append).startswith(end)
+    assert rows == [{"n": number}]
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    """A run on a GPU that measured pre-training as the papers' overlays do it, and otherwise."""
+    tables = module("gpu_tables")
+    case = tables.TRAINED | {"work": "pre-training"}
+    rows = [
+        case | {"word_pieces_per_second": 123456.7},
+        case | {"groups": 16, "word_pieces_per_second": 9.0},
+        case | {"work": "fine-tuning", "failed": "memory ran out: ..."},
+    ]
+    return {
+        "started": "2026-11-22 10:00 UTC",
+        "command": "benchmarks/gpu.py",
+        "small": False,
+        "machine": {"line": "a machine", "device": "NVIDIA H100"},
+        "parts": {"training": {"state": "done", "seconds": 1.0, "rows": rows}},
+        **changes,
+    }
+
+
+def test_entries_are_rates_and_stand_in_the_section(tmp_path: Path) -> None:
+    tables, path = module("gpu_tables"), tmp_path / "rates.yaml"
+    path.write_text(tables.entries([result()]))
+    (rate,) = read_throughputs(path)
+    assert (rate.stage, rate.per_second) == ("pretrain with MLM", 123457)
+    assert rate.computing == Computing(encoder="BERT-base", layers=None, precision="bf16", device="gpu")
+    section = tables.section([result()])
+    assert section.startswith(f"## {rate.section}\n")
+    (row,) = [line for line in section.splitlines() if line.startswith(rate.row)]
+    assert "123,457" in row
+    assert str(rate.date) in section
+
+
+def test_what_ran_small_or_on_a_cpu_gives_no_rate() -> None:
+    others = result(small=True), result(machine={"line": "a machine", "device": "cpu"})
+    assert module("gpu_tables").rates(others) == {}
+
+
+def test_rates_are_those_of_stages_whose_work_is_counted() -> None:
+    stages = module("gpu_tables").STAGES
+    assert {name.split()[0].rstrip(",") for name in stages} <= set(ENCODER_RULES)
+
+
+@pytest.mark.deep
+def test_all_parts_run_on_a_cpu(tmp_path: Path) -> None:
+    output = tmp_path / "small.json"
+    command = [sys.executable, BENCHMARKS / "gpu.py", "--device", "cpu", "--small", "--output", output]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    written = json.loads(output.read_text())
+    assert list(written["parts"]) == list(module("gpu").PARTS)
+    for name, part in written["parts"].items():
+        log = output.with_suffix(".log").read_text()
+        assert part["state"] == "done", (name, part, log)
+        wrong = [row for row in part["rows"] if "failed" in row or row.get("passed") is False]
+        assert wrong == [], name
+        assert part["rows"] or name == "others", name
+    trained = written["parts"]["training"]["rows"]
+    assert {row["work"] for row in trained} == {"pre-training", "pre-training without MLM", "fine-tuning"}
+    assert all(0 < row["mfu"] < 2 and 0 <= row["waited"] < 1 for row in trained)
+    assert all(len(row["profile"]["kernels"]) == 10 for row in trained)
+    assert output.with_suffix(".md").read_text() in done.stdout
