@@ -129,14 +129,15 @@ def pretraining(made: GeneratedWork, setting: Setting, precision: str, folder: P
         "seed": 1,
         "output": folder / "model",
         "metrics": folder / "metrics.jsonl",
+        "probe": folder / "probe.csv",
         "checkpoints": folder / "checkpoints",
     }
 
 
 def _named(arguments: dict[str, Any], name: str) -> dict[str, Any]:
-    places = {key: arguments[key] / name for key in ("checkpoints",)}
-    files = {key: arguments[key].parent / f"{name}-{arguments[key].name}" for key in ("output", "metrics")}
-    return arguments | places | files
+    """The same training with places of its own for what it writes."""
+    written = ("output", "metrics", "probe", "checkpoints")
+    return arguments | {key: arguments[key].parent / name / arguments[key].name for key in written}
 
 
 def kill_midway(arguments: dict[str, Any]) -> int:

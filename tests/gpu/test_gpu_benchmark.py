@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import subprocess
 import sys
@@ -59,6 +60,13 @@ def test_a_case_that_fails_says_how_and_the_next_is_measured(tmp_path: Path) -> 
 def test_no_case_begins_when_the_time_is_up(tmp_path: Path) -> None:
     rows = list(module("gpu_setting").cases(setting(tmp_path, until=0), [{"n": 1}], lambda case: {}))
     assert rows == [{"n": 1, "failed": "left out: the part's time was up"}]
+
+
+def test_what_the_killed_training_is_given_fits_pretrain(tmp_path: Path) -> None:
+    checks = module("gpu_checks")
+    made = module("generated_work").GeneratedWork(tmp_path / "small", True)
+    arguments = checks.pretraining(made, setting(tmp_path), "fp32", tmp_path / "run")
+    inspect.signature(checks.pretrain).bind(**arguments)
 
 
 PART = """
