@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.profiler import ProfilerActivity
 
 from generated_work import GeneratedWork
 from irpretrain.config.compute import TrainingComputeConfig
@@ -22,6 +23,7 @@ Row = dict[str, Any]
 """What was measured in one case: names of the case's choices and of its figures, JSON-able."""
 KINDS = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32, "fp32": torch.float32}
 GIB = 1 << 30
+SHOWN_KERNELS = 10
 LOSSES = {"fp32": 1e-4, "tf32": 3e-3, "fp16": 2e-2, "bf16": 2e-2}
 """How far the losses of the first three steps may be from those of a CPU in single precision, or of another trainer in
 the same precision, relatively."""
@@ -141,3 +143,33 @@ def matrix_rate(device: torch.device, precision: str, rows: int, inner: int, col
     a, b = (torch.randn(shape, device=device, generator=draw).to(KINDS[precision]) for shape in shapes)
     with precise(precision):
         return 2 * rows * inner * columns / seconds_of(lambda: a @ b.T, device, 0.02)
+
+
+def profile(work: Callable[[], Any], device: torch.device) -> Row:
+    """Return what takes longest in a piece of work, and for how much of it the device computed."""
+    gpu = device.type == "cuda"
+    try:
+        with torch.profiler.profile(
+            activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
+        ) as kept:
+            began = time.perf_counter()
+            work()
+            finish(device)
+            seconds = time.perf_counter() - began
+        events = [event for event in kept.key_averages() if not gpu or _is_kernel(event)]
+        times = {e.key: (e.self_device_time_total if gpu else e.self_cpu_time_total, e.count) for e in events}
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"[:400]}
+    longest = sorted(times.items(), key=lambda pair: -pair[1][0])[:SHOWN_KERNELS]
+    return {
+        "seconds": seconds,
+        "device_seconds": sum(micro for micro, _ in times.values()) / 1e6,
+        "kernels": [
+            {"name": name[:160], "seconds": micro / 1e6, "calls": calls} for name, (micro, calls) in longest
+        ],
+    }
+
+
+def _is_kernel(event: Any) -> bool:
+    """Operations and annotations hold the times of their kernels again."""
+    return event.device_type.name == "CUDA" and not getattr(event, "is_user_annotation", False)

@@ -7,7 +7,7 @@ import json
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
@@ -20,7 +20,7 @@ import torch
 
 import training
 from generated_work import TEXT
-from gpu_setting import GIB, LOSSES, SCORES, Row, Setting, cases, matrix_rate, precise, seconds_of
+from gpu_setting import GIB, LOSSES, SCORES, Row, Setting, cases, matrix_rate, precise, profile, seconds_of
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.term_weights.infer import Predictor
@@ -30,10 +30,9 @@ from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import SPECIAL_POSITIONS
 from irpretrain.training.compute import reproducible
 from side_by_side import Player, Turn, play, playing, rate, ratio
-from training_contestants import CHECKED, Ours, finish
+from training_contestants import CHECKED, Ours
 
 PRELOAD = ["torch", "transformers", "gpu_speed"]
-SHOWN_KERNELS = 10
 UNUSUAL = ("grouped by length", "all positions", "batches of 8", "batches of 128")
 """Ends of names of systems that are measured last."""
 
@@ -153,14 +152,13 @@ def training_part(setting: Setting) -> Iterator[Row]:
             hint = profile(lambda: ours.train(range(CHECKED + steps, CHECKED + steps + 1)), device)
         if case["compiled"]:
             torch.compiler.reset()
-        seconds, measured_peak = turn.wall / steps, best(case["precision"])
+        measured_peak = best(case["precision"])
         return {
             "word_pieces_per_second": turn.amount / turn.wall,
             "mfu": turn.facts["operations"] / turn.wall / measured_peak,
             "peak_flops": measured_peak,
-            "seconds_a_step": seconds,
+            "seconds_a_step": turn.wall / steps,
             "word_pieces_a_step": turn.amount / steps,
-            "sequence": setting.work.lengths(case["lengths"]).longest,
             "waited": turn.facts["waited"],
             "memory_gib": None if device.type == "cpu" else turn.facts["peak_bytes"] / GIB,
             "losses": turn.facts["losses"],
@@ -169,49 +167,18 @@ def training_part(setting: Setting) -> Iterator[Row]:
 
     for row in cases(setting, training_cases(setting), measure, too_large):
         if str(row.get("failed")).startswith("memory"):
-            case = {key: row[key] for key in training_cases(setting)[0]}
-            full[series(case)] = row["groups"]
+            full[series({key: row[key] for key in training_cases(setting)[0]})] = row["groups"]
         yield row
 
 
-def profile(work: Callable[[], Any], device: torch.device) -> Row:
-    """Return what takes longest in a piece of work, and for how much of it the device computed."""
-    from torch.profiler import ProfilerActivity
-
-    gpu = device.type == "cuda"
-    try:
-        with torch.profiler.profile(
-            activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
-        ) as kept:
-            began = time.perf_counter()
-            work()
-            finish(device)
-            seconds = time.perf_counter() - began
-        events = [e for e in kept.key_averages() if not gpu or e.device_type.name == "CUDA"]
-        times = {e.key: (e.self_device_time_total if gpu else e.self_cpu_time_total, e.count) for e in events}
-    except Exception as error:
-        return {"failed": f"{type(error).__name__}: {error}"[:400]}
-    longest = sorted(times.items(), key=lambda pair: -pair[1][0])[:SHOWN_KERNELS]
-    return {
-        "seconds": seconds,
-        "device_seconds": sum(micro for micro, _ in times.values()) / 1e6,
-        "kernels": [
-            {"name": name[:160], "seconds": micro / 1e6, "calls": calls} for name, (micro, calls) in longest
-        ],
-    }
-
-
-def reranking_part(setting: Setting) -> Iterator[Row]:
-    """Our re-ranking of candidates: pairs a second."""
-    from reranking import Ours as Reranker
-
-    precision, most = "bf16", 2048 if setting.small else 65536
+def reranking_cases(setting: Setting) -> list[Row]:
+    """The re-rankings that are measured, those that matter most first."""
     main: Row = {
         "lengths": "articles",
-        "precision": precision,
+        "precision": "bf16",
         "packing": "auto",
         "compiled": False,
-        "batch_tokens": most,
+        "batch_tokens": 2048 if setting.small else 65536,
     }
     passages, padded = {"lengths": "passages"}, {"packing": "off"}
     changes: list[Row] = [{}, passages, padded, {**passages, **padded}]
@@ -219,6 +186,14 @@ def reranking_part(setting: Setting) -> Iterator[Row]:
         changes += [{"batch_tokens": size} for size in (16384, 262144)]
         changes += [{**passages, "batch_tokens": size} for size in (16384, 262144)]
         changes += [{"compiled": True}, {"lengths": "paragraphs"}, {"precision": "fp16"}]
+    return [main | change for change in changes]
+
+
+def reranking_part(setting: Setting) -> Iterator[Row]:
+    """Our re-ranking of candidates: pairs a second."""
+    from reranking import Ours as Reranker
+
+    choices = reranking_cases(setting)
 
     def measure(case: Row) -> Row:
         compute = setting.compute(case["precision"], packing=case["packing"], compile=case["compiled"])
@@ -230,18 +205,16 @@ def reranking_part(setting: Setting) -> Iterator[Row]:
             torch.cuda.reset_peak_memory_stats()
         turns = [ours.turn(number) for number in (1, 2)]
         seconds = sum(turn.wall for turn in turns)
+        device = torch.device(setting.device)
+        hint = profile(lambda: ours.turn(3), device) if case in choices[:2] else None
         pieces = word_pieces(given, [ours.chosen(number) for number in (1, 2)])
         return {
             "pairs_per_second": sum(turn.amount for turn in turns) / seconds,
             "word_pieces_per_second": pieces / seconds,
             "memory_gib": torch.cuda.max_memory_allocated() / GIB if setting.device == "cuda" else None,
-            "profile": profile(lambda: ours.turn(3), torch.device(setting.device))
-            if case in hinted
-            else None,
+            "profile": hint,
         }
 
-    choices = [main | change for change in changes]
-    hinted = choices[:2]
     yield from cases(setting, choices, measure)
 
 
@@ -253,6 +226,12 @@ def word_pieces(given: Any, runs: list[Any]) -> int:
     queries = np.array([min(len(pieces), given.options.query_length) for pieces in encoded])
     documents = store.lengths[store.rows([document for _, document in names])]
     return int(np.minimum(SPECIAL_POSITIONS + queries + documents, given.options.max_length).sum())
+
+
+def weighing_cases(setting: Setting) -> list[Row]:
+    """What is measured of DeepCT."""
+    choices: list[Row] = [{"work": "weights", "precision": "bf16"}, {"work": "training", "precision": "bf16"}]
+    return choices + ([] if setting.small else [{"work": "weights", "precision": "fp16"}])
 
 
 def weighing(setting: Setting) -> Iterator[Row]:
@@ -300,9 +279,7 @@ def weighing(setting: Setting) -> Iterator[Row]:
         rates = {"word_pieces_per_second": sum(line["tokens"] for line in lines) / seconds}
         return rates | {"passages_per_second": sequences}
 
-    choices: list[Row] = [{"work": "weights", "precision": "bf16"}, {"work": "training", "precision": "bf16"}]
-    choices += [] if setting.small else [{"work": "weights", "precision": "fp16"}]
-    yield from cases(setting, choices, measure)
+    yield from cases(setting, weighing_cases(setting), measure)
 
 
 def shared(setting: Setting) -> Iterator[Row]:

@@ -153,6 +153,17 @@ def test_rates_are_those_of_stages_whose_work_is_counted() -> None:
     assert {name.split()[0].rstrip(",") for name in stages} <= set(ENCODER_RULES)
 
 
+def test_what_a_rate_is_read_from_is_measured(tmp_path: Path) -> None:
+    speed, on_gpu = module("gpu_speed"), module("gpu_setting").Setting("cuda", False, tmp_path, 1, 0.0)
+    measured = {
+        "training": speed.training_cases(on_gpu),
+        "reranking": speed.reranking_cases(on_gpu),
+        "weighing": speed.weighing_cases(on_gpu),
+    }
+    for name, stage in module("gpu_tables").STAGES.items():
+        assert any(stage.case.items() <= case.items() for case in measured[stage.part]), name
+
+
 @pytest.mark.deep
 def test_all_parts_run_on_a_cpu(tmp_path: Path) -> None:
     output = tmp_path / "small.json"
