@@ -115,6 +115,7 @@ rule write_paper_report:
         sweeps=plan.of_paper("sweeps"),
         pictures=plan.of_paper("pictures"),
         costs=plan.of_paper("costs"),
+        probes=plan.of_paper("probes"),
         pages=plan.of_paper("pages"),
         manifest=MANIFEST_FILE,
     output:
@@ -188,6 +189,7 @@ rule write_report:
         sweeps=plan.shown.sweeps,
         pictures=plan.shown.pictures,
         costs=plan.shown.costs,
+        probes=plan.shown.probes,
         pages=plan.shown.pages,
         manifest=MANIFEST_FILE,
     output:

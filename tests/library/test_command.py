@@ -104,7 +104,7 @@ def test_a_model_is_exported(tmp_path: Path, tiny_encoder: Path) -> None:
 
     groups = Collection(BODIES.items(), encoder=tiny_encoder).groups("rop", minimum_count=1)
     pretrain(groups, tmp_path / "prop", steps=1, batch_groups=2, max_length=32, query_length=8)
-    beside = ["prop", "prop.meta.json", "prop.metrics.jsonl"]
+    beside = ["prop", "prop.meta.json", "prop.metrics.jsonl", "prop.probe.csv"]
     assert sorted(path.name for path in tmp_path.glob("prop*")) == beside
     assert run("export", tmp_path / "prop", tmp_path / "exported", "--label", "Fruit PROP") == 0
     card = (tmp_path / "exported/README.md").read_text()

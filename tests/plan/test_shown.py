@@ -23,6 +23,16 @@ def test_a_report_shows_the_experiments_and_trainings_of_its_papers():
     assert plan.shown_by("prop", "php").verdicts == ["results/verdicts/prop.csv", "results/verdicts/php.csv"]
 
 
+def test_a_report_shows_the_probes_of_what_models_start_from():
+    further = "{label: Further, collection: both, start: prop, tasks: [{objective: rop}]}"
+    shown = plan_of(
+        f"models: {{further: {further}}}\nexperiments: {{main: {{models: [base, further]}}}}"
+    ).shown
+    folder = "results/metrics/pretrained"
+    assert shown.metrics == [f"{folder}/further/seed-3.jsonl"]
+    assert shown.probes == [f"{folder}/{model}/seed-3.probe.csv" for model in ("prop", "further")]
+
+
 def test_experiments_at_several_depths_have_no_scores_of_their_own():
     changes = "experiments: {main: {depths: [5, 10], regimes: [zero-shot]}}\nreport: {papers: [deepct]}"
     assert plan_of(changes).shown.scores == []

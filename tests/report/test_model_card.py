@@ -113,6 +113,31 @@ def test_scores_are_means_of_this_model_and_seed(trained: Path, tmp_path: Path) 
     assert "## Scores" not in write_card(FACTS, RECORD), "nothing was evaluated"
 
 
+def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: Path) -> None:
+    probe = tmp_path / "probe.csv"
+    probe.write_text(
+        "task,input,groups,accuracy,low,high,p_value\n"
+        + "".join(
+            f"rop,{name},40,{value},{value - 0.1},{value + 0.1},{'' if name == 'right' else 0.001}\n"
+            for name, value in (
+                ("right", 0.8),
+                ("swapped", 0.5),
+                ("none", 0.5),
+                ("candidates", 0.5),
+                ("before", 0.4),
+            )
+        )
+    )
+    export_model(trained, trained, [], FACTS, tmp_path / "out", [probe])
+    written = (tmp_path / "out/README.md").read_text()
+    assert "## Held-out groups" in written
+    assert "| rop | 40 | 0.80 [0.70, 0.90] | 0.50 [0.40, 0.60] |" in written
+    assert "The text is used (p = 0.001)." in written
+    probe.write_text("task,input,groups,accuracy,low,high,p_value\n")
+    export_model(trained, trained, [], FACTS, tmp_path / "none", [probe])
+    assert "Held-out groups" not in (tmp_path / "none/README.md").read_text()
+
+
 def test_a_model_that_is_gone_is_refused(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no longer there"):
         export_model(tmp_path / "gone", trained, [], FACTS, tmp_path / "out")

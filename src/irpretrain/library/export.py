@@ -58,4 +58,5 @@ def export(model: str | Path, output: str | Path, label: str = "") -> dict[str, 
         tasks=given["tasks"] if pretrained else [],
         training=options if pretrained else {"max_length": options["max_length"], **options["training"]},
     )
-    return export_model(model, model, [], facts, output)
+    probe = Path(f"{model}.probe.csv")
+    return export_model(model, model, [], facts, output, [probe] if probe.is_file() else [])

@@ -121,6 +121,17 @@ class Shown:
         ]
 
     @property
+    def probes(self) -> list[str]:
+        """What these models, and those that they start from, make of held-out groups."""
+        chains = [(name, seed) for model, seed in self.trained_models for name in self._chain(model)]
+        return [paths.PROBE.format(model=model, seed=seed) for model, seed in dict.fromkeys(chains)]
+
+    def _chain(self, model: str) -> list[str]:
+        """A model after all that it starts from."""
+        start = self.config.models[model].start
+        return [*([] if start == "encoder" else self._chain(start)), model]
+
+    @property
     def taught_groups(self) -> list[tuple[str, str]]:
         """(collection, objective) of the ranking groups behind every trained model."""
         models = [self.config.models[model] for model, _ in self.trained_models]

@@ -20,6 +20,7 @@ from irpretrain.report.introduction import background, this_run
 from irpretrain.report.lineage import Lineage
 from irpretrain.report.page_links import address, page_views
 from irpretrain.report.pages import script_json, write_page
+from irpretrain.report.probes import EXPLAINED, INPUTS, probe_views
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.sampling_figures import sample_counts
 from irpretrain.report.selections import selections
@@ -87,6 +88,9 @@ def write_report(
         meanings=MEANINGS,
         claims=count_answers(files.claims),
         selections=selections(config, lineage, results),
+        probes=probe_views(config, files.probes),
+        probe_inputs=list(INPUTS.values()),
+        probe_explained=EXPLAINED,
         tunings=first_stage_views.tunings(config, files.sweeps),
         index_costs=first_stage_views.index_costs(config, files.costs),
         dag=svg_uri(Path(dag)),

@@ -25,6 +25,7 @@ from irpretrain.report.cards import (
     write_sections,
     yaml_block,
 )
+from irpretrain.report.probes import probe_markdown
 from irpretrain.training.selection import NOT_CONTENT
 
 CARD = "README.md"
@@ -98,6 +99,7 @@ def export_model(
     scores: Sequence[str | Path],
     facts: CardFacts,
     output: str | Path,
+    probes: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write a model's directory, without snapshots, with its card.
 
@@ -107,6 +109,7 @@ def export_model(
         scores: CSV files of `evaluation.evaluate`, as far as there are any.
         facts: what the configuration says of it.
         output: directory to write.
+        probes: CSV file of what the model made of held-out groups, if it has one.
 
     Returns:
         Counts: files copied, scores shown.
@@ -122,10 +125,11 @@ def export_model(
     if not Path(model).is_dir():
         raise InputError(model, "is no longer there", remedy=f"Delete {trained} and run the workflow again.")
     rows = read_scores_of(scores, facts.scored)
+    probed = "".join(map(probe_markdown, probes))
     with atomic_directory(output) as folder:
         shutil.copytree(model, folder, ignore=shutil.ignore_patterns(*NOT_CONTENT, CARD), dirs_exist_ok=True)
         files = sum(path.is_file() for path in folder.rglob("*"))
-        (folder / CARD).write_text(write_card(facts, record, rows), encoding="utf-8")
+        (folder / CARD).write_text(write_card(facts, record, rows, probed), encoding="utf-8")
     return {"files": files, "scores": len(rows)}
 
 
@@ -141,18 +145,22 @@ def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[s
     return list(row_by_key.values())
 
 
-def write_card(facts: CardFacts, record: Mapping[str, Any], scores: Sequence[Mapping[str, str]] = ()) -> str:
+def write_card(
+    facts: CardFacts, record: Mapping[str, Any], scores: Sequence[Mapping[str, str]] = (), probed: str = ""
+) -> str:
     """Return the text of a card.
 
     Args:
         facts: what the configuration says.
         record: sidecar of the training.
         scores: rows of `read_scores_of`.
+        probed: table of the model's accuracy on held-out groups, after its last step; empty for none.
     """
     use = RANKER if facts.kind == "ranker" else WEIGHER
     sections = {
         "Use": use.format(length=facts.training["max_length"]),
         "Scores": _scores(scores, facts.regime),
+        "Held-out groups": probed,
         "Objective": yaml_block({"tasks": [dict(task) for task in facts.tasks]}) if facts.tasks else "",
         "Data": source_table("corpus", facts.corpora) if facts.corpora else "",
         "Encoder": "\n\n".join(

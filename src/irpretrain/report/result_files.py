@@ -28,6 +28,7 @@ class ResultFiles:
         claims: `results/claims/<paper>.csv`.
         sweeps: `results/tuning/<first stage>.json` of tuned first stages.
         costs: `results/index_costs/<dataset>.json`.
+        probes: `results/metrics/pretrained/<model>/seed-<n>.probe.csv`.
         pages: `results/query_pages/<page>.html`, which the report links to.
     """
 
@@ -41,6 +42,7 @@ class ResultFiles:
     claims: Sequence[str | Path] = ()
     sweeps: Sequence[str | Path] = ()
     costs: Sequence[str | Path] = ()
+    probes: Sequence[str | Path] = ()
     pages: Sequence[str | Path] = ()
 
     @classmethod
@@ -58,6 +60,7 @@ class ResultFiles:
             self.answers,
             self.sweeps,
             self.costs,
+            self.probes,
             self.distributions,
             self.verdicts,
             self.claims,

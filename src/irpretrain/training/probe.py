@@ -30,9 +30,9 @@ from irpretrain.training.group_table import GroupTable
 from irpretrain.training.shares import share_by_tokens
 from irpretrain.training.steps import Setting
 
-LEAST_GROUPS, MOST_GROUPS = 32, 200
+LEAST_GROUPS, MOST_GROUPS = 20, 200
 """Held-out groups that a task is tested on: at least, if there are so many, and at most."""
-TRAINED_PER_PROBED = 25
+TRAINED_PER_PROBED = 32
 """Between these two: groups of the training for each, so that the probe costs a short training little."""
 FEATURED_GROUPS = 1000
 """Training groups that the model of candidates alone learns from, at most."""

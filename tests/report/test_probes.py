@@ -1,0 +1,94 @@
+"""What the report says of held-out groups."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
+
+from irpretrain.config import Config
+from irpretrain.errors import InputError
+from irpretrain.report.html import write_report
+from irpretrain.report.probes import ProbedTask, Share, probe_views, read_probe
+from irpretrain.report.result_files import ResultFiles
+
+INPUTS = ("right", "swapped", "none", "candidates", "before")
+HEADING = "task,input,groups,accuracy,low,high,p_value\n"
+
+
+def rows(task: str, groups: int, right: str, swapped: str) -> str:
+    """Five rows; the last three inputs are as swapped."""
+    numbers = [right, *[swapped] * 4]
+    return "".join(f"{task},{name},{groups},{row}\n" for name, row in zip(INPUTS, numbers, strict=True))
+
+
+def shares(
+    right: tuple[float, float, float] | None, swapped: float | None, p: float | None
+) -> dict[str, Share]:
+    other = Share(swapped, swapped, swapped, p)
+    first = Share(*right, None) if right else Share(None, None, None, None)
+    return {**dict.fromkeys(INPUTS, other), "right": first}
+
+
+@pytest.mark.parametrize(
+    ("groups", "right", "swapped", "p", "said"),
+    [
+        (100, (0.9, 0.8, 0.95), 0.6, 0.001, "The text is used (p = 0.001)."),
+        (100, (0.97, 0.92, 0.99), 0.96, 0.6, "This task is solved without the text."),
+        (7, (1.0, 0.65, 1.0), 1.0, 1.0, "Only 7 groups. This task is solved without the text."),
+        (100, (0.6, 0.49, 0.7), 0.6, 1.0, "Not above chance level."),
+        (8, (1.0, 0.7, 1.0), 0.6, 0.06, "Only 8 groups. Undecided whether the text is used."),
+        (100, (0.9, 0.8, 0.95), 1.0, 0.001, "This task is solved without the text."),
+        (1, (1.0, 0.6, 1.0), None, None, "Only 1 group. No text of another document."),
+        (0, None, None, None, "No held-out group was tested."),
+    ],
+    ids=["used", "not-used", "few", "chance", "undecided", "better-swapped", "no-partner", "none"],
+)
+def test_what_a_row_says(
+    groups: int, right: tuple[float, float, float] | None, swapped: float | None, p: float | None, said: str
+) -> None:
+    assert ProbedTask("ati", groups, shares(right, swapped, p)).reading == said
+
+
+def test_the_page_has_a_line_for_each_task(config: Config, tmp_path: Path) -> None:
+    model = next(name for name in config.models if name != "untrained")
+    path = tmp_path / "results" / "metrics" / "pretrained" / model / "seed-3.probe.csv"
+    path.parent.mkdir(parents=True)
+    some = rows("srr", 40, "0.9,0.8,0.95,", "0.6,0.5,0.7,0.001") + rows("ati#1", 0, ",,,", ",,,")
+    path.write_text(HEADING + some)
+    first, second = probe_views(config, [path])
+    assert (first["seed"], first["objective"], first["groups"]) == ("3", "srr", 40)
+    assert (second["objective"], second["reading"]) == ("ati", "No held-out group was tested.")
+    results = write_results(tmp_path, flat_rows("squad-first-stages", {}))
+    (tmp_path / "results/figures").mkdir()
+    for name in ("dag.svg", "results/figures/deepct_figure1.svg"):
+        (tmp_path / name).write_text("<svg/>")
+    pages = []
+    for probes in ([], [path]):
+        files = ResultFiles(*results, probes=probes)
+        write_report(
+            config.of_papers(["deepct"]),
+            [DEEPCT_YAML],
+            files,
+            tmp_path / "results",
+            tmp_path / "dag.svg",
+            ROOT / "resources" / "embedded.yaml",
+            tmp_path / "page.html",
+        )
+        pages.append((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert 'id="probes"' not in pages[0]
+    [section] = re.findall(r'<section id="probes">.*?</section>', pages[1], re.DOTALL)
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", section))
+    assert "3 srr 40 0.90 [0.80, 0.95] 0.60 [0.50, 0.70]" in text
+    assert "3 ati 0 – – – – – No held-out group was tested." in text
+
+
+@pytest.mark.parametrize(
+    "content", ["", "a,b\n1,2\n", HEADING + "rop,right,x,1,1,1,\n"], ids=["empty", "other", "number"]
+)
+def test_a_broken_file_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "probe.csv").write_text(content)
+    with pytest.raises(InputError, match="not a model's probe"):
+        read_probe(tmp_path / "probe.csv")
