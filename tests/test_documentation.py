@@ -135,14 +135,6 @@ def test_every_named_part_of_the_library_exists(page):
     assert [f"irpretrain.{dotted}" for dotted in named if not is_library(dotted)] == []
 
 
-def test_the_functions_of_the_architecture_are_those_of_the_code():
-    section = prose(ROOT / "docs" / "architecture.md").partition("## Functions and their files")[2]
-    lines = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("- ")]
-    named = [name for line in lines for name in re.findall(r"`(\w+(?:\.\w+)+)`", line)]
-    assert len(named) >= 50, "the table was read"
-    assert [name for name in named if not is_in_the_sources(name)] == []
-
-
 def is_in_the_sources(dotted: str) -> bool:
     """Whether `irpretrain.<dotted>` is a module or a function of one, read from its text: training imports slowly."""
     path = ROOT / "src" / "irpretrain" / dotted.replace(".", "/")

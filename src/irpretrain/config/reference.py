@@ -64,8 +64,8 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
-An entry reads: `key` (default and unit): meaning. Where the default does not show the type, the type is given; without a
-default beside it, the default is null or empty. Of listed values the bold one is the default. *preset* `a` or `b`:
+An entry reads: `key` (default and unit): meaning. Where the default does not show the type, the type is given. Where
+only a type stands, the default is null or empty. Of listed values the bold one is the default. *preset* `a` or `b`:
 `a` with preset paper, `b` with released ([Presets](#presets)).
 """
 
