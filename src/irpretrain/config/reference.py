@@ -274,7 +274,12 @@ def _line(title: str, name: str, field: FieldInfo) -> str:
     if type(field.default) in (bool, int, float, str) and default == _shown(field.default) != "empty":
         # The default shows the type. Where only some values are allowed it is the bold one of these.
         choices = _type(field.annotation)
-        facts = default if _plain(field.annotation) else choices.replace(default, f"**{default}**", 1)
+        if _plain(field.annotation):
+            facts = default
+        elif default in choices:
+            facts = choices.replace(default, f"**{default}**", 1)
+        else:
+            facts = f"{choices}; {default}"
         facts = f"{facts} {unit}".rstrip()
     else:
         kind = _type(field.annotation)
