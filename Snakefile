@@ -11,7 +11,7 @@ Targets:
     attributions          which words scores come from
     weight_distributions, term_weight_pages   how weights of words look
     query_pages           rankings of single queries side by side
-or any file under results/. docs/journeys/module.md uses it from another Snakefile; docs/architecture.md is the map.
+or any file under results/. docs/module.md uses it from another Snakefile; docs/architecture.md is the map.
 """
 
 import os

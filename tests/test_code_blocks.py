@@ -26,7 +26,7 @@ FOLLOWED = {
     "docs/tutorials/new-dataset.md": "workflow/test_new_dataset.py",
     "docs/tutorials/combining-objectives.md": "workflow/test_combining_objectives.py",
     "docs/runs-and-scores.md": "test_runs_and_scores.py",
-    "docs/journeys/module.md": "workflow/test_module.py",
+    "docs/module.md": "workflow/test_module.py",
     **{
         f"docs/journeys/{name}.md": "workflow/test_journeys.py"
         for name in ("msmarco", "my-collection", "my-deepct-index", "my-wikipedia", "robust04")

@@ -1,4 +1,4 @@
-"""The workflow as a module of another Snakefile, as docs/journeys/module.md shows and as snakedeploy writes it."""
+"""The workflow as a module of another Snakefile, as docs/module.md shows and as snakedeploy writes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tiny import ROOT, environment
 
 from warm_snakemake import run_snakemake
 
-PAGE = (ROOT / "docs/journeys/module.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/module.md").read_text(encoding="utf-8")
 DEPLOYED = """
 configfile: "config/config.yaml"
 
