@@ -59,7 +59,7 @@ use rule export_model as export_term_weigher with:
     wildcard_constraints:
         weighting=one_of(plan.term_weights.learned(None, "regressor")),
     params:
-        directory=lambda wildcards, input: input.trained,
+        directory=plan.exports.weigher_directory,
         facts=plan.exports.weigher_card,
 
 

@@ -110,6 +110,34 @@ def test_ati_prefers_the_abstract_for_the_title(tree: Made) -> None:
     assert found["documents"] == [words(10, 11), words(12, 13, 14), words(16, 17)]
 
 
+def test_ati_compares_titles_of_articles_but_no_disambiguation_pages(tree: Made) -> None:
+    [found] = tree.groups("ati", negatives="titles", most_negatives=2)
+    assert (found["queries"], found["documents"]) == ([words(0), words(1)], [words(10, 11)])
+
+
+def test_ati_draws_the_same_titles_for_any_number_of_shards(tmp_path: Path, tiny_encoder: Path) -> None:
+    sections = [lead(words(10)), Part(2, words(20), [words(11)])]
+    articles = [Article(words(number), sections) for number in (*range(8), *range(30, 38))]
+    made = []
+    for shards in (1, 3):
+        wikis = [Wiki(articles[:8]), Wiki(articles[8:], prefix="e")]
+        (folder := tmp_path / str(shards)).mkdir()
+        groups = Made(wikis, folder, tiny_encoder, shards=shards).groups(
+            "ati", negatives="titles", most_negatives=3
+        )
+        made.append([found["queries"] for found in groups])
+    assert made[0] == made[1]
+    titles = [queries[0] for queries in made[0]]
+    assert len(set(titles)) == 16
+    assert all(len(set(queries)) == 4 and set(queries) <= set(titles) for queries in made[0])
+    assert len({tuple(queries[1:]) for queries in made[0]}) > 8
+
+
+def test_ati_asks_how_many_titles_are_drawn(tree: Made) -> None:
+    with pytest.raises(ValueError, match="most_negatives"):
+        tree.groups("ati", negatives="titles", most_negatives=None)
+
+
 def test_sections_beyond_what_the_token_store_keeps_are_not_there(tmp_path: Path, tiny_encoder: Path) -> None:
     # Title, separator (one unknown piece), lead, then a heading and its text: nine pieces.
     cut = TextConfig(words="alphanumeric", max_word_pieces=8)

@@ -1,22 +1,30 @@
 """Abstract texts identification (ATI), an objective of Wikiformer (Su et al., AAAI 2024).
 
-An article's title prefers the abstract, which is its lead section, to its other sections.
+An article's title prefers the abstract, which is its lead section, to its other sections. Or, so that the form of an
+abstract does not tell it: the abstract prefers the article's title to those of other articles.
 docs/methods/wikiformer.md states everything exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
+from irpretrain.contracts import DOCUMENTS
 from irpretrain.objectives.boilerplate import Boilerplate
-from irpretrain.objectives.draws import some
+from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.tree import build_tree
 
-NEEDS = frozenset({"positions"})
+NEEDS = frozenset({"positions", "collection"})
 
 
 class Options(Section):
@@ -26,14 +34,27 @@ class Options(Section):
     minimum_words: int = option(
         1, "Sections (and abstracts) with fewer words are not used.", unit="words", ge=1
     )
+    negatives: Literal["sections", "titles"] = option(
+        "sections",
+        "What is compared: the article's other sections with the abstract, for its title (paper), or random "
+        "articles' titles with its title, for the abstract (not the paper's).",
+    )
     most_negatives: int | None = option(
-        None, "Maximum negatives per group; null: all.", unit="sections", ge=1
+        None, "Maximum negatives per group; null: all sections.", unit="sections or titles", ge=1
     )
     boilerplate: Boilerplate = "drop"
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.negatives == "titles" and self.most_negatives is None:
+            raise ValueError("negatives: titles needs most_negatives, how many titles are drawn")
+        return self
+
 
 def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
-    """Yield one group an article: one query, the title; several documents, the lead section first."""
+    """Yield one group an article: its title and several documents, the lead section first; or the lead section and
+    several titles, its own first."""
+    titles = _Titles(shard.collection) if options.negatives == "titles" else None
     for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=options.boilerplate == "drop")
         abstract, *others = (
@@ -43,13 +64,40 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
             for node in tree.nodes
         )
         sections = [span for span in others if span is not None]
+        rng = shard.stream(options.type, article.document_id)
         if not article.title.strip():
             counts.skip("no_title")
         elif abstract is None:
             counts.skip("no_abstract")
         elif not sections:
             counts.skip("no_other_section")
-        else:
-            rng = shard.stream(options.type, article.document_id)
+        elif titles is None:
             negatives = some(rng, sections, options.most_negatives)
             yield group(article.place, [article.title], [abstract, *negatives])
+        elif queries := titles.draw(rng, options.most_negatives or 0, article.title):
+            yield group(article.place, [article.title, *queries], [abstract])
+        else:
+            counts.skip("no_other_title")
+
+
+class _Titles:
+    """The titles of a collection's articles, disambiguation pages apart.
+
+    Args:
+        collection: DOCUMENTS tables of all shards.
+    """
+
+    def __init__(self, collection: Sequence[str | Path]) -> None:
+        columns = ["document_id", "title", "disambiguation"]
+        pages = pa.concat_tables([DOCUMENTS.read(path, columns=columns) for path in collection])
+        # By identifier, an order that does not depend on shards.
+        articles = pages.filter(pc.invert(pages["disambiguation"])).sort_by("document_id")
+        self._titles = pc.utf8_trim_whitespace(articles["title"])
+        self._drawable = RandomDocuments(pc.utf8_length(self._titles).to_numpy())
+
+    def draw(self, rng: np.random.Generator, most: int, title: str) -> list[str]:
+        """Return at most so many different titles at random, none of them the article's own."""
+        numbers, _ = self._drawable.draw(rng, most + 1, ())
+        drawn = dict.fromkeys(self._titles[number].as_py() for number in numbers)
+        drawn.pop(title.strip(), None)
+        return list(drawn)[:most]

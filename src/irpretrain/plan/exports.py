@@ -164,6 +164,10 @@ class Exports(Room):
         model = f"{wildcards.dataset}/{wildcards.candidates}/{wildcards.model}/{wildcards.regime}"
         return f"{paths.FINETUNED_MODELS}/{model}/seed-{wildcards.seed}/fold-{wildcards.fold}"
 
+    def weigher_directory(self, wildcards: Wildcards) -> str:
+        """Where a model that weighs words lies."""
+        return paths.TERM_MODEL.format(weighting=wildcards.weighting, fold=wildcards.fold)
+
     def weigher_card(self, wildcards: Wildcards) -> dict[str, Any]:
         """The same of a model that weighs words."""
         weighting = self.config.term_weights[wildcards.weighting]
