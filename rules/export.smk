@@ -7,6 +7,7 @@ rule export_model:
     input:
         model=plan.models.directory,
         trained=paths.PRETRAINED,
+        probes=[paths.PROBE],
         scores=plan.exports.scores,
     output:
         model=directory(paths.EXPORTED),
@@ -30,6 +31,7 @@ use rule export_model as export_finetuned_model with:
     # Fine-tuning keeps its models, if it does, beside its runs.
     input:
         trained=paths.FINETUNED_RUN,
+        probes=[],
         scores=plan.exports.scores,
     output:
         model=directory(paths.EXPORTED_FINETUNED),
@@ -48,6 +50,7 @@ use rule export_model as export_finetuned_model with:
 use rule export_model as export_term_weigher with:
     input:
         trained=paths.TERM_MODEL,
+        probes=[],
         scores=plan.exports.weigher_scores,
     output:
         model=directory(paths.EXPORTED_WEIGHER),

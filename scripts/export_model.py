@@ -11,5 +11,6 @@ with stage(snakemake) as done:
             list(snakemake.input.scores),
             CardFacts.read(snakemake.params.facts),
             snakemake.output.model,
+            list(snakemake.input.probes),
         )
     )
