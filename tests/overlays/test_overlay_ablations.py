@@ -111,6 +111,12 @@ def test_one_task_of_wikiformer_alone_and_all_with_mlm():
     assert changed == {f"tasks.{task}.mlm_weight": 1 for task in WIKIFORMER}
 
 
+def test_wikiformer_with_titles_differs_in_ati():
+    config = load(ROOT / "configs/wikiformer-ablations.yaml")
+    assert config.training_of("wikiformer-titles") == config.training_of("wikiformer")
+    assert set(differences(config, "wikiformer-titles", "wikiformer")) == {"tasks.ati.options.negatives"}
+
+
 def test_php_is_three_stages(php):
     assert [list(tasks(php, model)) for model in stages(php, "php")] == [["hp"], ["shp"], ["mrds"]]
 

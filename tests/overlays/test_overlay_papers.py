@@ -43,6 +43,7 @@ OTHERS = {
     "wikiformer-rwi",
     "wikiformer-ati",
     "wikiformer-ltm",
+    "wikiformer-titles",
     "wikiformer-with-mlm",
 }
 """Models that these overlays compare and no table or figure of the papers has; the headline table shows them."""
