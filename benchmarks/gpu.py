@@ -74,13 +74,13 @@ class Part(NamedTuple):
 PARTS = {
     "peak": Part("gpu_speed", "peak", 30),
     "equality": Part("gpu_checks", "equality", 40),
-    "training": Part("gpu_speed", "training_part", 190),
+    "training": Part("gpu_speed", "training_part", 180),
     "reranking": Part("gpu_speed", "reranking_part", 40),
     "weighing": Part("gpu_speed", "weighing", 35),
-    "others": Part("gpu_speed", "others", 100),
+    "others": Part("gpu_speed", "others", 90),
     "shared": Part("gpu_speed", "shared", 30),
     "resume": Part("gpu_checks", "resume", 35),
-    "suite": Part("gpu_checks", "suite", 40),
+    "suite": Part("gpu_checks", "suite", 60),
 }
 
 
@@ -92,11 +92,11 @@ def device_facts(device: str) -> dict[str, Any]:
         return {"device": "cpu"}
     if not torch.cuda.is_available():
         raise SystemExit("--device cuda: torch finds no GPU")
-    found = torch.cuda.get_device_properties(0)
+    properties = torch.cuda.get_device_properties(0)
     return {
-        "device": found.name,
-        "memory_gib": round(found.total_memory / (1 << 30), 1),
-        "capability": f"{found.major}.{found.minor}",
+        "device": properties.name,
+        "memory_gib": round(properties.total_memory / (1 << 30), 1),
+        "capability": f"{properties.major}.{properties.minor}",
         "cuda": torch.version.cuda,
     }
 
@@ -112,12 +112,12 @@ def serve(connection: Connection, part: Part | None, setting: dict[str, Any], lo
             connection.send(device_facts(setting["device"]))
         else:
             print(f"\n== {part.function}", flush=True)
-            given = import_module("gpu_setting").Setting(**setting)
-            for row in getattr(import_module(part.module), part.function)(given):
+            made = import_module("gpu_setting").Setting(**setting)
+            for row in getattr(import_module(part.module), part.function)(made):
                 connection.send(row)
         connection.send("done")
         used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        print(f"{sum(one.ru_utime + one.ru_stime for one in used):.1f} s of processors", flush=True)
+        print(f"{sum(usage.ru_utime + usage.ru_stime for usage in used):.1f} s of processors", flush=True)
     except BaseException as error:
         traceback.print_exc()
         connection.send(
@@ -207,48 +207,48 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = read_arguments(arguments)
+    options = read_arguments(arguments)
     os.environ |= {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES", "0")}
     os.environ["PYTHONPATH"] = os.pathsep.join([*OWN, os.environ.get("PYTHONPATH", "")])
-    seconds, began = budgets(given), time.monotonic()
-    log = given.output.with_suffix(".log").resolve()
+    seconds, began = budgets(options), time.monotonic()
+    log = options.output.with_suffix(".log").resolve()
     log.unlink(missing_ok=True)
     result: dict[str, Any] = {
         "started": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "command": " ".join(["benchmarks/gpu.py", *(sys.argv[1:] if arguments is None else arguments)]),
-        "small": given.small,
+        "small": options.small,
         "machine": {"line": describe_machine(PACKAGES)},
         "parts": {},
     }
     multiprocessing.set_forkserver_preload(["torch", "transformers", "gpu_speed", "gpu_checks"])
     with tempfile.TemporaryDirectory() as temporary:
         setting = {
-            "device": given.device,
-            "small": given.small,
-            "folder": given.folder or Path(temporary),
-            "threads": given.threads,
+            "device": options.device,
+            "small": options.small,
+            "folder": options.folder or Path(temporary),
+            "threads": options.threads,
         }
         end = run(None, setting, log, 120, result["machine"].update)
         if end != "done":
             sys.exit(end)
         print(f"{result['machine']['line']}, {result['machine']['device']}", flush=True)
-        for name in (name for name in PARTS if name in given.parts):
+        for name in (name for name in PARTS if name in options.parts):
             rows: list[dict[str, Any]] = []
             kept = result["parts"][name] = {"state": "not finished", "seconds": 0.0, "rows": rows}
-            start, left = time.monotonic(), given.limit - (time.monotonic() - began)
+            start, left = time.monotonic(), options.limit - (time.monotonic() - began)
 
             def keep(row: dict[str, Any], rows: list[dict[str, Any]] = rows) -> None:
                 rows.append(row)
-                write(result, given.output)
+                write(result, options.output)
 
             allowed = min(seconds[name], left - GRACE)
             if allowed > 0:
                 until = {"until": time.time() + allowed}
                 kept["state"] = run(PARTS[name], setting | until, log, allowed + GRACE, keep)
             else:
-                kept["state"] = f"left out: --limit {given.limit:g} was reached"
+                kept["state"] = f"left out: --limit {options.limit:g} was reached"
             kept["seconds"] = round(time.monotonic() - start, 1)
-            write(result, given.output)
+            write(result, options.output)
             wrong = sum("failed" in row or row.get("passed") is False for row in rows)
             print(
                 f"{name}: {kept['state']}, {len(rows)} rows, {wrong} not right, {kept['seconds']} s",

@@ -157,18 +157,18 @@ def steps_saved(arguments: dict[str, Any]) -> int:
     return max((int(name.split("-")[1]) for name in names), default=0)
 
 
-def losses_apart(one: dict[str, Any], other: dict[str, Any]) -> float:
+def losses_apart(whole: dict[str, Any], broken: dict[str, Any]) -> float:
     """Return how far the losses of two runs' steps are apart at most, relatively."""
     first, second = (
         np.array([json.loads(line)["loss"] for line in run["metrics"].read_text().splitlines()])
-        for run in (one, other)
+        for run in (whole, broken)
     )
     return float(np.abs(first / second - 1).max())
 
 
-def same_weights(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def same_weights(whole: dict[str, Any], broken: dict[str, Any]) -> bool:
     """Whether two runs ended with equal weights."""
-    first, second = (load_file(run["output"] / "model.safetensors") for run in (one, other))
+    first, second = (load_file(run["output"] / "model.safetensors") for run in (whole, broken))
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 

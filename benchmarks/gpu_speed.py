@@ -198,8 +198,8 @@ def reranking_part(setting: Setting) -> Iterator[Row]:
     def measure(case: Row) -> Row:
         compute = setting.compute(case["precision"], packing=case["packing"], compile=case["compiled"])
         queries = 6 if setting.small else 50
-        given = setting.work.reranking(case["lengths"], compute, queries, case["batch_tokens"])
-        ours = Reranker(given)
+        work = setting.work.reranking(case["lengths"], compute, queries, case["batch_tokens"])
+        ours = Reranker(work)
         ours.turn(0)
         if setting.device == "cuda":
             torch.cuda.reset_peak_memory_stats()
@@ -207,7 +207,7 @@ def reranking_part(setting: Setting) -> Iterator[Row]:
         seconds = sum(turn.wall for turn in turns)
         device = torch.device(setting.device)
         hint = profile(lambda: ours.turn(3), device) if case in choices[:2] else None
-        pieces = word_pieces(given, [ours.chosen(number) for number in (1, 2)])
+        pieces = word_pieces(work, [ours.chosen(number) for number in (1, 2)])
         return {
             "pairs_per_second": sum(turn.amount for turn in turns) / seconds,
             "word_pieces_per_second": pieces / seconds,
@@ -218,14 +218,14 @@ def reranking_part(setting: Setting) -> Iterator[Row]:
     yield from cases(setting, choices, measure)
 
 
-def word_pieces(given: Any, runs: list[Any]) -> int:
+def word_pieces(work: Any, runs: list[Any]) -> int:
     """Return the word pieces of the sequences of a re-ranking's pairs."""
-    store, texts = TokenStore.open([given.store]), given.candidates()[0]
+    store, texts = TokenStore.open([work.store]), work.candidates()[0]
     names = [(query, document) for run in runs for query, some in run.items() for document, _ in some]
-    encoded = load_tokenizer(given.model).encode([texts[query] for query, _ in names])
-    queries = np.array([min(len(pieces), given.options.query_length) for pieces in encoded])
+    encoded = load_tokenizer(work.model).encode([texts[query] for query, _ in names])
+    queries = np.array([min(len(pieces), work.options.query_length) for pieces in encoded])
     documents = store.lengths[store.rows([document for _, document in names])]
-    return int(np.minimum(SPECIAL_POSITIONS + queries + documents, given.options.max_length).sum())
+    return int(np.minimum(SPECIAL_POSITIONS + queries + documents, work.options.max_length).sum())
 
 
 def weighing_cases(setting: Setting) -> list[Row]:
@@ -250,9 +250,9 @@ def weighing(setting: Setting) -> Iterator[Row]:
     def measure(case: Row) -> Row:
         if case["work"] == "training":
             return train(case)
-        given = options(case)
-        with reproducible(given.inference.compute) as device:
-            predictor = Predictor.open(setting.work.regressor(), given, TEXT, device)
+        chosen = options(case)
+        with reproducible(chosen.inference.compute) as device:
+            predictor = Predictor.open(setting.work.regressor(), chosen, TEXT, device)
             texts = setting.work.passages(number)
             predictor.rows(texts[: number // 16])
             began = time.perf_counter()  # rows come back to the host, so nothing is left to wait for

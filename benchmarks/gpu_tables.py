@@ -218,9 +218,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("files", nargs="+", type=Path, help="JSON that gpu.py wrote")
     parser.add_argument("--rates", action="store_true", help="print what the cost table takes")
-    given = parser.parse_args(arguments)
-    results = [json.loads(path.read_text()) for path in given.files]
-    if not given.rates:
+    options = parser.parse_args(arguments)
+    results = [json.loads(path.read_text()) for path in options.files]
+    if not options.rates:
         print("\n".join(markdown(result) for result in results))
     elif measured := rates(results):
         lacking = ", ".join(name for name in STAGES if name not in measured)
