@@ -61,8 +61,7 @@ class PseudoQueriesConfig(Section):
     )
     lengths: Literal["document", "query"] = option(
         "document",
-        "One length for all queries of a document, so that any two make a pair; or one a query, so that "
-        "only those of equal length do.",
+        "One length for all queries of a document, so that any two make a pair; or one a query.",
     )
     support: Literal["document", "collection"] = option(
         "collection", "Words that can be drawn: those of the document, or the whole vocabulary (equation 6)."
@@ -175,8 +174,8 @@ class PredictorConfig(Section):
     )
     judged_terms: Literal["all", "held"] = option(
         "all",
-        "Terms of a positive query: all, or those its document holds. Use held with support document, "
-        "where a missing term would mark the positive; with support collection it is refused.",
+        "Terms of a positive query: all, or those its document holds (for support document, where a "
+        "missing term would mark the positive).",
     )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",

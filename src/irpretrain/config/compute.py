@@ -38,8 +38,8 @@ class ComputeConfig(Section):
     )
     packing: Packing = option(
         "auto",
-        "Lay sequences end to end, so no padding is computed (BERT only). auto: on a CPU, and on a GPU "
-        "with torch's attention of variable length. Results differ by rounding and dropout draws.",
+        "Compute no padding (BERT only). auto: on a CPU, and on a GPU with torch's attention of variable "
+        "length. Results differ by rounding and dropout draws.",
     )
     compile: bool = option(
         False,

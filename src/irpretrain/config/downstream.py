@@ -72,9 +72,8 @@ class DownstreamTaskConfig(Section):
     sentences: SentenceFilesConfig | None = option(None, "Files of a task of GLUE.")
     choose_on: Literal["development", "training"] | None = option(
         None,
-        "Data that choose epoch and learning rate: half of the development set (the other half is the "
-        "test), or the share `held_out` of the training set. null: development for questions, training "
-        "for sentences.",
+        "Data that choose epoch and learning rate: half of the development set (the other half tests), or "
+        "`held_out` of the training set. null: development for questions, training for sentences.",
     )
     held_out: float = option(0.1, "Share of the training set that chooses.", gt=0, lt=1)
     sample_training: int | None = option(

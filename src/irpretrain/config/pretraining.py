@@ -75,8 +75,8 @@ class PretrainingConfig(SequenceConfig):
     margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
     head: Literal["mlp", "pooled"] = option(
         ...,
-        "Score head over [CLS]: a fresh hidden layer (tanh) and a linear layer; or the encoder's pooler, "
-        "dropout, and a fresh linear layer.",
+        "Score head over [CLS]: a fresh hidden and a linear layer; or the encoder's pooler and a fresh "
+        "linear layer.",
     )
     mlm_head_steps: int = option(
         0,

@@ -65,8 +65,7 @@ class Config(Section):
     )
     skip_absent: bool = option(
         False,
-        "Without data sets of the catalogue: refuse the run, or leave out the jobs that need them and say "
-        "so (a dry run plans these jobs too).",
+        "Without data sets of the catalogue: refuse the run, or leave out the jobs that need them.",
         exclude=True,
     )
     corpora: dict[str, CorpusConfig] = option(..., "Corpora by name.", min_length=1)

@@ -29,8 +29,8 @@ class TermLabelsConfig(Section):
 
     rows: Literal["per-text", "per-pair"] = option(
         "per-text",
-        "per-text: a row per passage, whose targets are shares of its relevant queries (paper). per-pair: "
-        "a row per relevant (query, passage), targets 0 or 1 (released code).",
+        "per-text: a row per passage, targets are shares of its relevant queries (paper). per-pair: a row "
+        "per relevant pair, targets 0 or 1 (released code).",
     )
     stemming: Literal["none", "porter"] = option("porter", "Words with the same stem match.")
     stop_list: StopList = option("none", "Words whose target is always 0; they stay in the loss.")

@@ -61,7 +61,7 @@ class Options(Section):
     unlinked_anchor: Literal["none", "preferred"] = option(
         "none",
         "hp: anchor (`masking.anchor_ratio`) beside a document that the segment does not link: none "
-        "(paper), or the preferred document's anchor, so that masks do not show the preference.",
+        "(paper), or the preferred document's, so that masks show no preference.",
     )
     segments_per_document: int | None = option(
         None, "Maximum query segments per article; null: all.", unit="segments", ge=1
