@@ -84,7 +84,7 @@ def test_a_set_has_no_word_twice_and_stop_words_and_numbers_are_not_drawn(tmp_pa
 
 
 def test_documents_with_few_words_are_skipped_and_the_same_seed_gives_the_same_pairs(tmp_path: Path) -> None:
-    attention = {"d": {"a": 0.1, "b": 0.1, "c": 0.2}, "e": {"a": 0.1}, "f": {}}
+    attention = {"d": {"a": 0.1, "b": 0.0, "c": 0.2}, "e": {"a": 0.1}, "f": {}}
     groups, counts = pairs(tmp_path, attention, minimum_words=2)
     again, _ = pairs(tmp_path, {"d": attention["d"], "f": {}, "e": attention["e"]}, minimum_words=2)
     assert [group["queries"] for group in groups] == [group["queries"] for group in again]

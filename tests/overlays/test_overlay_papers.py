@@ -35,7 +35,6 @@ PAPERS = {
 PROP = load_published(ROOT / "resources/published/prop.yaml")
 OTHERS = {
     "ares-confident",
-    "bert-maxp",
     "bfs",
     "bprop",
     "duet-v2",

@@ -129,7 +129,7 @@ def test_all_that_ares_compares_scores_the_pooled_output(preset, tmp_path):
     assert {ares.training_of(model).head for model in compared} == {"pooled"}
     prop = load(ROOT / "configs/prop-paper.yaml", tmp_path / "preset.yaml")
     heads = {prop.training_of(m).head for one in active_experiments(prop).values() for m in one.models}
-    assert heads == {{"paper": "mlp", "released": "pooled"}[preset]}
+    assert heads == {{"paper": "mlp", "released": "pooled"}[preset], "cedr-knrm"}
 
 
 def test_where_one_model_serves_prop_and_ares_all_of_prop_have_one_head():
@@ -138,7 +138,7 @@ def test_where_one_model_serves_prop_and_ares_all_of_prop_have_one_head():
     of_prop = {model for one in active_experiments(own).values() for model in one.models}
     assert {
         config.training_of(model).head for model in of_prop if config.models[model].start == "encoder"
-    } == {"pooled"}
+    } == {"pooled", "cedr-knrm"}
 
 
 def test_the_released_preset_of_ares_keeps_the_paper_s_numbers(tmp_path):

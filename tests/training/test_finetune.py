@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tiny_training import Stop
 
 from irpretrain.config.finetuning import FinetuningConfig
@@ -144,6 +145,23 @@ def test_the_first_batch_of_an_epoch_is_no_starving(
     shown = capfd.readouterr().err
     assert shown.count("SLOW") == said
     assert shown.count("waited for batches 33.3%") == 3
+
+
+def test_a_cedr_knrm_is_fine_tuned_with_its_kernels(
+    run_finetuning: Finetune, tmp_path: Path, tiny_encoder: Path
+) -> None:
+    """The kept model has the head, which was trained."""
+    start = CrossEncoder.from_encoder(tiny_encoder, "cedr-knrm")
+    start.save(tmp_path / "cedr")
+    options = tuning_options(batch_sizes=[4], epochs=1, keep_models=True)
+    folder, counts = run_finetuning("run", model=tmp_path / "cedr", options=options, output=tmp_path / "kept")
+    assert counts["epochs_trained"] == 1
+    assert len(read_run(folder / "fold.run.gz")) == 3
+    kept = CrossEncoder.load(tmp_path / "kept")
+    assert kept.cedr is not None
+    assert start.cedr is not None
+    for before, after in zip(start.cedr.parameters(), kept.cedr.parameters(), strict=True):
+        assert not torch.equal(before, after)
 
 
 def test_it_learns_and_keeps_the_model_that_made_the_run(run_finetuning: Finetune, tmp_path: Path) -> None:

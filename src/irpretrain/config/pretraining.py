@@ -73,10 +73,10 @@ class PretrainingConfig(SequenceConfig):
     )
     loss: Loss = option(..., LOSS_TEXT)
     margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
-    head: Literal["mlp", "pooled"] = option(
+    head: Literal["mlp", "pooled", "cedr-knrm"] = option(
         ...,
         "Score head over [CLS]: a fresh hidden and a linear layer; or the encoder's pooler and a fresh "
-        "linear layer.",
+        "linear layer. cedr-knrm: [CLS] and KNRM's kernels over all layers.",
     )
     mlm_head_steps: int = option(
         0,

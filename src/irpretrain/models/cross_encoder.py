@@ -1,7 +1,8 @@
 """The cross-encoder of PROP and its kin: a BERT encoder, a score head over [CLS], and an MLM head.
 
 A saved model is a Hugging Face directory of a `BertForSequenceClassification` with one label, so that anything
-that loads such a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`.
+that loads such a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head
+of CEDR-KNRM, in `cedr_knrm.safetensors`, only this class gives its scores.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from transformers.activations import ACT2FN
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.models.cedr_knrm import CedrKnrmHead
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import linear, use_fast_linear
@@ -30,13 +32,16 @@ from irpretrain.models.parameters import (
     quiet,
     refuse_missing,
 )
+from irpretrain.models.to_device import to_device
 
 MLM_HEAD_FILE = "mlm_head.safetensors"
+CEDR_FILE = "cedr_knrm.safetensors"
+"""Where a model keeps a score head that Hugging Face has no shape for."""
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
 
-Head = Literal["mlp", "pooled"]
+Head = Literal["mlp", "pooled", "cedr-knrm"]
 
 
 class MaskedLanguageModelHead(nn.Module):
@@ -67,6 +72,7 @@ class CrossEncoder(nn.Module):
         mlm_head: the MLM head.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
         packing: whether sequences are laid end to end; see `ComputeConfig.packing`.
+        cedr: the score head of CEDR-KNRM, in place of the classifier's; None without it.
     """
 
     packing: Packing = "off"
@@ -80,6 +86,7 @@ class CrossEncoder(nn.Module):
         super().__init__()
         self.classifier = classifier
         self.mlm_head = mlm_head
+        self.cedr: CedrKnrmHead | None = None
         self.tokenizer_directory = tokenizer_directory
         use_fast_linear(self)
 
@@ -98,7 +105,8 @@ class CrossEncoder(nn.Module):
         Args:
             directory: Hugging Face directory of a BERT-architecture encoder, weights as safetensors.
             head: mlp is a fresh hidden layer with tanh in the pooler's place, dropout, and a fresh linear layer;
-                pooled keeps the encoder's own pooler, followed by dropout and a fresh linear layer.
+                pooled keeps the encoder's own pooler, followed by dropout and a fresh linear layer; cedr-knrm has
+                KNRM's kernels over all layers beside it.
             layers: keep only the first so many layers; None for all.
             dropout: dropout of all layers; None keeps the encoder's own.
             seed: names the random streams of the fresh parameters; they depend on nothing else.
@@ -133,7 +141,10 @@ class CrossEncoder(nn.Module):
         mlm_head = MaskedLanguageModelHead(config)
         if not _load_own_mlm_head(mlm_head, directory):
             _initialise_mlm_head(mlm_head, config.initializer_range, seed)
-        return cls(classifier, mlm_head, directory)
+        model = cls(classifier, mlm_head, directory)
+        if head == "cedr-knrm":
+            model.cedr = CedrKnrmHead(config, seed)
+        return model
 
     @classmethod
     def load(
@@ -167,7 +178,12 @@ class CrossEncoder(nn.Module):
                 mlm_head.load_state_dict(_read_weights(path))
         elif not _load_own_mlm_head(mlm_head, directory):
             _initialise_mlm_head(mlm_head, config.initializer_range, seed)
-        return cls(classifier, mlm_head, directory)
+        model = cls(classifier, mlm_head, directory)
+        if (path := directory / CEDR_FILE).exists():
+            model.cedr = CedrKnrmHead(config, seed)
+            with refusing(path, "these are not the weights of CEDR-KNRM's head"):
+                model.cedr.load_state_dict(_read_weights(path))
+        return model
 
     @property
     def config(self) -> BertConfig:
@@ -215,10 +231,17 @@ class CrossEncoder(nn.Module):
             encoder the projection costs as much as the encoder itself.
         """
         bert = self.classifier.bert
-        first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, self.packing)
-        assert bert.pooler is not None
-        pooled = self.classifier.dropout(bert.pooler(first[:, None]))
-        scores = self.classifier.classifier(pooled).squeeze(-1)
+        if self.cedr is None:
+            first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, self.packing)
+            assert bert.pooler is not None
+            pooled = self.classifier.dropout(bert.pooler(first[:, None]))
+            scores = self.classifier.classifier(pooled).squeeze(-1)
+        else:
+            mask = to_device(attention_mask, input_ids.device)
+            output = bert(input_ids, mask, token_type_ids, output_hidden_states=True)
+            scores = self.cedr(output.hidden_states, token_type_ids, mask)
+            read = torch.zeros_like(mask) if masked is None else to_device(masked, mask.device)
+            chosen = output.last_hidden_state[read.bool()]
         if masked is None:
             return scores, None
         embeddings = bert.embeddings.word_embeddings.weight
@@ -235,10 +258,10 @@ class CrossEncoder(nn.Module):
         """Write the model's files into an existing folder; equal weights give equal bytes."""
         with quiet():
             self.classifier.save_pretrained(folder)
-        weights = {
-            name: tensor.detach().cpu().contiguous() for name, tensor in self.mlm_head.state_dict().items()
-        }
-        save_file(weights, folder / MLM_HEAD_FILE, metadata={"format": "pt"})
+        for head, name in ((self.mlm_head, MLM_HEAD_FILE), (self.cedr, CEDR_FILE)):
+            if head is not None:
+                state = {key: tensor.detach().cpu().contiguous() for key, tensor in head.state_dict().items()}
+                save_file(state, folder / name, metadata={"format": "pt"})
         copy_tokenizer(self.tokenizer_directory, folder)
         open_weights(folder)
 

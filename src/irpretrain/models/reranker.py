@@ -104,6 +104,10 @@ def load_reranker(directory: str | Path) -> Reranker:
     directory = Path(directory)
     if not (directory / "config.json").is_file():
         raise InputError(directory, "there is no config.json", remedy=REMEDY)
+    if (directory / "cedr_knrm.safetensors").exists():
+        raise InputError(
+            directory, "scores of CEDR-KNRM come from all layers, so it is no sequence classifier"
+        )
     network, missing = load_network(AutoModelForSequenceClassification, directory, REMEDY)
     refuse_missing(directory, missing)
     if network.config.num_labels not in (1, 2):

@@ -69,7 +69,9 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
         sums["documents"] += rows.num_rows
         for place, (words, shares) in enumerate(_distributions(rows, options)):
             drawn = [
-                (w, min(p * information[w], MOST)) for w, p in zip(words, shares, strict=True) if draws.has(w)
+                (w, min(p * information.get(w, 0.0), MOST))
+                for w, p in zip(words, shares, strict=True)
+                if draws.has(w)
             ]
             if len(drawn) < options.minimum_words:
                 few_words += 1
@@ -129,7 +131,7 @@ def _distributions(rows: pa.RecordBatch, options: Options) -> Iterator[tuple[lis
 
 
 def _information(tables: Sequence[str | Path], options: Options) -> dict[str, float]:
-    """Return -log2 P(w|rand) of every word of the collection."""
+    """Return -log2 P(w|rand) of every word of the collection that some attention goes to."""
     sums: defaultdict[str, float] = defaultdict(float)
     documents = 0
     for path in tables:

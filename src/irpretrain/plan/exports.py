@@ -65,6 +65,7 @@ class Exports(Room):
             for cell in self.experiments.cells(experiment)
             if cell.regime != "zero-shot"
             and self.config.models[cell.model].neural is None
+            and self.config.training_of(cell.model).head != "cedr-knrm"  # no shape of Hugging Face's
             and self.config.finetuning_of(cell.model).keep_models
             for fold in self.experiments.datasets.fold_numbers(cell.dataset)
         ]

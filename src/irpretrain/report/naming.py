@@ -61,7 +61,7 @@ def is_control(config: Config, model: str) -> bool:
     described = config.models.get(model)
     if described is None or described.cross_encoder is not None or described.neural is not None:
         return False
-    if described.passages is not None:
+    if described.passages is not None or described.training.get("head") == "cedr-knrm":
         return False
     return not described.tasks and described.start == "encoder"
 

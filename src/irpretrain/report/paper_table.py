@@ -290,7 +290,7 @@ class _PaperTable:
         self, row: PublishedRow, dataset: str, candidates: str, run: RunName | None, measure: str
     ) -> str:
         """Why a cell has no value of ours; empty where it has one."""
-        if not row.models:
+        if not row.models and dataset not in row.by_dataset:
             return row.absent
         if dataset not in self.config.datasets:
             described = self.published.datasets.get(dataset)
