@@ -305,12 +305,15 @@ def shared(setting: Setting) -> Iterator[Row]:
         single = alone.amount / alone.wall
         together = sum(turn.amount for turn in both) / max(turn.wall for turn in both)
         losses = [turn.facts["losses"] for turn in both]
+        difference = float(np.abs(np.subtract(*losses) / losses[0]).max())
         memory = [turn.facts["peak_bytes"] for turn in both]
         return {
             "one_alone": single,
             "both": together,
             "ratio": together / single,
-            "losses_apart": float(np.abs(np.subtract(*losses) / losses[0]).max()),
+            "apart": difference,
+            "tolerance": LOSSES["bf16"],
+            "passed": difference <= LOSSES["bf16"],
             "memory_gib": None if None in memory else [size / GIB for size in memory],
         }
 

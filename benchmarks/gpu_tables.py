@@ -75,7 +75,6 @@ COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "ours": ("ours/s", _number),
     "theirs": ("theirs/s", _number),
     "ratio": ("ratio", _number),
-    "losses_apart": ("losses apart", _small),
     "apart": ("apart", _small),
     "tolerance": ("tolerance", _small),
     "apart_without_kill": ("apart without a kill", _small),
