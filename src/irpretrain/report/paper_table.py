@@ -355,4 +355,4 @@ class _PaperTable:
             ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
         )
         filling = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
-        return " or ".join(model_label(self.config, model) for model in filling if model)
+        return " or ".join(dict.fromkeys(model_label(self.config, model) for model in filling if model))
