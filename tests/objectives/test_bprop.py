@@ -16,7 +16,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, TERM_WEIGHTS
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.cls_attention import ClsAttention
-from irpretrain.objectives.bprop import Options
+from irpretrain.objectives.bprop import Options, information
 from irpretrain.objectives.shard import Shard
 from irpretrain.objectives.write_groups import write_groups
 from irpretrain.term_weights.infer import infer_documents
@@ -89,6 +89,21 @@ def test_documents_with_few_words_are_skipped_and_the_same_seed_gives_the_same_p
     again, _ = pairs(tmp_path, {"d": attention["d"], "f": {}, "e": attention["e"]}, minimum_words=2)
     assert [group["queries"] for group in groups] == [group["queries"] for group in again]
     assert (counts["documents"], counts["skipped"], counts["pairs"]) == (3, {"few_words": 2}, 5)
+
+
+def test_shards_do_not_change_how_rare_a_word_is(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    attention = {
+        f"d{n}": {f"w{letter}": float(rng.random()) for letter in rng.permutation(list("abcdefgh"))[:5]}
+        for n in range(60)
+    }
+    names = list(attention)
+    made = []
+    for step in (60, 13):
+        parts = [{name: attention[name] for name in names[at : at + step]} for at in range(0, 60, step)]
+        paths = [write_attention(tmp_path / f"{step}-{n}.parquet", part) for n, part in enumerate(parts)]
+        made.append(information(paths[::-1], Options(type="bprop")))
+    assert made[0] == made[1]
 
 
 def test_attention_is_the_last_layer_s_from_cls_to_first_pieces(tiny_encoder: Path, tmp_path: Path) -> None:

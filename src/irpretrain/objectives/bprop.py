@@ -31,6 +31,8 @@ from irpretrain.text.stop_words import StopList, load_stop_words
 
 NEEDS = frozenset({"term_weights"})
 DOCUMENTS_AT_ONCE = 1024
+SHARES_ONE = 2**40
+"""A share of 1 in sums over documents: whole numbers add up alike in any order, so that shards change nothing."""
 MOST = 100.0
 """Largest γ, in the released code."""
 
@@ -58,7 +60,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
 
     Counts documents, those skipped, pairs, and ties, in which the second set drawn comes first, as in PROP.
     """
-    information = _information(shard.collection_term_weights, options)
+    rarity = information(shard.collection_term_weights, options)
     draws = _Draws(options)
     sums = dict.fromkeys(("documents", "pairs", "ties"), 0)
     few_words = 0
@@ -69,7 +71,7 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.T
         sums["documents"] += rows.num_rows
         for place, (words, shares) in enumerate(_distributions(rows, options)):
             drawn = [
-                (w, min(p * information.get(w, 0.0), MOST))
+                (w, min(p * rarity.get(w, 0.0), MOST))
                 for w, p in zip(words, shares, strict=True)
                 if draws.has(w)
             ]
@@ -130,17 +132,18 @@ def _distributions(rows: pa.RecordBatch, options: Options) -> Iterator[tuple[lis
         yield values.field("term").to_pylist(), saturated / saturated.sum()
 
 
-def _information(tables: Sequence[str | Path], options: Options) -> dict[str, float]:
+def information(tables: Sequence[str | Path], options: Options) -> dict[str, float]:
     """Return -log2 P(w|rand) of every word of the collection that some attention goes to."""
-    sums: defaultdict[str, float] = defaultdict(float)
+    sums: defaultdict[str, int] = defaultdict(int)
     documents = 0
     for path in tables:
         for rows in TERM_WEIGHTS.stream(path, ["terms"], DOCUMENTS_AT_ONCE):
             flat = rows.column("terms").flatten()
-            shares = [share for _, share in _distributions(rows, options)]
+            shares = [np.rint(share * SHARES_ONE) for _, share in _distributions(rows, options)]
             documents += sum(len(share) > 0 for share in shares)
             encoded = pc.dictionary_encode(flat.field("term"))
             totals = np.bincount(encoded.indices.to_numpy(), np.concatenate([np.zeros(0), *shares]))
             for word, total in zip(encoded.dictionary.to_pylist(), totals.tolist(), strict=True):
-                sums[word] += total
-    return {word: float(-np.log2(total / documents)) for word, total in sums.items() if total > 0}
+                sums[word] += int(total)
+    whole = SHARES_ONE * documents
+    return {word: float(-np.log2(total / whole)) for word, total in sums.items() if total > 0}
