@@ -89,7 +89,8 @@ def run_anserini(
             counts.
         SetupError: Java or the jar is missing or too old, or Java ran out of memory.
     """
-    options = [f"-Xmx{memory_mb}m", "-XX:+ExitOnOutOfMemoryError"]
+    # Nobody waits for a pause of this process; the collector for throughput saves a short search a quarter of its time.
+    options = [f"-Xmx{memory_mb}m", "-XX:+ExitOnOutOfMemoryError", "-XX:+UseParallelGC"]
     command = [str(java()), *options, "-cp", str(anserini_jar()), f"io.anserini.{entry_point}", *arguments]
     # Java takes the encoding of file names from the locale; the plain C locale has none for other letters.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
