@@ -6,11 +6,12 @@ next write of the same target on that host removes it.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,6 +49,12 @@ def write_text(path: str | Path, text: str) -> None:
     """Write `text` as UTF-8, atomically."""
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a CSV file with a heading, atomically."""
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
 
 
 def _temporary(target: Path) -> Path:

@@ -7,7 +7,6 @@ Scoring is in `irpretrain.axioms.diagnosis_scores`, as it alone needs a model.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.atomic import atomic_file
+from irpretrain.atomic import write_csv
 from irpretrain.axioms.diagnosis_comparison import COMPARISON_COLUMNS, compare_models
 from irpretrain.axioms.pair_choice import Choice, any_pair, choose_pairs
 from irpretrain.axioms.value_batches import ValueBatch, whole_documents
@@ -110,8 +109,8 @@ def diagnose(
     signs = {model: _signs(path, table.num_rows) for model, path in scores.items()}
     for model, of_model in signs.items():
         rows += [[model, labels[model], *row] for row in _agreement(preferred, of_model)]
-    _write_csv(output, [COLUMNS, *rows])
-    _write_csv(comparisons, [COMPARISON_COLUMNS, *compare_models(preferred, signs)])
+    write_csv(output, COLUMNS, rows)
+    write_csv(comparisons, COMPARISON_COLUMNS, compare_models(preferred, signs))
     ties = {model: int((of_model == 0).sum()) for model, of_model in signs.items()}
     return {"models": len(scores), "pairs": table.num_rows, "pairs_with_equal_scores": ties}
 
@@ -128,12 +127,6 @@ def _agreement(preferred: np.ndarray, signs: np.ndarray) -> Iterator[list[Any]]:
         agreeing = float((1 + preferred[told, column] * signs[told]).sum()) / 2
         interval = wilson_interval(agreeing, int(told.sum()))
         yield [axiom, int(told.sum()), agreeing, *("" if math.isnan(x) else x for x in interval)]
-
-
-def _write_csv(output: str | Path, rows: Sequence[Sequence[Any]]) -> None:
-    with atomic_file(output) as temporary:
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def _signs(path: str | Path, pairs: int) -> np.ndarray:

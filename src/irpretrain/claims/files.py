@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-import yaml
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from irpretrain.config.axioms import Axiom
 from irpretrain.config.base import Section
-from irpretrain.errors import InputError
-from irpretrain.resources import parse_yaml, resources_directory
+from irpretrain.papers.paper_yaml import check_paper, load_paper_yaml
+from irpretrain.resources import resources_directory
 
 ANSWERS = "answers"
 """Regime of a model that was fine-tuned for a task beside retrieval."""
@@ -182,23 +181,10 @@ def has_claims(paper: str) -> bool:
 @cache
 def read_claims(paper: str) -> Claims:
     """Return the claims of a paper, read once a process."""
-    claims = load_claims(claims_file(paper))
-    if claims.paper != paper:
-        raise InputError(
-            claims_file(paper),
-            f"`paper` is {claims.paper!r}, but the file's name says {paper!r}",
-            remedy="Give both the same name.",
-        )
-    return claims
+    path = claims_file(paper)
+    return check_paper(path, load_claims(path))
 
 
 def load_claims(path: str | Path) -> Claims:
     """Read and check a file of claims; raise InputError with every fault."""
-    try:
-        content: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
-        return Claims.model_validate(content)
-    except (OSError, yaml.YAMLError) as error:
-        raise InputError(path, f"cannot be read: {' '.join(str(error).split())}") from None
-    except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in error.errors())
-        raise InputError(path, f"these claims cannot be used: {faults}") from None
+    return load_paper_yaml(path, Claims, "claims")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import atomic_file, write_text
+from irpretrain.atomic import write_csv, write_text
 from irpretrain.config.downstream import DownstreamTaskConfig
 from irpretrain.contracts import LABELLED_SENTENCES, PER_QUERY, SPAN_QUESTIONS
 from irpretrain.downstream.answer_measures import score_answers
@@ -68,8 +67,7 @@ def evaluate_downstream(
                     yield {**key, "query_id": example, "measure": measure, "value": value}
 
     written = PER_QUERY.write(per_query, rows())
-    with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
+    write_csv(scores, COLUMNS, means)
     write_text(
         table,
         _markdown(means, {name: description["task"]["label"] for name, description in tasks.items()}, labels),

@@ -6,12 +6,11 @@ over all candidates, cut to the first k of them, is that ranking, and no model r
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from irpretrain.atomic import atomic_file
+from irpretrain.atomic import write_csv
 from irpretrain.contracts import PER_QUERY
 from irpretrain.errors import InputError
 from irpretrain.evaluation import measures as effectiveness
@@ -80,8 +79,7 @@ def evaluate_depths(
                         yield {**named, "query_id": query, "measure": measure, "value": value}
 
     PER_QUERY.write(per_query, rows())
-    with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
+    write_csv(scores, COLUMNS, means)
     return {"runs": len(runs), "rows": len(means)}
 
 

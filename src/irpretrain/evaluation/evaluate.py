@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from irpretrain.atomic import atomic_file
+from irpretrain.atomic import write_csv
 from irpretrain.contracts import PER_QUERY, SCORES
 from irpretrain.errors import InputError
 from irpretrain.evaluation import measures as effectiveness
@@ -74,8 +73,7 @@ def evaluate(
                     yield {**key, "fold": fold, "query_id": query, "measure": measure, "value": value}
 
     counts["rows"] = PER_QUERY.write(per_query, rows())
-    with atomic_file(scores) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *means])
+    write_csv(scores, COLUMNS, means)
     for name, dataset in judged.items():
         notice(f"scores of {name}", f"{_in_a_line(name, dataset.measures[0], means)}. All: {scores}")
     return counts

@@ -20,6 +20,8 @@ from transformers import BertConfig
 from irpretrain.models.neural.kernels import kernels
 from irpretrain.models.parameters import initialise
 
+CEDR_FILE = "cedr_knrm.safetensors"
+"""Where a model keeps this score head, which Hugging Face has no shape for."""
 KERNELS, SIGMA, EXACT_SIGMA = 11, 0.1, 0.001
 SMALLEST = 1e-6
 """Added to a soft term frequency before its logarithm."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel
 
 from irpretrain.errors import ConfigError, InputError, refusing
-from irpretrain.models.parameters import load_network, positions
+from irpretrain.models.parameters import keep_layers, load_network, positions
 
 ATTENTION = "SelfAttention"
 """How transformers' classes of attention are called whose second output is what each position attends to."""
@@ -45,12 +45,7 @@ class ClsAttention(nn.Module):
         directory = Path(directory)
         with refusing(directory, "this is no Hugging Face encoder", REMEDY):
             config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-        if layers is not None:
-            if layers > config.num_hidden_layers:
-                raise ConfigError(
-                    f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
-                )
-            config.num_hidden_layers = layers
+        keep_layers(config, layers, directory)
         # Other implementations compute no matrix of attention.
         encoder, _ = load_network(AutoModel, directory, REMEDY, config=config, attn_implementation="eager")
         layers_of_attention = [part for part in encoder.modules() if type(part).__name__.endswith(ATTENTION)]

@@ -20,13 +20,14 @@ from transformers.activations import ACT2FN
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
-from irpretrain.models.cedr_knrm import CedrKnrmHead
+from irpretrain.models.cedr_knrm import CEDR_FILE, CedrKnrmHead
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import linear, use_fast_linear
 from irpretrain.models.parameters import (
     copy_tokenizer,
     initialise,
+    keep_layers,
     load_bert,
     open_weights,
     quiet,
@@ -35,8 +36,6 @@ from irpretrain.models.parameters import (
 from irpretrain.models.to_device import to_device
 
 MLM_HEAD_FILE = "mlm_head.safetensors"
-CEDR_FILE = "cedr_knrm.safetensors"
-"""Where a model keeps a score head that Hugging Face has no shape for."""
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
@@ -118,12 +117,7 @@ class CrossEncoder(nn.Module):
         """
         directory = Path(directory)
         config = _read_config(directory, dropout, attention_dropout)
-        if layers is not None:
-            if layers > config.num_hidden_layers:
-                raise ConfigError(
-                    f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
-                )
-            config.num_hidden_layers = layers
+        keep_layers(config, layers, directory)
         classifier, missing = load_bert(BertForSequenceClassification, directory, config)
         fresh = {name for name in missing if name.startswith("classifier.")} | {
             "classifier.weight",

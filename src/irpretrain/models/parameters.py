@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from irpretrain.errors import InputError, refusing
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.randomness import generator
 
 if TYPE_CHECKING:
@@ -27,6 +27,17 @@ TOKENIZER_FILES = (
     "merges.txt",
     "special_tokens_map.json",
 )
+
+
+def keep_layers(config: Any, layers: int | None, directory: Path) -> None:
+    """Let an encoder's configuration keep the first so many layers, None for all; ConfigError if it has fewer."""
+    if layers is None:
+        return
+    if layers > config.num_hidden_layers:
+        raise ConfigError(
+            f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
+        )
+    config.num_hidden_layers = layers
 
 
 def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:

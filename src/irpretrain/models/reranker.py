@@ -18,6 +18,7 @@ from transformers import BertForSequenceClassification, BertModel
 
 from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError
+from irpretrain.models.cedr_knrm import CEDR_FILE
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import load_network, positions, refuse_missing
@@ -104,7 +105,7 @@ def load_reranker(directory: str | Path) -> Reranker:
     directory = Path(directory)
     if not (directory / "config.json").is_file():
         raise InputError(directory, "there is no config.json", remedy=REMEDY)
-    if (directory / "cedr_knrm.safetensors").exists():
+    if (directory / CEDR_FILE).exists():
         raise InputError(
             directory, "scores of CEDR-KNRM come from all layers, so it is no sequence classifier"
         )

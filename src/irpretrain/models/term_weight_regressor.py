@@ -27,6 +27,7 @@ from irpretrain.models.packed_encoder import attention_of, encode_packed, unpack
 from irpretrain.models.parameters import (
     copy_tokenizer,
     initialise,
+    keep_layers,
     load_network,
     open_weights,
     positions,
@@ -75,12 +76,7 @@ class TermWeightRegressor(nn.Module):
         """
         directory = Path(directory)
         config = _read_config(directory)
-        if layers is not None:
-            if layers > config.num_hidden_layers:
-                raise ConfigError(
-                    f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
-                )
-            config.num_hidden_layers = layers
+        keep_layers(config, layers, directory)
         classifier, missing = load_network(AutoModelForTokenClassification, directory, REMEDY, config=config)
         fresh = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD)}
         if not fresh:

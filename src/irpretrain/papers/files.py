@@ -9,6 +9,7 @@ from typing import Any
 
 from irpretrain.config.base import deep_merge, leaves
 from irpretrain.errors import InputError
+from irpretrain.papers.paper_yaml import check_paper
 from irpretrain.papers.published import Published, load_published
 from irpretrain.resources import resources_directory
 
@@ -31,14 +32,8 @@ def _folder() -> Path:
 @cache
 def read_paper(paper: str) -> Published:
     """Return what is printed in a paper, read once a process; raise InputError where its file is wrong."""
-    published = load_published(paper_file(paper))
-    if published.paper != paper:
-        raise InputError(
-            paper_file(paper),
-            f"`paper` is {published.paper!r}, but the file's name says {paper!r}",
-            remedy="Give both the same name.",
-        )
-    return published
+    path = paper_file(paper)
+    return check_paper(path, load_published(path))
 
 
 def printed_rank_shares() -> Any:

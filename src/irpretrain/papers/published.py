@@ -10,15 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from irpretrain.errors import InputError
 from irpretrain.papers.answers import PublishedAnswers
 from irpretrain.papers.axioms import PublishedAxioms
 from irpretrain.papers.base import NO_NUMBER, Direction, PublishedPlace, PublishedValue, Strict
 from irpretrain.papers.depths import PublishedDepths
-from irpretrain.resources import parse_yaml
+from irpretrain.papers.paper_yaml import load_paper_yaml
 
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
 """Wins, ties and losses as printed; of a row that is compared with nothing, dashes."""
@@ -378,11 +376,4 @@ class Published(Strict):
 
 def load_published(path: str | Path) -> Published:
     """Read and check a file of published numbers; raise InputError with every fault."""
-    try:
-        content: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
-        return Published.model_validate(content)
-    except (OSError, yaml.YAMLError) as error:
-        raise InputError(path, f"cannot be read: {' '.join(str(error).split())}") from None
-    except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in error.errors())
-        raise InputError(path, f"these published numbers cannot be used: {faults}") from None
+    return load_paper_yaml(path, Published, "published numbers")

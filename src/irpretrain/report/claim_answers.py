@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import write_csv
 from irpretrain.claims.files import Claims, has_claims, read_claims
 from irpretrain.claims.verdicts import (
     CONTRADICTED,
@@ -26,7 +27,6 @@ from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.significance import holm
 from irpretrain.report.claim_tests import Finder, Measured
-from irpretrain.report.longform import write_csv
 from irpretrain.report.result_files import ResultFiles
 
 TESTED = (SUPPORTED, CONTRADICTED, UNDECIDED)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from irpretrain.atomic import atomic_file
+from irpretrain.atomic import write_csv
 from irpretrain.report.cells import Cell, Table, outcomes_text
 
 CELL_COLUMNS = (
@@ -102,9 +101,3 @@ def _verdicts(table: Table, label: str, cell: Cell) -> Iterable[tuple[object, ..
 
 def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.6f}"
-
-
-def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a CSV file with a heading."""
-    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as handle:
-        csv.writer(handle, lineterminator="\n").writerows([columns, *rows])

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from irpretrain.atomic import write_csv
 from irpretrain.config import Config
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.papers.files import read_paper
 from irpretrain.report.headline_table import build_headline
-from irpretrain.report.longform import write_csv
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import joined
 from irpretrain.report.tables import write_table

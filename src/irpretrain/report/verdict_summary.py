@@ -99,8 +99,8 @@ def write_summary(verdicts: Sequence[str | Path], names: dict[str, str], directo
         names: key of a paper → its name.
         directory: where they go.
     """
+    from irpretrain.atomic import write_csv
     from irpretrain.report.latex import write_latex
-    from irpretrain.report.longform import write_csv
     from irpretrain.report.markdown import write_markdown
 
     counts = of_files(verdicts)

@@ -7,8 +7,6 @@ has learnt which candidates are likely to be preferred, whatever they are paired
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from irpretrain.atomic import write_text
+from irpretrain.atomic import write_csv
 from irpretrain.contracts import PROBE
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
 from irpretrain.randomness import generator
@@ -117,12 +115,8 @@ class Probe:
 
 def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
     """Write rows of PROBE as CSV; what is not a number stays empty."""
-    buffer = io.StringIO()
     names = [column.name for column in PROBE.columns]
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(["" if row[name] != row[name] else row[name] for name in names] for row in rows)
-    write_text(path, buffer.getvalue())
+    write_csv(path, names, (["" if row[name] != row[name] else row[name] for name in names] for row in rows))
 
 
 def score_groups(

@@ -1,0 +1,44 @@
+"""A paper's YAML files in the resources: read, checked, and called after the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from irpretrain.errors import InputError
+from irpretrain.resources import parse_yaml
+
+
+class _OfPaper(Protocol):
+    @property
+    def paper(self) -> str: ...
+
+
+Content = TypeVar("Content", bound=BaseModel)
+OfPaper = TypeVar("OfPaper", bound=_OfPaper)
+
+
+def load_paper_yaml(path: str | Path, shape: type[Content], what: str) -> Content:
+    """Read and check a file, whose content is called `what`; raise InputError with every fault."""
+    try:
+        content: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
+        return shape.model_validate(content)
+    except (OSError, yaml.YAMLError) as error:
+        raise InputError(path, f"cannot be read: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in error.errors())
+        raise InputError(path, f"these {what} cannot be used: {faults}") from None
+
+
+def check_paper(path: Path, content: OfPaper) -> OfPaper:
+    """Return the content; raise InputError where it names another paper than its file."""
+    if content.paper != path.stem:
+        raise InputError(
+            path,
+            f"`paper` is {content.paper!r}, but the file's name says {path.stem!r}",
+            remedy="Give both the same name.",
+        )
+    return content
