@@ -328,9 +328,10 @@ class RerankingConfig(SequenceConfig):
     """Scoring of candidates by a cross-encoder. Fine-tuned models use the lengths of `finetuning`."""
 
     depth: int | None = option(None, "Re-rank only this many candidates; null: all.", unit="documents", ge=1)
-    batch_tokens: int = option(
-        16384,
-        "Word pieces per batch; padding counts if it is computed (`compute.packing`).",
+    batch_tokens: int | None = option(
+        None,
+        "Word pieces per batch; padding counts if it is computed (`compute.packing`). null: 2,048 on a processor, "
+        "65,536 on a GPU.",
         unit="word pieces",
         ge=512,
     )

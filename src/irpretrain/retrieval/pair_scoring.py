@@ -64,7 +64,7 @@ def score_sequences(
     """
     import torch
 
-    from irpretrain.training.compute import autocast, reproducible  # torch
+    from irpretrain.training.compute import autocast, reproducible, scored_at_once  # torch
     from irpretrain.training.fast_paths import packs, use_fast_paths  # torch
 
     training, place = model.training, model.device
@@ -73,7 +73,8 @@ def score_sequences(
         put_back = use_fast_paths(model, options.compute, device, training=False)
         try:
             with torch.inference_mode(), autocast(device, options.compute):
-                batches = list(batch_by_length(pairs, lengths, options.batch_tokens, not packs(model)))
+                tokens = scored_at_once(options.batch_tokens, device)
+                batches = list(batch_by_length(pairs, lengths, tokens, not packs(model)))
                 scores, done = (
                     kept.resume(len(pairs), len(batches)) if kept else (np.zeros(len(pairs), np.float32), 0)
                 )

@@ -32,7 +32,7 @@ from irpretrain.text.encoder_pieces import EncoderPieces, Pieces
 from irpretrain.text.keyed_texts import Text, document_texts, query_texts
 from irpretrain.text.word_spans import WordSpans, word_spans
 from irpretrain.training.blocks import Unfinished, write_in_blocks
-from irpretrain.training.compute import autocast, reproducible, versions
+from irpretrain.training.compute import autocast, reproducible, scored_at_once, versions
 from irpretrain.training.fast_paths import packs, use_fast_paths
 from irpretrain.training.kept_batches import KeptBatches
 
@@ -228,7 +228,7 @@ class Predictor:
     def _batches(self, sequences: Iterable[Window]) -> Iterator[LengthBatch[Window]]:
         special = len(self.encoder.prefix) + len(self.encoder.suffix)
         lengths = ((window, window.end - window.start + special) for window in sequences)
-        tokens = self.options.inference.batch_tokens
+        tokens = scored_at_once(self.options.inference.batch_tokens, self.device)
         if packs(self.model):
             return packed_batches(lengths, tokens)
         return length_batches(

@@ -29,6 +29,8 @@ SMALLER = (
     "grid) or max_length."
 )
 """What makes a training's steps take less memory."""
+SCORED_ON_PROCESSOR, SCORED_ON_GPU = 2048, 65536
+"""Word pieces of a batch without gradients: what a processor's caches hold (docs/benchmarks.md), what fills a GPU."""
 NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -70,6 +72,13 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         torch.set_num_threads(before[0])
         torch.use_deterministic_algorithms(before[1])
         torch.utils.deterministic.fill_uninitialized_memory = before[2]  # type: ignore[attr-defined]
+
+
+def scored_at_once(batch_tokens: int | None, device: torch.device) -> int:
+    """Return how many word pieces a batch without gradients may have: as configured, else what suits the device."""
+    if batch_tokens is not None:
+        return batch_tokens
+    return SCORED_ON_PROCESSOR if device.type == "cpu" else SCORED_ON_GPU
 
 
 def give_back_freed_memory() -> bool:
