@@ -418,6 +418,10 @@ def test_counts_of_verdicts_show_their_cells_alone(page, report) -> None:
         "document.querySelector('#filter').textContent"
     )
 
+    page.click("#verdicts .counts a[data-outcome='not run']")
+    asked = f"{cells}.filter((c) => c.dataset.verdicts.split('|').includes('not run')).length"
+    assert page.evaluate(asked) == report[1]["verdicts"]["not run"]  # tables that were shut are open
+
     page.click("#filter button")
     assert page.evaluate(tables) == everything
     assert page.evaluate(visible.format("prop_table2")) == rows

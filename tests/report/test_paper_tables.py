@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
-from small_run import ARES_YAML, PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
+from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.papers.published import load_published
@@ -29,7 +29,7 @@ from irpretrain.report.markdown import markdown
 from irpretrain.report.recipes import differences
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.table_views import _chips, table_view
+from irpretrain.report.table_views import _chips, _not_run, table_view
 from irpretrain.report.tables import build_table, make_tables
 
 LEVELS = {
@@ -72,6 +72,19 @@ def test_two_regimes_in_one_table(run) -> None:
     assert [cell.published.printed for cell in bert.cells][::4] == ["0.1684*", "0.3826*"]
     assert table.heading.startswith("Wikiformer, Table 2: ")
     assert "Page" not in table.source
+
+
+def test_what_was_not_run_stays_shut(run) -> None:
+    assert [_not_run(panel) for panel in _table(run, WIKIFORMER_YAML, "table2").panels] == [
+        True,
+        False,
+    ]
+
+
+def test_a_panel_without_rows_is_left_out(config_of, tmp_path: Path) -> None:
+    files = write_results(tmp_path, flat_rows("squad", {}, ()))
+    table = _table((config_of("untrained"), files), PROP_YAML, "table5")
+    assert [panel.title for panel in table.panels] == ["Data sets of the paper"]
 
 
 def test_marks_for_what_is_worse(run) -> None:

@@ -228,6 +228,10 @@ class Panel:
     rows: tuple[Row, ...]
     rows_are: str = "Model"
 
+    def has_rows(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.rows)
+
     def is_filled(self) -> bool:
         """Whether some cell has a number of ours."""
         return any(

@@ -23,8 +23,8 @@ def build(table: TablePlan, config: Config, scores: Scores) -> Table:
     for panel in table.panels:
         rows = (_row(row, table.tolerance, values) for row in panel.rows)
         panels.append(Panel(panel.title, panel.columns, tuple(row for row in rows if row), panel.rows_are))
-    if table.filled_only:
-        panels = [panel for panel in panels if panel.is_filled()] or panels[:1]
+    kept = Panel.is_filled if table.filled_only else Panel.has_rows
+    panels = [panel for panel in panels if kept(panel)] or panels[:1]
     return Table(
         table.name, table.paper, table.title, tuple(panels), table.notes, table.source, table.paper_name
     )

@@ -18,6 +18,7 @@ from irpretrain.report.cells import (
     Cell,
     Contrast,
     Ours,
+    Panel,
     Row,
     Table,
     Tally,
@@ -114,6 +115,7 @@ def table_view(table: Table, book: CellBook) -> dict[str, Any]:
         "panels": [
             {
                 "title": panel.title,
+                "not_run": _not_run(panel),
                 "rows_are": panel.rows_are,
                 "groups": panel.groups(),
                 "columns": [column.label for column in panel.columns],
@@ -133,6 +135,16 @@ def table_view(table: Table, book: CellBook) -> dict[str, Any]:
         "notes": table.notes,
         "source": table.source,
     }
+
+
+def _not_run(panel: Panel) -> bool:
+    """Whether nothing that a panel asks for was run, so that it can stay shut."""
+    asked = (
+        isinstance(cell, Cell) or (isinstance(cell, Text) and cell.outcome)
+        for row in panel.rows
+        for cell in row.cells
+    )
+    return not panel.is_filled() and any(asked)
 
 
 def _split(row: Row) -> tuple[str, str]:

@@ -25,7 +25,9 @@
             for (const cell of row.cells) if (cell.tagName === "TD") cell.classList.toggle("faint", !fitting.includes(cell));
         }
         grid.classList.toggle("filtered", !inside);
-        grid.previousElementSibling.classList.toggle("filtered", !inside);
+        const heading = grid.closest("details") || grid.previousElementSibling;
+        heading.classList.toggle("filtered", !inside);
+        if (inside) heading.open = true;
         kept += inside;
       }
       section.classList.toggle("filtered", !kept);
