@@ -112,7 +112,7 @@ onerror:
 
 
 rule all:
-    default_target: True
+    default_target: not IS_MODULE
     input:
         paths.REPORT,
         paths.ALL_SCORES,

@@ -8,7 +8,6 @@ rule export_model:
         model=plan.models.directory,
         trained=paths.PRETRAINED,
         probes=[paths.PROBE],
-        scores=plan.exports.scores,
     output:
         model=directory(paths.EXPORTED),
         meta=sidecar(paths.EXPORTED),
@@ -23,6 +22,7 @@ rule export_model:
     params:
         directory=plan.models.directory,
         facts=plan.exports.card,
+        scores=plan.exports.scores,
     script:
         "../scripts/export_model.py"
 
@@ -32,7 +32,6 @@ use rule export_model as export_finetuned_model with:
     input:
         trained=paths.FINETUNED_RUN,
         probes=[],
-        scores=plan.exports.scores,
     output:
         model=directory(paths.EXPORTED_FINETUNED),
         meta=sidecar(paths.EXPORTED_FINETUNED),
@@ -45,13 +44,13 @@ use rule export_model as export_finetuned_model with:
     params:
         directory=plan.exports.finetuned_directory,
         facts=plan.exports.finetuned_card,
+        scores=plan.exports.scores,
 
 
 use rule export_model as export_term_weigher with:
     input:
         trained=paths.TERM_MODEL,
         probes=[],
-        scores=plan.exports.weigher_scores,
     output:
         model=directory(paths.EXPORTED_WEIGHER),
         meta=sidecar(paths.EXPORTED_WEIGHER),
@@ -64,6 +63,7 @@ use rule export_model as export_term_weigher with:
     params:
         directory=plan.exports.weigher_directory,
         facts=plan.exports.weigher_card,
+        scores=plan.exports.weigher_scores,
 
 
 rule export_groups:

@@ -8,7 +8,7 @@ with stage(snakemake) as done:
         export_model(
             snakemake.params.directory,
             snakemake.input.trained,
-            list(snakemake.input.scores),
+            list(snakemake.params.scores),
             CardFacts.read(snakemake.params.facts),
             snakemake.output.model,
             list(snakemake.input.probes),

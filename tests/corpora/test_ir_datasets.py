@@ -22,7 +22,13 @@ from irpretrain import Collection, read_documents
 from irpretrain.config import Config, parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import ir_datasets_library
-from irpretrain.corpora.ir_datasets_library import check_downloaded, describe_part, downloads_text, text_of
+from irpretrain.corpora.ir_datasets_library import (
+    check_downloaded,
+    describe_part,
+    downloads_text,
+    read_records,
+    text_of,
+)
 from irpretrain.corpora.registry import Kind, format_module
 from irpretrain.corpora.shards import write_shard
 from irpretrain.corpora.sources import check_downloads, used_ir_datasets
@@ -251,3 +257,15 @@ def test_the_library_reads_it_without_a_workflow(library: ModuleType) -> None:
     identifiers = [document.doc_id for document in library.load("vaswani").docs_iter()]
     assert [document.document_id for document in read_documents("ir_datasets:vaswani")] == identifiers
     assert list(Collection.read("ir_datasets:vaswani").texts()) == identifiers
+
+
+@needs_package
+def test_an_open_reader_leaves_the_network_to_others(library: ModuleType) -> None:
+    requests = library.lazy_libs.requests
+    readers = [read_records(TITLED, "docs") for _ in range(2)]
+    for reader in readers:
+        next(reader)
+        assert library.lazy_libs.requests is requests
+    for reader in readers:
+        reader.close()
+    assert library.lazy_libs.requests is requests

@@ -122,6 +122,20 @@ def test_models_that_fine_tuning_keeps_are_exported():
         plan_of().exports.finetuned_directory(job)
 
 
+def test_an_export_is_made_again_where_its_scores_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan, job = plan_of(), W(model="prop", seed="3")
+    [experiment] = (name for name in plan.shown.scored if "prop" in plan.config.experiments[name].models)
+    assert plan.exports.scores(job) == {}
+    path = tmp_path / "results/scores" / f"{experiment}.csv"
+    path.parent.mkdir(parents=True)
+    hashes = set()
+    for text in ("1", "2"):
+        path.write_text(text)
+        hashes |= set(plan.exports.scores(job).values())
+    assert len(hashes) == 2
+
+
 def test_an_exported_model_has_a_card_with_the_licences_of_what_it_read():
     plan = plan_of()
     assert plan.exports.models(W()) == ["results/exported/prop/seed-3"]

@@ -50,6 +50,14 @@ def test_the_page_is_followed(tmp_path: Path) -> None:
     assert jobs["mine"] == jobs["irpretrain_pretrain"] == "1", "one model of the overlay alone"
 
 
+def test_the_default_target_is_the_other_snakefiles(tmp_path: Path) -> None:
+    [block] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "irpretrain").symlink_to(ROOT)
+    (tmp_path / "mine.yaml").write_text("{}\n")
+    done = run(tmp_path, f"rule all:\n    shell: 'true'\n\n{block}", "--dry-run", "--quiet", "rules")
+    assert dict(re.findall(r"^(\w+) +(\d+)$", printed(done), re.MULTILINE)) == {"all": "1", "total": "1"}
+
+
 def test_as_snakedeploy_writes_it(tmp_path: Path) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config/config.yaml").write_text((ROOT / "config/config.yaml").read_text())

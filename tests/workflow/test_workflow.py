@@ -278,6 +278,13 @@ def test_a_trained_model_can_be_taken_by_others(copied):
     assert (exported / weights).read_bytes() == (trained / weights).read_bytes()
     assert not (exported / "snapshots").exists()
 
+    shutil.rmtree(copied / "results/runs")
+    planned = run_workflow(
+        copied, "results/exported/prop/seed-1", "--dry-run", "--forcerun", "pretrain"
+    ).stdout
+    assert "rule pretrain" in planned
+    assert "rule rerank" not in planned, "an export evaluates nothing"
+
 
 SHOWN = re.compile(
     r"all|evaluate|evaluate_depths|draw_dag|make_(tables|figures)_\w+|write_(overview|report|paper_report|query_page)"

@@ -83,7 +83,14 @@ def read_records(identifier: str, part: str, first: int = 0, end: int | None = N
         if first or end is not None:
             sliced = hasattr(records, "__getitem__")
             records = records[first:end] if sliced else islice(records, first, end)
-        yield from records
+        records = iter(records)
+    while True:
+        # Between two records the network is the caller's again.
+        with _without_network(identifier, part):
+            record = next(records, None)
+        if record is None:
+            return
+        yield record
 
 
 def is_downloaded(identifier: str, part: str) -> bool:

@@ -28,6 +28,7 @@ from irpretrain.plan.experiments import Experiments
 from irpretrain.plan.requests import Wildcards
 from irpretrain.plan.room import Room, each, first_stage_run, is_embedded, plain
 from irpretrain.plan.shown import Shown
+from irpretrain.provenance import sha256
 
 NOTHING = "no experiment of the configuration tests a model that is trained here"
 
@@ -91,21 +92,24 @@ class Exports(Room):
             "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
         }
 
-    def scores(self, wildcards: Wildcards) -> list[str]:
-        """Scores that there are of experiments that test a model: an export evaluates nothing."""
+    def scores(self, wildcards: Wildcards) -> dict[str, str]:
+        """Scores that there are of experiments that test a model, with their hashes.
+
+        No job makes them for an export, so they are no inputs; an export is made again where they have changed.
+        """
         experiments = self.config.experiments
         return self._there(name for name in self.shown.scored if wildcards.model in experiments[name].models)
 
-    def weigher_scores(self, wildcards: Wildcards) -> list[str]:
-        """Scores that there are of experiments with a first stage over a weighting."""
+    def weigher_scores(self, wildcards: Wildcards) -> dict[str, str]:
+        """The same of experiments with a first stage over a weighting."""
         stages = set(self._stages(wildcards.weighting))
         experiments = self.config.experiments
         return self._there(
             name for name in self.shown.scored if stages.intersection(first_stages_of(experiments[name]))
         )
 
-    def _there(self, experiments: Iterable[str]) -> list[str]:
-        return [path for path in each(paths.SCORES, experiments) if Path(path).exists()]
+    def _there(self, experiments: Iterable[str]) -> dict[str, str]:
+        return {path: sha256(path) for path in each(paths.SCORES, experiments) if Path(path).exists()}
 
     def _stages(self, weighting: str) -> list[str]:
         """First stages that search the index of a weighting, or weigh queries by it."""
