@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import bz2
 import importlib
 import importlib.util
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.graph import GraphConfig
+from irpretrain.contracts import DOCUMENTS, HYPERLINKS, REDIRECTS
+from irpretrain.corpora.shards import write_shard
+from irpretrain.wikipedia.build_graph import build_graph
+from irpretrain.wikipedia.links import extract_links
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -86,6 +95,72 @@ def run(script: str, *arguments: str, threads: bool = True) -> tuple[str, list[l
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ")]
     return done.stdout, [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
+
+
+@pytest.fixture(scope="module")
+def wiki_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Path]]:
+    """A generated Wikipedia of 240 articles, and the folder with its dump and what two shards read of it."""
+    folder = tmp_path_factory.mktemp("wiki")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        module = importlib.import_module("generated_wikipedia")
+        wikipedia = module.Wikipedia(240, seed=3)
+        module.write_dump(folder / "enwiki-multistream.xml.bz2", wikipedia)
+        config = CorpusConfig(format="wikipedia-dump", path="enwiki-multistream.xml.bz2", shards=2)
+        for shard in range(2):
+            outputs = (folder / f"documents-{shard}", folder / f"redirects-{shard}")
+            write_shard(config, folder / config.path, shard, *outputs)
+            extract_links(outputs[0], GraphConfig(), folder / f"sources-{shard}", folder / f"links-{shard}")
+        yield module, folder
+
+
+def test_a_generated_dump_has_the_proportions_that_it_says(wiki_folder):
+    module, folder = wiki_folder
+    documents = [row for n in (0, 1) for row in DOCUMENTS.read(folder / f"documents-{n}").to_pylist()]
+    wikipedia = module.Wikipedia(240, seed=3)
+    assert {row["document_id"]: row["title"] for row in documents} == {
+        f"enwiki/{wikipedia.page_number(n)}": wikipedia.title(n) for n in range(240)
+    }
+    articles = [row for row in documents if not row["disambiguation"]]
+    assert 0.02 < 1 - len(articles) / 240 < 0.09
+    roles = [{section["role"] for section in row["sections"]} for row in articles]
+    assert 0.15 < sum("see-also" in role for role in roles) / len(articles) < 0.35
+    redirects = sum(REDIRECTS.count(folder / f"redirects-{n}") for n in (0, 1))
+    assert 1.1 < redirects / 240 < 1.7
+    words = sum(len(row["body"].split()) for row in articles) / len(articles)
+    assert 500 < words < 900
+    assert 0.03 < sum(len(row["links"]) for row in articles) / (words * len(articles)) < 0.06
+    assert max(section["level"] for row in articles for section in row["sections"]) == 4
+
+
+def test_links_of_a_generated_dump_resolve(wiki_folder):
+    _, folder = wiki_folder
+    tables = [[[folder / f"{name}-{n}" for n in (0, 1)]] for name in ("sources", "links", "redirects")]
+    counts = build_graph(*tables, GraphConfig(threads=1), folder / "graph")
+    links = counts["links"]
+    used, read = links["used"], sum(links[name] for name in ("used", "no_page"))
+    assert 0.03 < 1 - used / read < 0.08, "red links"
+    assert 0.03 < links["by_redirect"] / used < 0.15
+    assert links["endless_redirect"] == links["redirect_to_no_page"] == 0
+    hyperlinks = HYPERLINKS.read(folder / "graph" / "hyperlinks.parquet")
+    assert 0.15 < sum(hyperlinks.column("symmetric").to_pylist()) / len(hyperlinks) < 0.5
+
+
+def test_a_generated_dump_depends_on_its_seed_alone(wiki_folder, tmp_path):
+    module, folder = wiki_folder
+    dumps = [tmp_path / f"{seed}-multistream.xml.bz2" for seed in (3, 4)]
+    module.write_dump(dumps[0], module.Wikipedia(240, seed=3), processes=2)
+    module.write_dump(dumps[1], module.Wikipedia(20, seed=4))
+    assert dumps[0].read_bytes() == (folder / "enwiki-multistream.xml.bz2").read_bytes()
+    module.write_dump(dumps[0], module.Wikipedia(20, seed=3))
+    assert dumps[0].read_bytes() != dumps[1].read_bytes()
+    index = bz2.decompress((folder / "enwiki-multistream-index.txt.bz2").read_bytes()).decode().splitlines()
+    byte, number, title = index[-1].split(":", 2)
+    stream = bz2.BZ2Decompressor().decompress(
+        (folder / "enwiki-multistream.xml.bz2").read_bytes()[int(byte) :]
+    )
+    assert f"<title>{title}</title>" in stream.decode()
+    assert f"<id>{number}</id>" in stream.decode()
 
 
 def has(package: str) -> bool:

@@ -30,6 +30,18 @@ def test_where_the_weights_lie_that_are_tested(changes, model, path):
     assert plan_of(changes).models.final(model, 3) == path
 
 
+def test_positions_are_stored_where_an_objective_in_use_needs_them():
+    trees = """
+models: {tree: {label: T, collection: both, tasks: [{objective: srr}]}}
+objectives: {srr: {type: srr}}
+experiments: {main: %s}
+"""
+    kinds = ("{}", "{models: [tree]}", "null")
+    wildcards = W(corpus="wiki", shard="0")
+    # Where nothing is compared, any file may be the target: the model, or its groups.
+    assert [plan_of(trees % kind).corpora.needs_positions(wildcards) for kind in kinds] == [False, True, True]
+
+
 def test_a_model_starts_from_the_encoder_or_from_the_final_weights_of_another():
     plan = plan_of(FURTHER)
     assert plan.models.start(W(model="prop", seed="3")) == []

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.contracts import DOCUMENTS, NO_ANCHOR
 from irpretrain.objectives.groups import Span
 from irpretrain.text.compose import body_start
 from irpretrain.text.token_store import TokenStore
@@ -71,6 +71,12 @@ class Article:
         """
         first, last = self.store.span(self.row, self.body_start + start, self.body_start + end)
         return (first, last) if first < last else None
+
+    def pieces_of(self, spans: np.ndarray) -> np.ndarray:
+        """Return `pieces` of many spans, int [spans, 2], of which none is empty; `NO_ANCHOR` where there are none."""
+        pieces = self.store.pieces_before(self.row, self.body_start + spans)
+        pieces[pieces[:, 0] >= pieces[:, 1]] = NO_ANCHOR
+        return pieces
 
     def span(self, start: int, end: int) -> Span | None:
         """Return `pieces` as a span of this document."""

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from irpretrain.config.base import Section, option
 from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.objectives.pair_groups import pair_groups
+from irpretrain.objectives.group_tables import pair_groups
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities

@@ -27,9 +27,16 @@ def as_many(rng: np.random.Generator, items: Sequence[Item], count: int) -> tupl
 
     All are different as long as they last, in random order; the rest are drawn with replacement.
     """
-    chosen = [items[place] for place in rng.permutation(len(items))[:count]]
-    missing = count - len(chosen)
-    return chosen + [items[place] for place in rng.integers(len(items), size=missing)], missing
+    places = places_as_many(rng, len(items), count)
+    return [items[place] for place in places], max(0, count - len(items))
+
+
+def places_as_many(rng: np.random.Generator, size: int, count: int) -> np.ndarray:
+    """Return `count` places below `size`, as `as_many` draws them (int64)."""
+    places = rng.permutation(size)[:count]
+    if size >= count:
+        return places
+    return np.concatenate((places, rng.integers(size, size=count - size)))
 
 
 class RandomDocuments:

@@ -10,16 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.draws import as_many, some
-from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.contracts import NO_ANCHOR
+from irpretrain.objectives.articles import Article
+from irpretrain.objectives.draws import places_as_many, some
+from irpretrain.objectives.group_tables import span_groups
 from irpretrain.objectives.link_source import LinkSource
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.graph import Links
 from irpretrain.wikipedia.segments import segments
 
 NEEDS = frozenset({"positions", "graph"})
+GROUPS_AT_ONCE = 4096
 
 RELATIONS = ("D1", "D2", "D3", "D4", "D5")
 """Groups of the documents that an article links, seen from a segment; `irpretrain.wikipedia.graph.Links.groups`."""
@@ -76,15 +80,31 @@ class Options(Section):
 
 
 class Choice(NamedTuple):
-    """A segment, the node of the preferred document and those of the others; how many of these are repeats."""
+    """A segment, and the nodes of the documents of its groups, the preferred one first (int [groups, documents])."""
 
     segment: int
-    positive: int
-    negatives: list[int]
-    repeated: int
+    nodes: np.ndarray
 
 
-def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Group]:
+class _Draft(NamedTuple):
+    """Groups of one segment.
+
+    Attributes:
+        place: part and position of the article, and sample of the first group.
+        document_id: of the article.
+        query: word pieces of the segment, from the first to the last (exclusive).
+        nodes: of the documents, int [groups, documents].
+        anchors: word pieces of their anchors, int [groups, documents, 2].
+    """
+
+    place: tuple[int, int, int]
+    document_id: str
+    query: np.ndarray
+    nodes: np.ndarray
+    anchors: np.ndarray
+
+
+def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[pa.Table]:
     """Yield the groups of one stage of PHP: one query, the span of a segment; several whole documents; anchors.
 
     Counts negatives_repeated; of documents that are not skipped as short or without links: segments that link any,
@@ -92,6 +112,19 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
     D5 summed over these segments.
     """
     source = LinkSource.open(shard)
+    waiting: list[_Draft] = []
+    groups = 0
+    for draft in counts.tally(_drafts(shard, source, options, counts)):
+        waiting.append(draft)
+        groups += len(draft.nodes)
+        if groups >= GROUPS_AT_ONCE:
+            yield _table(waiting, source)
+            waiting, groups = [], 0
+    if waiting:
+        yield _table(waiting, source)
+
+
+def _drafts(shard: Shard, source: LinkSource, options: Options, counts: Counts) -> Iterator[_Draft]:
     long_enough = source.words >= options.minimum_words
     counts.update(dict.fromkeys(("negatives_repeated", *SEGMENTS, *RELATIONS), 0))
     for article in shard.articles(counts):
@@ -99,29 +132,20 @@ def make_groups(shard: Shard, options: Options, counts: Counts) -> Iterator[Grou
         if article.length < options.minimum_words or links is None:
             counts.skip("no_links" if links is None else "short")
             continue
-        bounds = segments(article.body, source.graph.segment_words)
-        spans = [article.span(start, end) for start, end in bounds]
+        bounds = np.array(segments(article.body, source.graph.segment_words))
+        spans = article.pieces_of(bounds)
         rng = shard.stream(options.type, article.document_id)
-        choices = choose(links, options, rng, long_enough, [span is not None for span in spans], counts)
+        choices = choose(links, options, rng, long_enough, spans[:, 0] >= 0, counts)
         if not choices:
             counts.skip("no_segment_with_both")
-        for sample, choice in enumerate(choices):
-            query = spans[choice.segment]
-            assert query is not None
-            # An anchor belongs to the segment that it begins in; the rest of one that goes on is not in the query.
-            end = bounds[choice.segment][1]
-            anchors = {node: (a, min(b, end)) for node, (a, b) in anchors_of(links, choice.segment).items()}
-            ranked = [choice.positive, *choice.negatives]
-            beside = anchors[choice.positive] if options.unlinked_anchor == "preferred" else None
-            marked = [anchors.get(node, beside) for node in ranked]
-            yield group(
-                article.place,
-                [query],
-                [Span(source.document_id(node)) for node in ranked],
-                sample=sample,
-                anchors=[article.pieces(*anchor) if anchor else None for anchor in marked],
-            )
-            counts["negatives_repeated"] += choice.repeated
+        sample = 0
+        for segment, nodes in choices:
+            place = (*article.place, sample)
+            anchors, linked = _anchors(article, links, segment, bounds[segment, 1], nodes)
+            unlinked = anchors[:, :1] if options.unlinked_anchor == "preferred" else NO_ANCHOR
+            anchors = np.where(linked[:, :, None], anchors, unlinked)
+            yield _Draft(place, article.document_id, spans[segment], nodes, anchors)
+            sample += len(nodes)
 
 
 def choose(
@@ -129,7 +153,7 @@ def choose(
     options: Options,
     rng: np.random.Generator,
     usable: np.ndarray,
-    readable: Sequence[bool],
+    readable: Sequence[bool] | np.ndarray,
     counts: Counts,
 ) -> list[Choice]:
     """Return the groups of one stage of an article, by segment.
@@ -140,41 +164,75 @@ def choose(
         rng: the document's random stream.
         usable: bool [nodes], documents that are long enough.
         readable: of each segment, whether the token store holds it.
-        counts: takes how many segments link any document, how many of them are passed over and why, and how many usable
-            documents are in D1 to D5, summed over them.
+        counts: takes how many segments link any document, how many of them are passed over and why, how many usable
+            documents are in D1 to D5, summed over them, and how many negatives are repeats.
     """
 
     preferred, others = STAGES[options.type]
     if options.fifth_group == "negative" and options.type == "hp":
         others = (*others, "D5")
     candidates = []
-    for segment in sorted(set(links.segment.tolist())):
+    for segment in np.unique(links.segment).tolist():
         members = {
-            name: nodes[usable[nodes]].tolist()
-            for name, nodes in zip(RELATIONS, links.groups(segment), strict=True)
+            name: nodes[usable[nodes]] for name, nodes in zip(RELATIONS, links.groups(segment), strict=True)
         }
         for name, nodes in members.items():
             counts[name] += len(nodes)
-        positives = [node for name in preferred for node in members[name]]
-        negatives = [node for name in others for node in members[name]]
+        positives = np.concatenate([members[name] for name in preferred])
+        negatives = np.concatenate([members[name] for name in others])
         counts["segments"] += 1
-        if not positives:
+        if not len(positives):
             counts["segments_without_preferred"] += 1
-        elif not negatives:
+        elif not len(negatives):
             counts["segments_without_others"] += 1
         elif not readable[segment]:
             counts["segments_beyond_token_store"] += 1
         else:
             candidates.append((segment, positives, negatives))
-    return [
-        Choice(segment, positive, *as_many(rng, negatives, options.negatives))
-        for segment, positives, negatives in some(rng, candidates, options.segments_per_document)
-        for positive in some(rng, positives, options.positives_per_segment)
-    ]
+    choices = []
+    for segment, positives, negatives in some(rng, candidates, options.segments_per_document):
+        chosen = some(rng, positives.tolist(), options.positives_per_segment)
+        drawn = [places_as_many(rng, len(negatives), options.negatives) for _ in chosen]
+        choices.append(Choice(segment, np.column_stack((chosen, negatives[np.stack(drawn)]))))
+        counts["negatives_repeated"] += len(chosen) * max(0, options.negatives - len(negatives))
+    return choices
 
 
-def anchors_of(links: Links, segment: int) -> dict[int, tuple[int, int]]:
-    """Return where a segment links each of its documents: characters of the first anchor, by node."""
-    here = links.segment == segment
-    columns = (links.target[here], links.start[here], links.end[here])
-    return {node: (start, end) for node, start, end in zip(*(c.tolist() for c in columns), strict=True)}
+def _anchors(
+    article: Article, links: Links, segment: int, end: int, nodes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where a segment links documents, and whether it does.
+
+    Args:
+        article: the article.
+        links: its hyperlinks.
+        segment: number of the segment.
+        end: character of the body at which it ends.
+        nodes: of the documents, int [groups, documents].
+
+    Returns:
+        Word pieces of the first anchor of each document, int [groups, documents, 2], where it is linked; bool [groups,
+        documents].
+    """
+    rows = links.rows(segment)
+    targets = links.target[rows]
+    # An anchor belongs to the segment that it begins in; the rest of one that goes on is not in the query.
+    pieces = article.pieces_of(np.column_stack((links.start[rows], np.minimum(links.end[rows], end))))
+    places = np.minimum(np.searchsorted(targets, nodes), len(targets) - 1)
+    return pieces[places], targets[places] == nodes
+
+
+def _table(drafts: Sequence[_Draft], source: LinkSource) -> pa.Table:
+    """Return the groups of drafts as rows of GROUPS."""
+    sizes = [len(draft.nodes) for draft in drafts]
+    places = np.repeat([draft.place for draft in drafts], sizes, axis=0)
+    places[:, 2] += np.concatenate([np.arange(size) for size in sizes])
+    identifiers = pa.array([draft.document_id for draft in drafts], pa.string())
+    nodes = np.concatenate([draft.nodes for draft in drafts])
+    return span_groups(
+        places,
+        identifiers.take(pa.array(np.repeat(np.arange(len(drafts)), sizes))),
+        np.repeat([draft.query for draft in drafts], sizes, axis=0),
+        source.graph.document_ids.take(pa.array(nodes.ravel())),
+        np.concatenate([draft.anchors for draft in drafts]),
+    )

@@ -120,9 +120,16 @@ class TokenStore:
         Raises:
             IntegrityError: the store was made without positions.
         """
-        starts = self._char_starts(row)
-        first, last = np.searchsorted(starts, np.array((start, end), np.int32))
-        return int(first), max(int(first), int(last))
+        first, last = self.pieces_before(row, np.array((start, end))).tolist()
+        return first, max(first, last)
+
+    def pieces_before(self, row: int, characters: np.ndarray) -> np.ndarray:
+        """Return how many word pieces of a document begin before each of some characters of its text (int).
+
+        Raises:
+            IntegrityError: the store was made without positions.
+        """
+        return np.searchsorted(self._char_starts(row), characters.astype(np.int32))
 
     def characters(self, row: int, start: int, end: int) -> tuple[int, int | None]:
         """Return where the word pieces from `start` to `end` (exclusive; -1: to the end) stand in the document's text.

@@ -50,29 +50,29 @@ class Links:
 
     def groups(self, segment: int) -> LinkGroups:
         """Return the groups of the linked documents for one segment, which need not hold an anchor."""
-        first, last = np.searchsorted(self.segment, [segment, segment + 1])
-        here, symmetric = self.target[first:last], self.symmetric[first:last]
-        strong = self.strong[first:last]
-        elsewhere = ~np.isin(self._targets, here)
+        rows = self.rows(segment)
+        here, symmetric, strong = self.target[rows], self.symmetric[rows], self.strong[rows]
+        targets, mutual, places = self._targets
+        elsewhere = np.ones(len(targets), np.bool_)
+        elsewhere[places[rows]] = False
         return LinkGroups(
             here[strong],
             here[symmetric & ~strong],
             here[~symmetric],
-            self._targets[elsewhere & ~self._mutual],
-            self._targets[elsewhere & self._mutual],
+            targets[elsewhere & ~mutual],
+            targets[elsewhere & mutual],
         )
 
+    def rows(self, segment: int) -> slice:
+        """Return which rows are the links of a segment."""
+        bounds = np.array((segment, segment + 1), self.segment.dtype)
+        return slice(*np.searchsorted(self.segment, bounds).tolist())
+
     @cached_property
-    def _first_rows(self) -> np.ndarray:
-        return np.unique(self.target, return_index=True)[1]
-
-    @property
-    def _targets(self) -> np.ndarray:
-        return self.target[self._first_rows]
-
-    @property
-    def _mutual(self) -> np.ndarray:
-        return self.symmetric[self._first_rows]
+    def _targets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The linked documents, ascending; whether each links back; and which of them each row links."""
+        targets, firsts, places = np.unique(self.target, return_index=True, return_inverse=True)
+        return targets, self.symmetric[firsts], places
 
 
 class Graph:

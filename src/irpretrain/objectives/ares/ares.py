@@ -20,7 +20,7 @@ from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.config.base import option
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
-from irpretrain.objectives.pair_groups import pair_groups
+from irpretrain.objectives.group_tables import pair_groups
 from irpretrain.objectives.preset_options import PresetOptions
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.progress import progress

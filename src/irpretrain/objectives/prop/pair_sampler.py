@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
-from irpretrain.objectives.pair_groups import pair_groups
+from irpretrain.objectives.group_tables import pair_groups
 from irpretrain.objectives.prop.language_model import RARE, CollectionModel, read_collection_model
 from irpretrain.objectives.prop.subsampling import keep_probabilities
 from irpretrain.objectives.prop.word_sets import (
