@@ -37,7 +37,7 @@ from snakemake_logger_plugin_irpretrain import internals
 STARTED = time.time()
 # Another Snakefile's targets, display and command line are not ours.
 IS_MODULE = internals.is_module(workflow)
-internals.spare_planning()
+internals.spare_planning(workflow)
 CONFIG_FILE = os.path.join(HERE, "config.yaml")
 MANIFEST_FILE = os.path.join(HERE, "resources", "embedded.yaml")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

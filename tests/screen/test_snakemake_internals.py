@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 import snakemake.api  # before its parts, which import one another
 from snakemake.cli import get_argument_parser
-from snakemake.dag import DAG
+from snakemake.dag import DAG, ScriptProcessor
 from snakemake.exceptions import WorkflowError
+from snakemake.io import IOFile, _IOFile, flag
+from snakemake.jobs import Job
 from snakemake.modules import ModuleInfo, WorkflowModifier
+from snakemake.output_index import OutputIndex
 from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
 from snakemake.settings.types import ExecMode, Quietness
 from snakemake.workflow import Workflow
@@ -154,11 +157,25 @@ def test_snakemake_has_what_targets_are_looked_up_with():
     assert "dag_settings" in inspect.getsource(snakemake.api.DAGApi)
 
 
-def test_the_signature_of_a_rule_s_function_is_inspected_once(monkeypatch):
-    for module in (snakemake.common, snakemake.rules):  # what stands there is put back after the test
+@pytest.fixture
+def spare(monkeypatch):
+    """Spares planning until the test ends, given what a dry run is not to say."""
+    for module in (snakemake.common, snakemake.rules):
         monkeypatch.setattr(module, "get_function_params", snakemake.common.get_function_params)
+    parts = ((OutputIndex, "match_producers"), (ScriptProcessor, "process_job"), (Job, "log_info"))
+    for owner, name in (*parts, (_IOFile, "is_storage")):
+        monkeypatch.setattr(owner, name, vars(owner)[name])
     monkeypatch.setattr(internals, "gc", SimpleNamespace(set_threshold=lambda *generations: None))
-    internals.spare_planning()
+
+    def spare_planning(*quiet: Quietness) -> None:
+        settings = SimpleNamespace(dryrun=True, quiet=set(quiet))
+        internals.spare_planning(main_process(output_settings=settings))
+
+    return spare_planning
+
+
+def test_the_signature_of_a_rule_s_function_is_inspected_once(monkeypatch, spare):
+    spare()
     inspected = []
     signature = inspect.signature
     monkeypatch.setattr(
@@ -173,6 +190,49 @@ def test_the_signature_of_a_rule_s_function_is_inspected_once(monkeypatch):
         assert snakemake.common.get_input_function_aux_params(of_job, offered) == {"threads": 2}
     assert inspected == [of_job]
     assert "in get_function_params(func)" in inspect.getsource(snakemake.rules.Rule.apply_input_function)
+
+
+def test_the_rules_that_make_a_file_are_looked_up_once(monkeypatch, spare):
+    looked_up = []
+    monkeypatch.setattr(OutputIndex, "match_producers", lambda index, file: looked_up.append(file) or {file})
+    spare()
+    indexes = SimpleNamespace(), SimpleNamespace()
+    assert [OutputIndex.match_producers(index, file) for index in indexes for file in "aba"] == [
+        {"a"}, {"b"}, {"a"}, {"a"}, {"b"}, {"a"},
+    ]  # fmt: skip
+    assert looked_up == ["a", "b", "a", "b"]
+    assert "self.output_index.match_producers(targetfile)" in inspect.getsource(DAG.file2jobs)
+
+
+def test_the_script_of_a_rule_is_checked_at_its_first_job(monkeypatch, spare):
+    checked = []
+    monkeypatch.setattr(ScriptProcessor, "process_job", lambda processor, job: checked.append(job.number))
+    spare()
+    processor = SimpleNamespace(script_type="script")
+    rules = [type("Rule", (), {"script": script}) for script in ("search.py", "{wildcards.kind}.py")]
+    for number, rule in enumerate([rules[0], rules[0], rules[1], rules[1]]):
+        ScriptProcessor.process_job(processor, SimpleNamespace(rule=rule, number=number))
+    assert checked == [0, 2, 3], "wildcards may name another script"
+    assert "script_type" in vars(ScriptProcessor)
+
+
+def test_storage_is_told_by_a_flag(spare):
+    spare()
+    assert [
+        IOFile("a.csv").is_storage,
+        IOFile(flag("a.csv", "storage_object", SimpleNamespace())).is_storage,
+    ] == [
+        False,
+        True,
+    ]
+
+
+def test_a_dry_run_that_is_not_to_name_rules_does_not_describe_jobs(spare):
+    described = Job.log_info
+    spare()
+    assert Job.log_info is described
+    spare(Quietness.RULES)
+    assert Job.log_info(None) is None
 
 
 def test_only_a_cluster_takes_several_jobs_as_one():
