@@ -163,6 +163,20 @@ def test_a_generated_dump_depends_on_its_seed_alone(wiki_folder, tmp_path):
     assert f"<id>{number}</id>" in stream.decode()
 
 
+def test_growth_and_extrapolation_of_a_ladder(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    million = importlib.import_module("million")
+    assert million.exponent([10, 100], [3.0, 30.0]) == pytest.approx(1)
+    assert million.exponent([1, 10, 100], [9.0, 2.0, 200.0]) == pytest.approx(2)
+    assert million.extrapolated([10, 100], [2.0, 20.0], 1000) == pytest.approx((200, 200))
+    line, power = million.extrapolated([10, 20], [10.0, 40.0], 40)
+    assert (line, power) == pytest.approx((100, 160))
+    ladder = {size: {"search": million.Cost(1, 9.0, size / 10, 50.0, 2.0)} for size in (100, 1000)}
+    rows = million.table(ladder, 10_000)
+    assert rows[2] == "| search | 1 | 9.0 | 100.0 | 50 | 2.0 | 1.00, 0.00, 0.00 | 16.7 to 16.7 |"
+    assert [row.count("|") for row in rows] == [9] * 4
+
+
 def has(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
