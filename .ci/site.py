@@ -43,11 +43,16 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def as_page(notebook: Path) -> str:
-    """A notebook as Markdown, with where to get it."""
+    """A notebook as Markdown, with its outputs and where to get it."""
     texts = [f"[Download this notebook]({notebook.name})"]
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
         texts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        for output in cell.get("outputs", []):
+            if "text" in output:
+                texts.append(f"```text\n{''.join(output['text']).rstrip()}\n```")
+            else:
+                texts.append(f"![what the cell draws](data:image/png;base64,{output['data']['image/png']})")
     return "\n\n".join([texts[1], texts[0], *texts[2:]])
 
 

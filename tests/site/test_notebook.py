@@ -1,9 +1,10 @@
-"""The notebook runs from its first cell to its last, and is committed without outputs."""
+"""The notebook runs from its first cell to its last, and shows what it printed."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +15,17 @@ import irpretrain
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = json.loads((ROOT / "docs/tutorials/from-a-dump.ipynb").read_text(encoding="utf-8"))
-CODE = ["".join(cell["source"]) for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
+CELLS = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
+CODE = ["".join(cell["source"]) for cell in CELLS]
+PRINTED = ["".join(cell["outputs"][0]["text"]) for cell in CELLS]
 
 
-def test_it_has_no_outputs() -> None:
+def test_its_outputs_are_those_of_one_run() -> None:
     assert NOTEBOOK["nbformat"] == 4
-    cells = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    assert [cell["execution_count"] for cell in CELLS] == list(range(1, len(CELLS) + 1))
+    assert [set(output["data"]) for cell in CELLS for output in cell["outputs"][1:]] == [
+        {"image/png", "text/plain"}
+    ]
 
 
 def test_its_imports_exist() -> None:
@@ -45,9 +50,8 @@ def test_it_runs(tmp_path: Path) -> None:
         [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert "Alabama > History > 19th century" in done.stdout
-    losses = [
-        float(word) for word in done.stdout.split("loss ")[1].split() if word[0].isdigit() and "." in word
-    ]
-    assert losses[1] < losses[0] - 1
+    for printed in PRINTED[:3]:  # what is trained differs between processors in the last digits
+        assert printed in done.stdout
+    before, after = map(float, re.findall(r"(0\.\d\d) (?:after|at the end)", done.stdout))
+    assert after > before + 0.1
     assert (tmp_path / "notebook/curve.png").stat().st_size > 1000

@@ -134,6 +134,13 @@ def test_links_and_anchors_lead_somewhere(site: Path, built: dict[str, Tags]) ->
 
 
 @pytest.mark.deep
+def test_the_notebook_shows_what_it_drew(site: Path) -> None:
+    page = (site / "tutorials/from-a-dump.html").read_text(encoding="utf-8")
+    assert '<img alt="what the cell draws" src="data:image/png;base64,' in page
+    assert "Alabama &gt; History &gt; 19th century" in page
+
+
+@pytest.mark.deep
 def test_every_page_is_two_clicks_away(built: dict[str, Tags]) -> None:
     first = {target for target, _ in targets("index.html", built["index.html"])} & set(built)
     second = {target for page in first for target, _ in targets(page, built[page])}
@@ -142,7 +149,7 @@ def test_every_page_is_two_clicks_away(built: dict[str, Tags]) -> None:
 
 @pytest.mark.deep
 def test_no_page_loads_from_another_host(site: Path, built: dict[str, Tags]) -> None:
-    foreign = [(page, link) for page, tags in built.items() for link in tags.loaded if "//" in link]
+    foreign = [(page, link) for page, tags in built.items() for link in tags.loaded if re.match(r"([a-z]+:)?//", link)]
     foreign += [(path.name, "url") for path in site.rglob("*.css") if "url(http" in path.read_text()]
     assert foreign == []
 
