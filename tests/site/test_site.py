@@ -149,7 +149,12 @@ def test_every_page_is_two_clicks_away(built: dict[str, Tags]) -> None:
 
 @pytest.mark.deep
 def test_no_page_loads_from_another_host(site: Path, built: dict[str, Tags]) -> None:
-    foreign = [(page, link) for page, tags in built.items() for link in tags.loaded if re.match(r"([a-z]+:)?//", link)]
+    foreign = [
+        (page, link)
+        for page, tags in built.items()
+        for link in tags.loaded
+        if re.match(r"([a-z]+:)?//", link)
+    ]
     foreign += [(path.name, "url") for path in site.rglob("*.css") if "url(http" in path.read_text()]
     assert foreign == []
 
