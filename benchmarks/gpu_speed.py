@@ -27,7 +27,6 @@ from irpretrain.term_weights.infer import Predictor
 from irpretrain.term_weights.train import train_regressor
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import SPECIAL_POSITIONS
 from irpretrain.training.compute import reproducible
 from side_by_side import Player, Turn, play, playing, rate, ratio
 from training_contestants import CHECKED, Ours
@@ -222,10 +221,11 @@ def word_pieces(work: Any, runs: list[Any]) -> int:
     """Return the word pieces of the sequences of a re-ranking's pairs."""
     store, texts = TokenStore.open([work.store]), work.candidates()[0]
     names = [(query, document) for run in runs for query, some in run.items() for document, _ in some]
-    encoded = load_tokenizer(work.model).encode([texts[query] for query, _ in names])
+    tokenizer = load_tokenizer(work.model)
+    encoded = tokenizer.encode([texts[query] for query, _ in names])
     queries = np.array([min(len(pieces), work.options.query_length) for pieces in encoded])
     documents = store.lengths[store.rows([document for _, document in names])]
-    return int(np.minimum(SPECIAL_POSITIONS + queries + documents, work.options.max_length).sum())
+    return int(np.minimum(tokenizer.template.special + queries + documents, work.options.max_length).sum())
 
 
 def weighing_cases(setting: Setting) -> list[Row]:

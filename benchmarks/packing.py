@@ -23,10 +23,11 @@ from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification
 
 from irpretrain.config.compute import ComputeConfig
-from irpretrain.models.cross_encoder import CrossEncoder, MaskedLanguageModelHead
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import SPECIAL_POSITIONS, BatchBuilder
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.compute import autocast, reproducible
 from irpretrain.training.group_table import GroupTable
 
@@ -47,7 +48,7 @@ def lengths_of_paragraphs(results: Path, batches: int, cut: int) -> list[np.ndar
     """The lengths of questions of 13 word pieces with SQuAD's paragraphs."""
     store = TokenStore.open([results / "tokens" / "squad-train" / "0"])
     draw = np.random.default_rng(1)
-    drawn = draw.choice(store.lengths, (batches, ROWS)) + 13 + SPECIAL_POSITIONS
+    drawn = draw.choice(store.lengths, (batches, ROWS)) + 13 + 3  # [CLS] and two [SEP]
     return list(np.minimum(drawn, cut))
 
 
@@ -61,7 +62,7 @@ def make_model(layers: int, hidden: int, dropout: float) -> CrossEncoder:
         num_labels=1,
     )
     network = BertForSequenceClassification._from_config(config, attn_implementation="sdpa")
-    return CrossEncoder(network, MaskedLanguageModelHead(config), Path())
+    return CrossEncoder(network, BertMlmHead(config), Path())
 
 
 def inputs(lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -22,7 +22,8 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from irpretrain.config.training import OptimiserConfig
 from irpretrain.models.chosen_rows import encode_rows
-from irpretrain.models.cross_encoder import CrossEncoder, MaskedLanguageModelHead
+from irpretrain.models.cross_encoder import CrossEncoder
+from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.training.compute import give_back_freed_memory
 from irpretrain.training.losses import mlm_loss_sum, ranking_loss
 from irpretrain.training.optimiser import clip_gradients, make_optimiser
@@ -39,7 +40,7 @@ def whole_layer(bert: BertModel, ids: Tensor, types: Tensor, attention: Tensor, 
 def small_model() -> CrossEncoder:
     sizes = {"hidden_size": 384, "num_hidden_layers": 4, "num_attention_heads": 12, "intermediate_size": 1536}
     config = BertConfig(**sizes, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, num_labels=1)
-    return CrossEncoder(BertForSequenceClassification(config), MaskedLanguageModelHead(config), Path())
+    return CrossEncoder(BertForSequenceClassification(config), BertMlmHead(config), Path())
 
 
 def training_step(model: CrossEncoder) -> Callable[[], None]:

@@ -71,21 +71,21 @@ rule export_groups:
     input:
         groups=paths.GROUPS,
         tokens=plan.of_collection(paths.TOKENS),
-        encoder=plan.model_files_at("encoder.path"),
+        encoder=plan.encoder_files,
     output:
         groups=directory(paths.EXPORTED_GROUPS),
         meta=sidecar(paths.EXPORTED_GROUPS),
     log:
-        "results/logs/export_groups/{collection}-{objective}.log",
+        "results/logs/export_groups/{collection}{tokenizer}-{objective}.log",
     benchmark:
-        "results/benchmarks/export_groups/{collection}-{objective}.tsv"
+        "results/benchmarks/export_groups/{collection}{tokenizer}-{objective}.tsv"
     priority: RESULTS
     resources:
         mem_mb=memory(4000),
         runtime=minutes(240),
     params:
         facts=plan.exports.group_card,
-        encoder_directory=plan.source_at("encoder.path"),
+        encoder_directory=plan.encoder_directory,
     script:
         "../scripts/export_groups.py"
 

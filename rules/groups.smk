@@ -40,9 +40,9 @@ rule build_groups:
         groups=paths.GROUPS_SHARD,
         meta=sidecar(paths.GROUPS_SHARD),
     log:
-        "results/logs/groups/{collection}-{objective}-{corpus}-{shard}.log",
+        "results/logs/groups/{collection}{tokenizer}-{objective}-{corpus}-{shard}.log",
     benchmark:
-        "results/benchmarks/build_groups/{collection}-{objective}-{corpus}-{shard}.tsv"
+        "results/benchmarks/build_groups/{collection}{tokenizer}-{objective}-{corpus}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -64,9 +64,9 @@ rule merge_groups:
         groups=paths.GROUPS,
         meta=sidecar(paths.GROUPS),
     log:
-        "results/logs/groups/{collection}-{objective}.log",
+        "results/logs/groups/{collection}{tokenizer}-{objective}.log",
     benchmark:
-        "results/benchmarks/merge_groups/{collection}-{objective}.tsv"
+        "results/benchmarks/merge_groups/{collection}{tokenizer}-{objective}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),

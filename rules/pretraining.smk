@@ -3,7 +3,7 @@
 
 rule pretrain:
     input:
-        encoder=plan.model_files_at("encoder.path"),
+        encoder=plan.encoder_files,
         start=plan.models.start,
         groups=plan.models.groups,
         tokens=plan.models.tokens,
@@ -23,8 +23,8 @@ rule pretrain:
         runtime=minutes(2880),
         gpu=plan.models.gpus,
     params:
-        encoder=settings("encoder"),
-        encoder_directory=plan.source_at("encoder.path"),
+        encoder=plan.encoder,
+        encoder_directory=plan.encoder_directory,
         options=plan.models.training,
         tasks=settings("models.tasks"),
         seed=wildcard_number("seed"),

@@ -42,22 +42,22 @@ rule merge_counts:
 rule store_tokens:
     input:
         documents=paths.DOCUMENTS,
-        encoder=plan.model_files_at("encoder.path"),
+        encoder=plan.encoder_files,
     output:
         tokens=directory(paths.TOKENS),
         meta=sidecar(paths.TOKENS),
     log:
-        "results/logs/tokens/{corpus}-{shard}.log",
+        "results/logs/tokens/{corpus}{tokenizer}-{shard}.log",
     benchmark:
-        "results/benchmarks/store_tokens/{corpus}-{shard}.tsv"
+        "results/benchmarks/store_tokens/{corpus}{tokenizer}-{shard}.tsv"
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
         runtime=minutes(240),
     params:
         text=settings("text"),
-        encoder=settings("encoder"),
-        encoder_directory=plan.source_at("encoder.path"),
+        encoder=plan.encoder,
+        encoder_directory=plan.encoder_directory,
         positions=plan.corpora.needs_positions,
     script:
         "../scripts/store_tokens.py"

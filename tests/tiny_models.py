@@ -156,9 +156,12 @@ def write_electra(directory: Path) -> Path:
         return _save(ElectraModel(config), directory)
 
 
+MERGES = [("w", "o"), ("r", "d"), ("wo", "rd"), ("Ġ", "word"), ("c", "a"), ("ca", "t"), ("Ġ", "cat")]
+
+
 def byte_level_tokenizer(merges: list[tuple[str, str]], trim: bool = True) -> Any:
     """RoBERTa's kind of tokenizer: one piece a byte, a space being Ġ, but for what `merges` join."""
-    from tokenizers import Tokenizer
+    from tokenizers import Tokenizer, decoders
     from tokenizers.models import BPE
     from tokenizers.pre_tokenizers import ByteLevel
     from tokenizers.processors import RobertaProcessing
@@ -166,7 +169,8 @@ def byte_level_tokenizer(merges: list[tuple[str, str]], trim: bool = True) -> An
     names = ["<s>", "<pad>", "</s>", "<unk>", *sorted(ByteLevel.alphabet()), *(a + b for a, b in merges)]
     tokenizer = Tokenizer(BPE({name: i for i, name in enumerate(names)}, merges))
     tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
-    tokenizer.add_special_tokens(names[:4])
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([*names[:4], "<mask>"])
     tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0), trim, add_prefix_space=False)
     return tokenizer
 
@@ -176,8 +180,7 @@ def write_byte_level(directory: Path) -> Path:
     import torch
     from transformers import RobertaConfig, RobertaModel
 
-    merges = [("w", "o"), ("r", "d"), ("wo", "rd"), ("Ġ", "word"), ("c", "a"), ("ca", "t"), ("Ġ", "cat")]
-    tokenizer = byte_level_tokenizer(merges)
+    tokenizer = byte_level_tokenizer(MERGES)
     with torch.random.fork_rng():
         torch.manual_seed(6)
         config = RobertaConfig(
@@ -190,7 +193,7 @@ def write_byte_level(directory: Path) -> Path:
 
 def sentencepiece_tokenizer() -> Any:
     """SentencePiece's kind of tokenizer: one piece a character, ▁ before a word, but for "▁cat"."""
-    from tokenizers import Tokenizer
+    from tokenizers import Tokenizer, decoders
     from tokenizers.models import Unigram
     from tokenizers.normalizers import NFKC
     from tokenizers.pre_tokenizers import Metaspace
@@ -201,9 +204,12 @@ def sentencepiece_tokenizer() -> Any:
     tokenizer = Tokenizer(Unigram(pieces, unk_id=1))
     tokenizer.normalizer = NFKC()
     tokenizer.pre_tokenizer = Metaspace()
-    tokenizer.add_special_tokens(["<pad>", "<unk>", "[CLS]", "[SEP]"])
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.add_special_tokens(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"])
     ends = [("[CLS]", 2), ("[SEP]", 3)]
-    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
+    )
     return tokenizer
 
 
@@ -221,6 +227,110 @@ def write_albert(directory: Path) -> Path:
             classifier_dropout_prob=0.0,
         )  # fmt: skip
         return _save_with(AlbertModel(config), tokenizer, directory)
+
+
+def _word_pieces(directory: Path) -> None:
+    write_tokenizer(directory)
+
+
+def _byte_level(directory: Path) -> None:
+    """RoBERTa's: two separators between texts."""
+    _describe(directory, byte_level_tokenizer(MERGES), False, pad="<pad>", mask="<mask>")
+
+
+def _byte_level_of_modernbert(directory: Path) -> None:
+    """One separator, and white space counts as part of the word behind it."""
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer = byte_level_tokenizer(MERGES)
+    tokenizer.post_processor = TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    _describe(directory, tokenizer, False, pad="<pad>", mask="<mask>")
+
+
+def _sentencepiece(directory: Path) -> None:
+    _describe(directory, sentencepiece_tokenizer(), True, pad="<pad>", mask="[MASK]")
+
+
+def _sentencepiece_of_xlm_roberta(directory: Path) -> None:
+    """Two separators between texts, and no token types."""
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer, ends = sentencepiece_tokenizer(), [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] [SEP] $B [SEP]", special_tokens=ends
+    )
+    _describe(directory, tokenizer, False, pad="<pad>", mask="[MASK]")
+
+
+def _describe(directory: Path, tokenizer: Any, types: bool, **special: str) -> None:
+    tokenizer.save(str(directory / "tokenizer.json"))
+    names = ["input_ids", *(["token_type_ids"] if types else []), "attention_mask"]
+    described = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": names}
+    described |= {f"{name}_token": token for name, token in special.items()}
+    (directory / "tokenizer_config.json").write_text(json.dumps(described))
+
+
+FAMILIES: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "bert": ("bert", _word_pieces, {}),
+    "minilm": ("bert", _word_pieces, {"intermediate_size": 128}),
+    "electra": ("electra", _word_pieces, {"embedding_size": 16}),
+    "roberta": ("roberta", _byte_level, {"type_vocab_size": 1, "pad_token_id": 1}),
+    "xlm-roberta": (
+        "xlm-roberta",
+        _sentencepiece_of_xlm_roberta,
+        {"type_vocab_size": 1, "pad_token_id": 0},
+    ),
+    "albert": ("albert", _sentencepiece, {"embedding_size": 16}),
+    "deberta-v3": (
+        "deberta-v2",
+        _sentencepiece,
+        {
+            "type_vocab_size": 0,
+            "relative_attention": True,
+            "position_buckets": 16,
+            "norm_rel_ebd": "layer_norm",
+            "share_att_key": True,
+            "pos_att_type": ["p2c", "c2p"],
+            "position_biased_input": False,
+        },
+    ),
+    "modernbert": (
+        "modernbert",
+        _byte_level_of_modernbert,
+        {
+            "local_attention": 16,
+            "global_attn_every_n_layers": 2,
+            "pad_token_id": 1,
+            **dict.fromkeys(("bos_token_id", "cls_token_id"), 0),
+            **dict.fromkeys(("eos_token_id", "sep_token_id"), 2),
+        },
+    ),
+}
+"""Family of encoders → type of its configuration, tokenizer, and what it has beside the tiny sizes."""
+
+
+def write_family(directory: Path, family: str, with_mlm_head: bool = False, **changes: Any) -> Path:
+    """Write a random encoder of a family: 2 layers, 128 positions or more, and weights whose scores differ visibly."""
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM
+
+    kind, tokenizer, options = FAMILIES[family]
+    directory.mkdir(parents=True)
+    tokenizer(directory)
+    vocabulary = json.loads((directory / "tokenizer.json").read_text())
+    entries = {token["content"] for token in vocabulary["added_tokens"]}
+    known = vocabulary["model"]["vocab"]
+    entries |= {entry[0] for entry in known} if isinstance(known, list) else set(known)
+    sizes = {**SIZES, "vocab_size": len(entries), "intermediate_size": 64, "max_position_embeddings": 130}
+    config = AutoConfig.for_model(kind, **{**sizes, "initializer_range": 0.1, **options, **changes})
+    for name in [name for name in config.to_dict() if "dropout" in name]:
+        setattr(config, name, 0.0)
+    with torch.random.fork_rng():
+        torch.manual_seed(11)
+        (AutoModelForMaskedLM if with_mlm_head else AutoModel).from_config(config).save_pretrained(directory)
+    return directory
 
 
 LETTERS = list("abcdefghijklm")

@@ -69,6 +69,12 @@ def test_the_default_is_valid():
         ("models.prop.training.stps", 3, ["models.prop.training: stps: unknown key", "did you mean steps?"]),
         ("models.prop.start", "prop-further", ["goes round in a circle"]),
         (
+            "models.prop-further.encoder",
+            {"path": "bert", "label": "B"},
+            ["models.prop-further.encoder: prop-further starts from prop, whose encoder it has"],
+        ),
+        ("models.prop.encoder", {"path": "bert"}, ["models.prop.encoder.label: is missing"]),
+        (
             "models.prop.training",
             {"steps": 7, "mlm_head_steps": 7},
             ["models.prop: with mlm_head_steps 7 and steps 7", "never the encoder"],

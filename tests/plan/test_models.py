@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 from small_plan import W, plan_of
 
+from irpretrain.errors import ConfigError
+from irpretrain.plan import paths
 from irpretrain.plan.requests import FIRST_PAPER
 
 GIVEN = "models: {mono: {label: M, cross_encoder: 'embedded:minilm'}}"
@@ -57,6 +61,55 @@ def test_a_model_reads_the_groups_of_its_tasks_and_the_tokens_of_its_collection(
         "results/tokens/web/0",
     ]
     assert models.tokens(W(model="base")) == []
+
+
+OWN = """
+models:
+  own: {label: O, encoder: {path: other/Big_Encoder, label: Big}, collection: both, tasks: [{objective: hp}]}
+  further: {label: F, start: own, collection: both, tasks: [{objective: rop}]}
+graph: {segment_words: 20}
+objectives: {hp: {type: hp, negatives: 1, segments_per_document: 2, positives_per_segment: 2}}
+experiments: {main: {models: [base, prop, own, further]}}
+"""
+
+
+def test_a_model_with_an_encoder_of_its_own_reads_tokens_and_groups_of_its_tokenizer():
+    plan = plan_of(OWN)
+    for model, objective in (("own", "hp"), ("further", "rop")):
+        job = W(model=model, seed="3", dataset="news")
+        assert plan.models.groups(job) == [f"results/groups/both@big-encoder/{objective}.parquet"]
+        assert plan.models.tokens(job)[0] == "results/tokens/wiki@big-encoder/0"
+        assert plan.of_dataset(paths.TOKENS)(job) == ["results/tokens/web@big-encoder/0"]
+        assert plan.datasets.training_documents(job) == ["results/tokens/web@big-encoder/0"]
+        assert plan.encoder(job)["label"] == plan.exports.card(job)["encoder"][0] == "Big"
+    assert plan.models.groups(W(model="prop")) == ["results/groups/both/rop.parquet"]
+    assert [
+        (plan.encoder_directory(shard), plan.corpora.needs_positions(shard))
+        for name in ("", "@big-encoder")
+        for shard in [W(corpus="wiki", shard="0", tokenizer=name)]
+    ] == [("encoder", False), ("other/Big_Encoder", True)]
+    assert "results/exported_groups/both@big-encoder/hp" in plan.exports.groups(W())
+    with pytest.raises(ConfigError, match="is called @bigger; there are: @big-encoder"):
+        plan.encoder(W(corpus="wiki", shard="0", tokenizer="@bigger"))
+
+
+def test_equal_tokenizers_share_a_store_and_others_of_one_name_do_not(tmp_path):
+    directories = {name: tmp_path / name / "bert" for name in ("a", "b", "c", "d")}
+    for name, directory in directories.items():
+        directory.mkdir(parents=True)
+        if name != "d":  # d has only vocab.txt, which does not say all of a tokenizer
+            (directory / "tokenizer.json").write_text({"a": "1"}.get(name, "2"))
+    changes = f"{{encoder: {{path: {directories['a']}}}, models: {{"
+    changes += ", ".join(
+        f"{name}: {{label: {name}, encoder: {{path: {directory}, label: {name}}}}}"
+        for name, directory in directories.items()
+    )
+    plan = plan_of(changes + "}}")
+    names = {model: plan.tokenizer_of(model) for model in ("base", *directories)}
+    assert names["base"] == names["a"] == ""
+    assert names["b"] == names["c"] == "@bert-" + hashlib.sha256(b"2").hexdigest()[:8]
+    assert names["d"].startswith("@bert-")
+    assert len(set(names.values())) == 3
 
 
 def test_a_training_asks_for_the_threads_of_all_its_processes():

@@ -34,7 +34,11 @@ def hand_made(documents: list[list[int]], tokenizer: WordPieceTokenizer) -> Batc
     attention = np.zeros(shape, np.int64)
     for row, words in enumerate(documents):
         last = 4 + sum(words)
-        ids[row, [0, 3, last]] = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.sep_token_id
+        ids[row, [0, 3, last]] = (
+            tokenizer.template.prefix.ids[0],
+            tokenizer.template.suffix.ids[0],
+            tokenizer.template.suffix.ids[0],
+        )
         ids[row, 1:3] = 30
         query[row, 1:3] = starts[row, 1:3] = True
         ids[row, 4:last] = 40 + np.arange(sum(words)) % 50
@@ -155,7 +159,7 @@ def linked(queries: list[list[int]], anchors: list[tuple[int, int]], tokenizer: 
         query[row, 1 : ends[-1]] = starts[row, ends[:-1]] = True
         marked[row, ends[first] : ends[last]] = True
         document[row, ends[-1] + 1 : ends[-1] + 41] = starts[row, ends[-1] + 1 : ends[-1] + 41 : 2] = True
-    ids[~(query | document)] = tokenizer.cls_token_id
+    ids[~(query | document)] = tokenizer.template.prefix.ids[0]
     return Batch(
         ids,
         document.astype(np.int64),

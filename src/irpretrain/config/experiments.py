@@ -11,6 +11,7 @@ from irpretrain.config.corpora import check_measures
 from irpretrain.config.neural import NeuralConfig
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import PassagesConfig
+from irpretrain.config.text import EncoderConfig
 from irpretrain.papers.files import known_papers
 
 
@@ -37,6 +38,9 @@ class ModelConfig(Section):
 
     label: str = option("", "Name in tables; default: the key.")
     start: str = option("encoder", "encoder, or the key of the model whose weights are the start.")
+    encoder: EncoderConfig | None = option(
+        None, "Encoder of this model and of those that start from it; null: section `encoder`."
+    )
     collection: str | None = option(None, "Key of the collection for pre-training.")
     tasks: list[TaskConfig] = option(
         description="Objectives; their weighted losses are summed.", default_factory=list

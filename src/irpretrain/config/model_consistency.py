@@ -28,6 +28,8 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
         yield from _given(config, where, model)
         return
     if model.start != "encoder":
+        if model.encoder is not None:
+            yield f"{where}.encoder: {name} starts from {model.start}, whose encoder it has; leave encoder out"
         yield from unknown_names(f"{where}.start", [model.start], config.models, "models")
         yield from _circle(config, name, model)
     if model.tasks and model.collection is None:

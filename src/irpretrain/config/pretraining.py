@@ -76,7 +76,7 @@ class PretrainingConfig(SequenceConfig):
     head: Literal["mlp", "pooled", "cedr-knrm"] = option(
         ...,
         "Score head over [CLS]: a fresh hidden and a linear layer; or the encoder's pooler and a fresh "
-        "linear layer. cedr-knrm: [CLS] and KNRM's kernels over all layers.",
+        "linear layer. cedr-knrm (BERT): [CLS] and KNRM's kernels over all layers.",
     )
     mlm_head_steps: int = option(
         0,

@@ -39,7 +39,7 @@ from irpretrain.config.query_pages import QueryPageConfig
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.config.usage import active_downstream, active_experiments
+from irpretrain.config.usage import active_downstream, active_experiments, with_starts
 from irpretrain.config.weight_views import TermWeightPageConfig, WeightDistributionConfig
 from irpretrain.objectives.registry import read_options
 
@@ -86,7 +86,7 @@ class Config(Section):
     term_weights: dict[str, TermWeightsConfig] = option(
         description="Weightings of words by name: DeepCT and its baselines.", default_factory=dict
     )
-    encoder: EncoderConfig = option(..., "The encoder that all models start from.")
+    encoder: EncoderConfig = option(..., "The encoder that models start from which name none of their own.")
     objectives: dict[str, SerializeAsAny[Section]] = option(
         description="Pre-training objectives by name; `type` is the file in irpretrain/objectives.",
         default_factory=dict,
@@ -180,6 +180,11 @@ class Config(Section):
         narrowed = self.model_copy(update={"report": self.report.model_copy(update={"papers": papers})})
         shown = {"experiments": active_experiments(narrowed), "downstream": active_downstream(narrowed)}
         return narrowed.model_copy(update=shown)
+
+    def encoder_of(self, model: str) -> EncoderConfig:
+        """Return the encoder that a model starts from, directly or through others."""
+        *_, first = with_starts(self, [model])
+        return self.models[first].encoder or self.encoder
 
     def training_of(self, model: str) -> PretrainingConfig:
         """Return the pre-training options of one model: `pretraining` with the model's own keys merged in.

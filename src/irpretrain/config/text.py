@@ -27,8 +27,9 @@ class EncoderConfig(Section):
 
     path: str = option(
         ...,
-        "Hugging Face directory of a BERT encoder, or embedded:<asset>, or its name on the hub, such as "
-        "google-bert/bert-base-uncased (@ and a commit may follow), if it is in the hub's cache on this machine.",
+        "Hugging Face directory of an encoder (docs/methods/training.md: families), or embedded:<asset>, or its name "
+        "on the hub, such as google-bert/bert-base-uncased (@ and a commit may follow), if it is in the hub's cache on "
+        "this machine.",
         min_length=1,
     )
     label: str = option(..., "Name in tables.")

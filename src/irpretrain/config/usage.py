@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig
     from irpretrain.config.query_pages import QueryPageConfig, ShownRankingConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.text import EncoderConfig
     from irpretrain.config.weight_views import WeightDistributionConfig
 
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
@@ -172,14 +173,24 @@ def given_models(config: Config) -> list[str]:
     return [name for name in wanted_models(config) if config.models[name].cross_encoder is not None]
 
 
-def uses_encoder(config: Config) -> bool:
-    """Whether anything in use starts from `encoder`: a model that is neither given nor a ranker over words, or a
-    weighting that is learned without an encoder of its own."""
-    models = (config.models[name] for name in wanted_models(config))
-    weightings = (config.term_weights[name] for name in used_weightings(config))
-    return any(model.cross_encoder is None and model.neural is None for model in models) or any(
-        weighting.model in ENCODED and weighting.encoder is None for weighting in weightings
-    )
+def used_encoders(config: Config) -> dict[str, EncoderConfig]:
+    """Return the encoders that models and weightings in use start from, by the key that names each."""
+    encoders: dict[str, EncoderConfig] = {}
+    for name in wanted_models(config):
+        if config.models[name].cross_encoder is None and config.models[name].neural is None:
+            encoders[_encoder_key(config, name)] = config.encoder_of(name)
+    for name in used_weightings(config):
+        weighting = config.term_weights[name]
+        if weighting.encoder is not None:
+            encoders[f"term_weights.{name}.encoder"] = weighting.encoder
+        elif weighting.model in ENCODED:
+            encoders["encoder"] = config.encoder
+    return encoders
+
+
+def _encoder_key(config: Config, model: str) -> str:
+    *_, first = with_starts(config, [model])
+    return "encoder" if config.models[first].encoder is None else f"models.{first}.encoder"
 
 
 def with_starts(config: Config, models: Iterable[str]) -> list[str]:
@@ -338,10 +349,18 @@ def used_corpora(config: Config) -> list[str]:
     return list(dict.fromkeys([*trained, *searched, *shown]))
 
 
-def longest_sequences(config: Config) -> dict[str, int]:
-    """Return the length of the longest sequence that each stage in use makes for `encoder`, by the key that sets it."""
-    lengths = {"reranking.max_length": config.reranking.max_length}
-    for name in used_models(config):
+def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
+    """Return the length of the longest sequence that each stage in use makes for an encoder, by the key that sets it.
+
+    Args:
+        config: the configuration.
+        encoder: key of the encoder, of `used_encoders`.
+    """
+    models = [name for name in used_models(config) if _encoder_key(config, name) == encoder]
+    lengths = (
+        {} if encoder.startswith("term_weights.") else {"reranking.max_length": config.reranking.max_length}
+    )
+    for name in models:
         if config.models[name].tasks:
             key = f"models.{name}.training" if "max_length" in config.models[name].training else "pretraining"
             training = config.training_of(name)
@@ -350,18 +369,21 @@ def longest_sequences(config: Config) -> dict[str, int]:
                 if task.max_length is not None:
                     lengths[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
     if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
-        lengths["finetuning.max_length"] = config.finetuning.max_length
-        for name in used_models(config):
-            if "max_length" in config.models[name].finetuning:
-                key = f"models.{name}.finetuning.max_length"
-                lengths[key] = config.finetuning_of(name).max_length
-    for name in used_tasks(config):
+        for name in models:
+            key = (
+                f"models.{name}.finetuning"
+                if "max_length" in config.models[name].finetuning
+                else "finetuning"
+            )
+            lengths[f"{key}.max_length"] = config.finetuning_of(name).max_length
+    for name in used_tasks(config) if models else []:
         described = config.downstream_tasks[name]
         section = "question_answering" if described.kind == "questions" else "sentence_tasks"
         key = f"downstream_tasks.{name}.training" if "max_length" in described.training else section
         lengths[f"{key}.max_length"] = config.downstream_training_of(name).max_length
     for name in used_weightings(config):
         weighting = config.term_weights[name]
-        if weighting.model in ENCODED and weighting.encoder is None:
+        where = "encoder" if weighting.encoder is None else f"term_weights.{name}.encoder"
+        if weighting.model in ENCODED and where == encoder:
             lengths[f"term_weights.{name}.max_length"] = weighting.max_length
     return lengths

@@ -19,11 +19,10 @@ from irpretrain.config.usage import (
     longest_sequences,
     used_corpora,
     used_datasets,
+    used_encoders,
     used_indexes,
     used_runs,
     used_tasks,
-    used_weightings,
-    uses_encoder,
 )
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.files import given_files, list_files, one_file
@@ -31,7 +30,6 @@ from irpretrain.corpora.ir_datasets_library import check_downloaded
 from irpretrain.corpora.registry import format_module, option_files
 from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.models.encoder_files import (
-    ENCODER_REMEDY,
     GENERATOR_REMEDY,
     check_encoder_files,
     check_model_files,
@@ -85,13 +83,9 @@ def used_files(config: Config) -> Iterator[UsedFiles]:
         task = config.downstream_tasks[name]
         for part, section in task.files.items():
             yield _topics(f"downstream_tasks.{name}.{task.kind}.{part}.path", section)
-    if uses_encoder(config):
-        check = partial(_check_encoder, config)
-        yield UsedFiles("encoder.path", [config.encoder.path], "encoder", (), check)
-    for name, path in own_encoders(config).items():
-        longest = {f"term_weights.{name}.max_length": config.term_weights[name].max_length}
-        check = partial(_check_model, check_model_files, (ENCODER_REMEDY, longest))
-        yield UsedFiles(f"term_weights.{name}.encoder.path", [path], "encoder", (), check)
+    for key, encoder in used_encoders(config).items():
+        check = partial(_check_model, check_encoder_files, (encoder, longest_sequences(config, key), key))
+        yield UsedFiles(f"{key}.path", [encoder.path], "encoder", (), check)
     for name in used_indexes(config):
         index = config.indexes[name]
         if index.type == "expansion":
@@ -119,13 +113,14 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     for used in used_files(config):
         with _collected(faults, used.key):
             used.check([path for path in used.paths if _is_file(path, manifest)])
-    with _collected(faults, "encoder.path"):
-        if uses_encoder(config) and not _is_file(config.encoder.path, manifest):
-            installed = installed_path(manifest.asset(str(resolve(config.encoder.path)[1])))
-            if (
-                installed is not None
-            ):  # a package that is not installed is reported by the stage that copies from it
-                check_encoder_files(installed, config.encoder, longest_sequences(config))
+    for key, encoder in used_encoders(config).items():
+        with _collected(faults, f"{key}.path"):
+            if not _is_file(encoder.path, manifest):
+                installed = installed_path(manifest.asset(str(resolve(encoder.path)[1])))
+                if (
+                    installed is not None
+                ):  # a package that is not installed is reported by the stage that copies from it
+                    check_encoder_files(installed, encoder, longest_sequences(config, key), key)
     if faults:
         listed = "\n".join("  - " + fault.replace("\n", "\n  ") for fault in faults)
         raise ConfigError(f"Some sources cannot be used; paths are relative to {Path.cwd()}\n{listed}")
@@ -180,12 +175,6 @@ def corpus_aids(config: Config, corpus: str) -> list[str]:
     return option_files("documents", section.format, section.options)
 
 
-def own_encoders(config: Config) -> dict[str, str]:
-    """Return the paths of the encoders that weightings in use have of their own, by the weighting."""
-    encoders = ((name, config.term_weights[name].encoder) for name in used_weightings(config))
-    return {name: encoder.path for name, encoder in encoders if encoder is not None}
-
-
 def _topics(key: str, section: FileConfig) -> UsedFiles:
     """Topics, judgements, a run, or a task's file."""
     inside = getattr(format_module(section.kind, section.format), "SUFFIXES", None)
@@ -228,10 +217,6 @@ def _check_model(check: Callable[..., None], arguments: Sequence[Any], paths: Se
         folder = Path(path)
         _check_usable([folder, *(sorted(folder.rglob("*")) if folder.is_dir() else ())])
         check(path, *arguments)
-
-
-def _check_encoder(config: Config, paths: Sequence[str]) -> None:
-    _check_model(check_encoder_files, (config.encoder, longest_sequences(config)), paths)
 
 
 def _check_usable(paths: Iterable[str | Path]) -> None:

@@ -52,7 +52,7 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
             "pretrain with MLM" if masked else "pretrain without MLM",
             "word pieces",
             product(training.steps, training.batch_groups, total(*pieces)),
-            computing(config.encoder, training.compute),
+            computing(config.encoder_of(wildcards["model"]), training.compute),
         )
     ]
 
@@ -71,7 +71,7 @@ def _passages(passages: PassagesConfig | None, most: str) -> Size:
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
     if config.models[model].cross_encoder is None:
-        return computing(config.encoder, compute)
+        return computing(config.encoder_of(model), compute)
     encoder = EncoderConfig(path="given", label=config.models[model].label, layers=None, vocabulary_size=None)
     return computing(encoder, compute)
 
@@ -103,7 +103,7 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     validated = product(sizes.queries(config, train), validating / folds, rounds)
     tested = product(sizes.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
     ranked = _ranked_pieces(config, model, regime, total(validated, tested), wildcards["candidates"])
-    used = computing(config.encoder, options.compute)
+    used = computing(config.encoder_of(model), options.compute)
     return [
         Work("finetune", "word pieces", trained, used),
         Work("finetune, ranking", "word pieces", ranked, used),

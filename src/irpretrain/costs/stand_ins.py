@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from irpretrain.catalogue.folders import moved
 from irpretrain.catalogue.needed import Needed, missing_files
@@ -28,10 +29,18 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
             lay(missing_file, Path(places[missing_file.path]))
     if not missing:
         return config
-    if config.encoder.path in places:  # the stand-in has a vocabulary of its own
-        unknown = config.encoder.model_copy(update={"vocabulary_size": None})
-        config = config.model_copy(update={"encoder": unknown})
-    return moved(config, places, FOLDS)
+
+    def with_any_vocabulary(section: Any) -> Any:
+        if section.encoder is None or section.encoder.path not in places:
+            return section
+        unknown = section.encoder.model_copy(update={"vocabulary_size": None})  # the stand-in has its own
+        return section.model_copy(update={"encoder": unknown})
+
+    sections = {
+        name: {key: with_any_vocabulary(entry) for key, entry in getattr(config, name).items()}
+        for name in ("models", "term_weights")
+    }
+    return moved(with_any_vocabulary(config).model_copy(update=sections), places, FOLDS)
 
 
 def lay(needed: Needed, place: Path) -> None:

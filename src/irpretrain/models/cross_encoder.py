@@ -1,21 +1,22 @@
-"""The cross-encoder of PROP and its kin: a BERT encoder, a score head over [CLS], and an MLM head.
+"""The cross-encoder of PROP and its kin: an encoder, a score head over [CLS], and an MLM head.
 
-A saved model is a Hugging Face directory of a `BertForSequenceClassification` with one label, so that anything
-that loads such a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head
-of CEDR-KNRM, in `cedr_knrm.safetensors`, only this class gives its scores.
+A saved model is a Hugging Face directory of a sequence classifier with one label, so that anything that loads such a
+model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head of CEDR-KNRM, in
+`cedr_knrm.safetensors`, only this class gives its scores.
+
+Of a BERT the last layer is computed only where somebody reads it, and sequences may be packed; other architectures are
+computed as transformers does, padding included.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import BertConfig, BertForSequenceClassification, BertModel
-from transformers.activations import ACT2FN
+from transformers import AutoConfig, AutoModelForSequenceClassification, BertModel
 
 from irpretrain.atomic import atomic_directory
 from irpretrain.config.compute import Packing
@@ -23,19 +24,22 @@ from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.cedr_knrm import CEDR_FILE, CedrKnrmHead
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.encoder_files import REMEDY, read_config
-from irpretrain.models.linear import linear, use_fast_linear
+from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
 from irpretrain.models.parameters import (
+    bert_of,
     copy_tokenizer,
+    deviation_of,
     initialise,
     keep_layers,
-    load_bert,
+    load_network,
     open_weights,
+    positions,
     quiet,
     refuse_missing,
 )
 from irpretrain.models.to_device import to_device
-
-MLM_HEAD_FILE = "mlm_head.safetensors"
+from irpretrain.text.pair_tokenizer import takes_types
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
@@ -43,50 +47,26 @@ IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "ver
 Head = Literal["mlp", "pooled", "cedr-knrm"]
 
 
-class MaskedLanguageModelHead(nn.Module):
-    """BERT's MLM head: linear, activation, LayerNorm, then a decoder that is the word embeddings with a bias.
-
-    The embeddings are handed over at each call, so that the tie cannot be lost by copying or loading.
-    """
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `initialise`
-            self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.activation = ACT2FN[config.hidden_act]
-        self.layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
-        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
-
-    def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
-        """Return logits [masked positions, vocabulary] of hidden states [masked positions, hidden size]."""
-        transformed = self.layer_norm(self.activation(self.dense(hidden)))
-        return linear(transformed, embeddings, self.bias)
-
-
 class CrossEncoder(nn.Module):
-    """Scores [CLS] query [SEP] document [SEP] sequences (PROP, section 3.1, equation 4).
+    """Scores sequences of query and document (PROP, section 3.1, equation 4).
 
     Attributes:
         classifier: encoder and score head, in Hugging Face's shape.
         mlm_head: the MLM head.
         tokenizer_directory: where the tokenizer's files are copied from when the model is saved.
-        packing: whether sequences are laid end to end; see `ComputeConfig.packing`.
+        packing: whether sequences are laid end to end (BERT only); see `ComputeConfig.packing`.
         cedr: the score head of CEDR-KNRM, in place of the classifier's; None without it.
     """
 
     packing: Packing = "off"
 
-    def __init__(
-        self,
-        classifier: BertForSequenceClassification,
-        mlm_head: MaskedLanguageModelHead,
-        tokenizer_directory: Path,
-    ) -> None:
+    def __init__(self, classifier: Any, mlm_head: nn.Module, tokenizer_directory: Path) -> None:
         super().__init__()
         self.classifier = classifier
         self.mlm_head = mlm_head
         self.cedr: CedrKnrmHead | None = None
         self.tokenizer_directory = tokenizer_directory
+        self._takes_types = self.bert is not None or takes_types(classifier, tokenizer_directory)
         use_fast_linear(self)
 
     @classmethod
@@ -102,40 +82,45 @@ class CrossEncoder(nn.Module):
         """Put fresh heads on a pre-trained encoder.
 
         Args:
-            directory: Hugging Face directory of a BERT-architecture encoder, weights as safetensors.
-            head: mlp is a fresh hidden layer with tanh in the pooler's place, dropout, and a fresh linear layer;
-                pooled keeps the encoder's own pooler, followed by dropout and a fresh linear layer; cedr-knrm has
-                KNRM's kernels over all layers beside it.
+            directory: Hugging Face directory of an encoder, weights as safetensors.
+            head: mlp is all fresh: of BERT a hidden layer with tanh in the pooler's place, dropout, and a linear layer;
+                of other architectures what transformers' sequence classifier has; pooled keeps the encoder's own pooler
+                and draws the rest; cedr-knrm has KNRM's kernels over all layers beside it (BERT only).
             layers: keep only the first so many layers; None for all.
             dropout: dropout of all layers; None keeps the encoder's own.
             seed: names the random streams of the fresh parameters; they depend on nothing else.
             attention_dropout: dropout of the shares of attention; None for that of `dropout`.
 
         Raises:
-            InputError: the directory holds no BERT encoder as safetensors.
-            ConfigError: more layers asked for than the encoder has, or the pooled head without a pooler.
+            InputError: the directory holds no encoder as safetensors.
+            ConfigError: more layers asked for than the encoder has, the pooled head without a pooler, or cedr-knrm
+                without a BERT.
         """
         directory = Path(directory)
         config = _read_config(directory, dropout, attention_dropout)
         keep_layers(config, layers, directory)
-        classifier, missing = load_bert(BertForSequenceClassification, directory, config)
-        fresh = {name for name in missing if name.startswith("classifier.")} | {
-            "classifier.weight",
-            "classifier.bias",
+        if head == "cedr-knrm" and config.model_type != "bert":
+            raise ConfigError(
+                f"pretraining.head: cedr-knrm tells query from document by BERT's token types, but {directory} is of "
+                f"type {config.model_type!r}; use head: mlp"
+            )
+        classifier, missing = load_network(
+            AutoModelForSequenceClassification, directory, REMEDY, config=config
+        )
+        inside = {
+            name for name, _ in classifier.base_model.named_parameters(prefix=classifier.base_model_prefix)
         }
-        pooler = {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
-        if head == "pooled" and pooler & missing:
+        pooler = {name for name in inside if ".pooler." in name}
+        fresh = {name for name, _ in classifier.named_parameters()} - inside
+        if head == "pooled" and (not pooler or pooler & missing):
             raise ConfigError(
                 f"pretraining.head: pooled needs an encoder with a pooler, but {directory} has none; use head: mlp"
             )
         refuse_missing(directory, missing - fresh - pooler)
         if head == "mlp":
             fresh |= pooler
-        initialise(classifier, fresh, config.initializer_range, seed)
-        mlm_head = MaskedLanguageModelHead(config)
-        if not _load_own_mlm_head(mlm_head, directory):
-            _initialise_mlm_head(mlm_head, config.initializer_range, seed)
-        model = cls(classifier, mlm_head, directory)
+        initialise(classifier, fresh, deviation_of(config), seed)
+        model = cls(classifier, make_mlm_head(directory, config, seed), directory)
         if head == "cedr-knrm":
             model.cedr = CedrKnrmHead(config, seed)
         return model
@@ -148,7 +133,7 @@ class CrossEncoder(nn.Module):
         seed: int = 1,
         attention_dropout: float | None = None,
     ) -> CrossEncoder:
-        """Load a saved cross-encoder: one of ours, or any BERT sequence classifier with one label.
+        """Load a saved cross-encoder: one of ours, or any sequence classifier with one label.
 
         Args:
             directory: Hugging Face directory, weights as safetensors.
@@ -163,44 +148,37 @@ class CrossEncoder(nn.Module):
         config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
-        classifier, missing = load_bert(BertForSequenceClassification, directory, config)
+        classifier, missing = load_network(
+            AutoModelForSequenceClassification, directory, REMEDY, config=config
+        )
         refuse_missing(directory, missing)
-        mlm_head = MaskedLanguageModelHead(config)
-        path = directory / MLM_HEAD_FILE
-        if path.exists():
-            with refusing(path, "these are not the weights of an MLM head"):
-                mlm_head.load_state_dict(_read_weights(path))
-        elif not _load_own_mlm_head(mlm_head, directory):
-            _initialise_mlm_head(mlm_head, config.initializer_range, seed)
-        model = cls(classifier, mlm_head, directory)
+        model = cls(classifier, make_mlm_head(directory, config, seed), directory)
         if (path := directory / CEDR_FILE).exists():
             model.cedr = CedrKnrmHead(config, seed)
             with refusing(path, "these are not the weights of CEDR-KNRM's head"):
-                model.cedr.load_state_dict(_read_weights(path))
+                load_parameters(model.cedr, path)
         return model
 
     @property
-    def config(self) -> BertConfig:
+    def config(self) -> Any:
         """The encoder's configuration."""
         return self.classifier.config
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.classifier.classifier.weight.device
+        return next(self.classifier.parameters()).device
 
     @property
-    def bert(self) -> BertModel:
-        """The encoder."""
-        return self.classifier.bert
+    def bert(self) -> BertModel | None:
+        """The encoder, if it is a BERT."""
+        return bert_of(self.classifier)
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        if max_length > self.config.max_position_embeddings:
-            raise ConfigError(
-                f"{key}: {max_length} is longer than the encoder's {self.config.max_position_embeddings} positions; "
-                "lower it"
-            )
+        most = positions(self.classifier)
+        if most is not None and max_length > most:
+            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
 
     def forward(
         self,
@@ -221,11 +199,12 @@ class CrossEncoder(nn.Module):
 
         Returns:
             Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major
-            order of `masked` (None without `masked`). Logits are projected for those positions only: for a small
-            encoder the projection costs as much as the encoder itself.
+            order of `masked` (None without `masked`).
         """
-        bert = self.classifier.bert
-        if self.cedr is None:
+        bert = self.bert
+        if bert is None:
+            scores, chosen = self._padded(input_ids, token_type_ids, attention_mask, masked)
+        elif self.cedr is None:
             first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, self.packing)
             assert bert.pooler is not None
             pooled = self.classifier.dropout(bert.pooler(first[:, None]))
@@ -238,10 +217,25 @@ class CrossEncoder(nn.Module):
             chosen = output.last_hidden_state[read.bool()]
         if masked is None:
             return scores, None
-        embeddings = bert.embeddings.word_embeddings.weight
+        embeddings = self.classifier.get_input_embeddings().weight
         if not mlm_trains_encoder:
             chosen, embeddings = chosen.detach(), embeddings.detach()
         return scores, self.mlm_head(chosen, embeddings)
+
+    def _padded(
+        self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, masked: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return scores, and last hidden states at masked positions, of any architecture."""
+        states: list[Tensor] = []
+        hook = self.classifier.base_model.register_forward_hook(lambda *given: states.append(given[-1][0]))
+        mask = to_device(attention_mask, input_ids.device)
+        types = {"token_type_ids": token_type_ids} if self._takes_types else {}
+        try:
+            logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits
+        finally:
+            hook.remove()
+        read = torch.zeros_like(mask) if masked is None else to_device(masked, mask.device)
+        return logits.squeeze(-1), states[0][read.bool()]
 
     def save(self, directory: str | Path) -> None:
         """Write the model, its tokenizer and its MLM head as a Hugging Face directory, atomically."""
@@ -254,79 +248,32 @@ class CrossEncoder(nn.Module):
             self.classifier.save_pretrained(folder)
         for head, name in ((self.mlm_head, MLM_HEAD_FILE), (self.cedr, CEDR_FILE)):
             if head is not None:
-                state = {key: tensor.detach().cpu().contiguous() for key, tensor in head.state_dict().items()}
+                state = {key: tensor.detach().cpu().contiguous() for key, tensor in head.named_parameters()}
                 save_file(state, folder / name, metadata={"format": "pt"})
         copy_tokenizer(self.tokenizer_directory, folder)
         open_weights(folder)
 
 
-def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> BertConfig:
+def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> Any:
     """The configuration for a one-label classifier, without anything that names the directory."""
     options = read_config(directory)
+    kind = options.pop("model_type", "bert")
     architectures = options.get("architectures") or []
     for name in ("_name_or_path", "architectures", "transformers_version", "torch_dtype", "dtype"):
         options.pop(name, None)
-    if "BertForSequenceClassification" not in architectures:
+    if not any(str(name).endswith("ForSequenceClassification") for name in architectures):
         for name in ("id2label", "label2id", "num_labels", "problem_type"):
             options.pop(name, None)
         options["num_labels"] = 1
     with refusing(directory, "config.json cannot be used", REMEDY):
-        config = BertConfig(**options)
+        config = AutoConfig.for_model(kind, **options)
+    if config.is_encoder_decoder or getattr(config, "is_decoder", False):
+        raise InputError(
+            directory, f"a model of type {kind!r} is no encoder, or set to decode", remedy=REMEDY
+        )
     config.sentence_transformers = dict(IDENTITY_ACTIVATION)
-    if dropout is not None:
-        config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-        config.classifier_dropout = dropout
-    if attention_dropout is not None:
-        config.attention_probs_dropout_prob = attention_dropout
+    for name in [name for name in config.to_dict() if "dropout" in name]:
+        share = attention_dropout if name.startswith("attention") else None
+        if (chosen := dropout if share is None else share) is not None:
+            setattr(config, name, chosen)
     return config
-
-
-def _initialise_mlm_head(head: MaskedLanguageModelHead, deviation: float, seed: int) -> None:
-    initialise(head, {"dense.weight", "dense.bias", "bias"}, deviation, seed)
-    with torch.no_grad():
-        head.layer_norm.weight.fill_(1.0)
-        head.layer_norm.bias.zero_()
-
-
-OWN_MLM_HEAD = {
-    "dense.weight": ("cls.predictions.transform.dense.weight",),
-    "dense.bias": ("cls.predictions.transform.dense.bias",),
-    "layer_norm.weight": (
-        "cls.predictions.transform.LayerNorm.weight",
-        "cls.predictions.transform.LayerNorm.gamma",
-    ),
-    "layer_norm.bias": (
-        "cls.predictions.transform.LayerNorm.bias",
-        "cls.predictions.transform.LayerNorm.beta",
-    ),
-    "bias": ("cls.predictions.bias", "cls.predictions.decoder.bias"),
-}
-"""Our names of the MLM head's parameters → those of Hugging Face's BERT with an MLM head."""
-
-
-def _load_own_mlm_head(head: MaskedLanguageModelHead, directory: Path) -> bool:
-    """Take the MLM head that an encoder brings along; return whether it has a whole one."""
-    path = directory / "model.safetensors"
-    if not path.exists():
-        return False
-    weights = _read_weights(path, prefix="cls.predictions.")
-    tensors = {
-        name: next((weights[n] for n in names if n in weights), None) for name, names in OWN_MLM_HEAD.items()
-    }
-    if any(tensor is None for tensor in tensors.values()):
-        return False
-    with refusing(path, "the weights of its MLM head do not fit its config.json"):
-        head.load_state_dict({name: tensor.float() for name, tensor in tensors.items() if tensor is not None})
-    return True
-
-
-def _read_weights(path: Path, prefix: str = "") -> dict[str, Tensor]:
-    try:
-        if not prefix:
-            return load_file(path)
-        from safetensors import safe_open
-
-        with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys() if name.startswith(prefix)}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise InputError(path, f"the weights cannot be read: {error}") from None

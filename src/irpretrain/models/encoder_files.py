@@ -10,36 +10,39 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.given_json import read_given_json
 from irpretrain.models.hub import NAME, hub_command
+from irpretrain.text.word_pieces import VOCABULARIES
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-TOKENIZERS = ("tokenizer.json", "vocab.txt")
-REMEDY = "Give the Hugging Face directory of a BERT-architecture encoder: config.json, model.safetensors and "
-REMEDY += "tokenizer.json or vocab.txt."
 FILES = "config.json, model.safetensors (weights in other files are not read) and tokenizer.json"
-ENCODER_REMEDY = f"Give the Hugging Face directory of an encoder: {FILES}."
+REMEDY = (
+    f"Give the Hugging Face directory of an encoder: {FILES} or the files that transformers makes one from."
+)
 GENERATOR_REMEDY = f"Give the Hugging Face directory of a sequence-to-sequence model: {FILES}."
 
 
-def check_encoder_files(directory: str | Path, options: EncoderConfig, lengths: Mapping[str, int]) -> None:
-    """Check files, architecture, layers, vocabulary and positions of an encoder; torch is not needed.
+def check_encoder_files(
+    directory: str | Path, options: EncoderConfig, lengths: Mapping[str, int], key: str = "encoder"
+) -> None:
+    """Check files, layers, vocabulary and positions of an encoder; torch is not needed.
 
     Args:
         directory: the Hugging Face directory.
-        options: section `encoder` of the configuration.
+        options: what the configuration says of it.
         lengths: key of the configuration → longest sequence that it asks for.
+        key: of the configuration, where `options` stand.
 
     Raises:
-        InputError: the directory is not a BERT encoder's, or has another vocabulary than `options` expects.
+        InputError: the directory is no encoder's, or has another vocabulary than `options` expects.
         ConfigError: more layers or longer sequences are asked for than the encoder has.
     """
     directory = Path(directory)
     _check_files(directory, (), REMEDY)
     described = read_config(directory)
-    _check_files(directory, (WEIGHTS, TOKENIZERS), REMEDY)
-    _check_vocabulary(directory, options.vocabulary_size)
+    _check_files(directory, (WEIGHTS, VOCABULARIES), REMEDY)
+    _check_vocabulary(directory, options.vocabulary_size, key)
     layers = described.get("num_hidden_layers")
     if options.layers is not None and isinstance(layers, int) and options.layers > layers:
-        raise ConfigError(f"encoder.layers: {options.layers} layers asked for, but {directory} has {layers}")
+        raise ConfigError(f"{key}.layers: {options.layers} layers asked for, but {directory} has {layers}")
     _check_positions(directory, described, lengths)
 
 
@@ -66,7 +69,7 @@ def check_model_files(directory: str | Path, remedy: str, lengths: Mapping[str, 
         ConfigError: longer sequences are asked for than the model has positions.
     """
     directory = Path(directory)
-    _check_files(directory, (("config.json",), WEIGHTS, TOKENIZERS), remedy)
+    _check_files(directory, (("config.json",), WEIGHTS, VOCABULARIES), remedy)
     _check_positions(directory, _read_json(directory / "config.json", remedy), lengths)
 
 
@@ -104,17 +107,12 @@ def read_config(directory: str | Path) -> dict[str, Any]:
     """Return the config.json of a Hugging Face directory.
 
     Raises:
-        InputError: there is none, it is not JSON, or the model is not of the BERT architecture.
+        InputError: there is none, or it is not JSON.
     """
-    path = Path(directory, "config.json")
-    content = _read_json(path, REMEDY)
-    kind = content.get("model_type", "bert")
-    if kind != "bert":
-        raise InputError(path, f"the encoder is of type {kind!r}, not 'bert'", remedy=REMEDY)
-    return content
+    return _read_json(Path(directory, "config.json"), REMEDY)
 
 
-def _check_vocabulary(directory: Path, expected: int | None) -> None:
+def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:
     if expected is None:
         return
     entries = _vocabulary_size(directory)
@@ -122,7 +120,7 @@ def _check_vocabulary(directory: Path, expected: int | None) -> None:
         raise InputError(
             directory,
             f"the vocabulary has {entries:,} entries, expected {expected:,}",
-            remedy="Set encoder.vocabulary_size to the encoder's own (null for no check), or give the right encoder.",
+            remedy=f"Set {key}.vocabulary_size to the encoder's own (null for no check), or give the right encoder.",
         )
 
 

@@ -18,13 +18,13 @@ from transformers import (
 )
 
 from irpretrain.atomic import atomic_directory
-from irpretrain.errors import ConfigError, refusing
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.parameters import (
     copy_tokenizer,
     initialise,
-    load_bert,
+    load_network,
     open_weights,
     quiet,
     refuse_missing,
@@ -80,9 +80,14 @@ class OutputLayerModel(nn.Module):
             InputError: the directory holds no BERT as safetensors, or parts of the encoder are missing.
         """
         directory = Path(directory)
-        options = {
-            key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER
-        }
+        given = read_config(directory)
+        if (kind := given.get("model_type", "bert")) != "bert":
+            raise InputError(
+                directory,
+                f"tasks beside retrieval are trained with BERT alone, this model is of type {kind!r}",
+                remedy="Name models of BERT's architecture in `downstream`.",
+            )
+        options = {key: value for key, value in given.items() if key not in NOT_OF_THE_ENCODER}
         names: dict[str, Any] = {
             "id2label": dict(enumerate(labels)),
             "label2id": {n: i for i, n in enumerate(labels)},
@@ -92,7 +97,7 @@ class OutputLayerModel(nn.Module):
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
             config.classifier_dropout = dropout
-        network, missing = load_bert(cls.architecture, directory, config)
+        network, missing = load_network(cls.architecture, directory, REMEDY, config=config)
         fresh = {name for name, _ in network.named_parameters() if name.startswith(cls.layer)}
         refuse_missing(directory, missing - fresh)
         initialise(network, fresh, config.initializer_range, seed)

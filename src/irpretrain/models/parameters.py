@@ -14,30 +14,14 @@ from torch import nn
 
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.randomness import generator
+from irpretrain.text.word_pieces import VOCABULARIES
 
 if TYPE_CHECKING:
-    from transformers import BertConfig
+    from transformers import BertModel
 
 WEIGHTS_REMEDY = "The directory must hold model.safetensors; other formats must be converted first."
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "special_tokens_map.json",
-)
-
-
-def keep_layers(config: Any, layers: int | None, directory: Path) -> None:
-    """Let an encoder's configuration keep the first so many layers, None for all; ConfigError if it has fewer."""
-    if layers is None:
-        return
-    if layers > config.num_hidden_layers:
-        raise ConfigError(
-            f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
-        )
-    config.num_hidden_layers = layers
+TOKENIZER_FILES = (*VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
+DEVIATION = 0.02
 
 
 def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:
@@ -72,9 +56,33 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
     return network, set(information["missing_keys"]) | mismatched
 
 
-def load_bert(architecture: Any, directory: Path, config: BertConfig) -> tuple[Any, set[str]]:
-    """Load a model of BERT's architecture, with torch's own attention, as `config` describes it; see `load_network`."""
-    return load_network(architecture, directory, WEIGHTS_REMEDY, config=config, attn_implementation="sdpa")
+def keep_layers(config: Any, layers: int | None, directory: Path) -> None:
+    """Let a model that is made from a configuration have the first so many layers; None for all.
+
+    Raises:
+        ConfigError: more are asked for than the encoder has.
+    """
+    if layers is None:
+        return
+    if layers > config.num_hidden_layers:
+        raise ConfigError(
+            f"encoder.layers: {layers} layers asked for, but {directory} has {config.num_hidden_layers}"
+        )
+    config.num_hidden_layers = layers
+    if getattr(config, "layer_types", None):
+        config.layer_types = config.layer_types[:layers]
+
+
+def bert_of(network: Any) -> BertModel | None:
+    """Return the encoder of a Hugging Face model, if it is a BERT."""
+    encoder = network.base_model
+    plain = type(encoder).__name__ == "BertModel" and not network.config.is_decoder
+    return encoder if plain else None
+
+
+def deviation_of(config: Any) -> float:
+    """Return the standard deviation of fresh weights, BERT's where the encoder names none."""
+    return float(getattr(config, "initializer_range", DEVIATION))
 
 
 def own_memory(module: nn.Module) -> None:
@@ -99,13 +107,15 @@ def refuse_missing(directory: Path, missing: set[str]) -> None:
 
 
 def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) -> None:
-    """Draw the named parameters as BERT does: weights from N(0, deviation²), biases 0."""
+    """Draw the named parameters as BERT does: weights from N(0, deviation²), biases 0, LayerNorm's scales 1."""
     parameters = dict(module.named_parameters())
     with torch.no_grad():
         for name in sorted(names):
             parameter = parameters[name]
             if name.endswith("bias"):
                 parameter.zero_()
+            elif parameter.dim() == 1:
+                parameter.fill_(1.0)
             else:
                 drawn = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
                 parameter.copy_(torch.from_numpy(drawn))

@@ -14,14 +14,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import BertForSequenceClassification, BertModel
+from transformers import BertModel
 
 from irpretrain.config.compute import Packing
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.cedr_knrm import CEDR_FILE
 from irpretrain.models.chosen_rows import encode_read
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.parameters import load_network, positions, refuse_missing
+from irpretrain.models.parameters import bert_of, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer
 
 
@@ -58,9 +58,7 @@ class Reranker(nn.Module):
     @property
     def bert(self) -> BertModel | None:
         """The encoder, if it is a BERT."""
-        network: Any = self.network
-        plain = isinstance(network, BertForSequenceClassification) and not network.config.is_decoder
-        return network.bert if plain else None
+        return bert_of(self.network)
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""

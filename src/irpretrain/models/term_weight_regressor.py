@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from transformers import (
     AutoConfig,
     AutoModelForTokenClassification,
-    BertForTokenClassification,
     BertModel,
     PreTrainedModel,
 )
@@ -25,7 +24,9 @@ from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed_encoder import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
+    bert_of,
     copy_tokenizer,
+    deviation_of,
     initialise,
     keep_layers,
     load_network,
@@ -38,8 +39,6 @@ from irpretrain.models.parameters import (
 HEAD = "classifier."
 """Where a token classifier keeps its output layer, in every architecture that has one so called."""
 REMEDY = "Give an encoder that can be a token classifier: config.json, model.safetensors and tokenizer.json."
-DEVIATION = 0.02
-"""Standard deviation of a fresh output layer's weights, where the encoder names none."""
 
 
 class TermWeightRegressor(nn.Module):
@@ -86,7 +85,7 @@ class TermWeightRegressor(nn.Module):
                 remedy="Take an encoder of another architecture, such as BERT's.",
             )
         refuse_missing(directory, missing - fresh)
-        initialise(classifier, fresh, getattr(config, "initializer_range", DEVIATION), seed)
+        initialise(classifier, fresh, deviation_of(config), seed)
         return cls(classifier, directory)
 
     @classmethod
@@ -119,9 +118,7 @@ class TermWeightRegressor(nn.Module):
     @property
     def bert(self) -> BertModel | None:
         """The encoder, if it is a BERT."""
-        network: Any = self.classifier
-        plain = isinstance(network, BertForTokenClassification) and not network.config.is_decoder
-        return network.bert if plain else None
+        return bert_of(self.classifier)
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""

@@ -41,9 +41,13 @@ class Corpora(Room):
         return self.each_shard(paths.DOCUMENTS, [wildcards.corpus])
 
     def needs_positions(self, wildcards: Wildcards) -> bool:
-        """Whether an objective in use needs to know where the word pieces of this corpus begin; without experiments,
-        pages and diagnoses any model may be asked for by its file."""
-        models = [self.config.models[name] for name in wanted_models(self.config) or self.config.models]
+        """Whether an objective in use needs to know where the word pieces of this corpus and tokenizer begin; without
+        experiments, pages and diagnoses any model may be asked for by its file."""
+        models = [
+            self.config.models[name]
+            for name in wanted_models(self.config) or self.config.models
+            if self.tokenizer_of(name) == wildcards.tokenizer
+        ]
         holding = {name for name, corpora in self.config.collections.items() if wildcards.corpus in corpora}
         trained = [model for model in models if model.collection in holding]
         return any("positions" in self.needed(task.objective) for model in trained for task in model.tasks)

@@ -160,7 +160,7 @@ class Datasets(Room):
         neural = self.config.models[model].neural
         if neural is not None:
             return self.each_shard(paths.WORDS, corpora, collection=neural.collection)
-        return self.each_shard(paths.TOKENS, corpora)
+        return self.each_shard(paths.TOKENS, corpora, tokenizer=self.tokenizer_of(model))
 
     def _is_whole(self, wildcards: Wildcards) -> bool:
         return self._dataset_of(wildcards).train_on is not None

@@ -73,22 +73,22 @@ class Exports(Room):
 
     def groups(self, wildcards: Wildcards) -> list[str]:
         """The ranking groups of every trained model that some experiment tests; ConfigError where none is."""
-        pairs = self.shown.taught_groups
-        if not pairs:
+        groups = self.shown.taught_groups
+        if not groups:
             raise ConfigError(f"{NOTHING}; name a file: {paths.EXPORTED_GROUPS}")
         return [
-            paths.EXPORTED_GROUPS.format(collection=collection, objective=objective)
-            for collection, objective in pairs
+            paths.EXPORTED_GROUPS.format(collection=collection, tokenizer=tokenizer, objective=objective)
+            for collection, tokenizer, objective in groups
         ]
 
     def group_card(self, wildcards: Wildcards) -> dict[str, Any]:
         """Fields of report.group_export.GroupFacts."""
-        corpora = self.config.collections[wildcards.collection]
+        corpora, encoder = self.config.collections[wildcards.collection], self._encoder(wildcards)
         return {
             "objective": wildcards.objective,
             "collection": wildcards.collection,
             "options": plain(self.config.objectives[wildcards.objective]),
-            "encoder": self._source(self.config.encoder.label, self.config.encoder),
+            "encoder": self._source(encoder.label, encoder),
             "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
         }
 
@@ -122,7 +122,9 @@ class Exports(Room):
         stages = [self.config.models[name] for name in with_starts(self.config, [wildcards.model])]
         given = next((stage for stage in stages if stage.cross_encoder), None)
         encoder = (
-            EncoderConfig(path=str(given.cross_encoder), label=given.label) if given else self.config.encoder
+            EncoderConfig(path=str(given.cross_encoder), label=given.label)
+            if given
+            else self.config.encoder_of(wildcards.model)
         )
         collections = dict.fromkeys(str(stage.collection) for stage in stages if stage.tasks)
         corpora = dict.fromkeys(corpus for name in collections for corpus in self.config.collections[name])

@@ -68,7 +68,12 @@ class Models(Room):
     def groups(self, wildcards: Wildcards) -> list[str]:
         model = self.config.models[wildcards.model]
         return [
-            paths.GROUPS.format(collection=model.collection, objective=task.objective) for task in model.tasks
+            paths.GROUPS.format(
+                collection=model.collection,
+                tokenizer=self.tokenizer_of(wildcards.model),
+                objective=task.objective,
+            )
+            for task in model.tasks
         ]
 
     def tokens(self, wildcards: Wildcards) -> list[str]:

@@ -13,6 +13,7 @@ CONSTRAINTS = {
     **dict.fromkeys(("asset", "entry", "corpus", "collection", "dataset", "objective", "predictor"), NAME),
     **dict.fromkeys(("model", "candidates", "index", "weighting", "experiment", "diagnosis", "task"), NAME),
     **dict.fromkeys(("distribution", "page", "paper"), NAME),
+    "tokenizer": f"(@{NAME})?",
     **dict.fromkeys(("shard", "seed", "fold", "step"), r"\d+"),
     "terms": "all|held",
     "run": "[a-z0-9@/-]+",
@@ -40,7 +41,8 @@ DATASETS_FILES = "results/datasets.csv"
 DOCUMENTS = "results/corpora/{corpus}/documents-{shard}.parquet"
 REDIRECTS = "results/corpora/{corpus}/redirects-{shard}.parquet"
 WORD_COUNTS = "results/corpora/{corpus}/words-{shard}.parquet"
-TOKENS = "results/tokens/{corpus}/{shard}"
+TOKENS = "results/tokens/{corpus}{tokenizer}/{shard}"
+"""`tokenizer` is empty for that of section `encoder`; others have a name after an @ (`plan.tokenizers`)."""
 COLLECTION_CHECK = "results/corpora/collection-{collection}.json"
 STATISTICS = "results/statistics/{collection}/words.parquet"
 
@@ -79,8 +81,8 @@ DIAGNOSIS_PAIRS = "results/diagnosis/{diagnosis}/pairs.parquet"
 DIAGNOSIS_SCORES = "results/diagnosis/{diagnosis}/scores/{model}.parquet"
 
 # Pre-training
-GROUPS_SHARD = "results/groups/{collection}/{objective}/{corpus}-{shard}.parquet"
-GROUPS = "results/groups/{collection}/{objective}.parquet"
+GROUPS_SHARD = "results/groups/{collection}{tokenizer}/{objective}/{corpus}-{shard}.parquet"
+GROUPS = "results/groups/{collection}{tokenizer}/{objective}.parquet"
 PRETRAINED = "results/models/pretrained/{model}/seed-{seed}"
 PRETRAINING_METRICS = "results/metrics/pretrained/{model}/seed-{seed}.jsonl"
 PROBE = "results/metrics/pretrained/{model}/seed-{seed}.probe.csv"
@@ -88,7 +90,7 @@ SELECTED = "results/models/selected/{model}/seed-{seed}"
 SELECTION_SCORES = "results/metrics/selected/{model}/seed-{seed}.json"
 NEURAL = "results/models/neural/{model}/seed-{seed}"
 EXPORTED = "results/exported/{model}/seed-{seed}"
-EXPORTED_GROUPS = "results/exported_groups/{collection}/{objective}"
+EXPORTED_GROUPS = "results/exported_groups/{collection}{tokenizer}/{objective}"
 EXPORTED_FINETUNED = (
     "results/exported/{model}/finetuned/{dataset}/{candidates}/{regime}/seed-{seed}/fold-{fold}"
 )

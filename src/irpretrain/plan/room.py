@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,12 +13,15 @@ from pydantic import BaseModel
 
 from irpretrain.config import Config
 from irpretrain.config.corpora import FileConfig
+from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import Manifest, resolve
 from irpretrain.corpora.files import given_files, list_files
 from irpretrain.corpora.ir_datasets_library import PARTS
 from irpretrain.corpora.registry import Kind, format_module
+from irpretrain.errors import ConfigError
 from irpretrain.plan import paths
 from irpretrain.plan.requests import Wildcards
+from irpretrain.plan.tokenizers import tokenizer_names
 
 T = TypeVar("T")
 Input = str | list[str]
@@ -135,6 +138,42 @@ class Room:
         """Return the proof that the files of a section are the published ones, where these come from the catalogue."""
         return [paths.CATALOGUE_SOUND.format(entry=section.entry)] if section.entry else []
 
+    # Encoders
+
+    def encoder(self, wildcards: Wildcards) -> Any:
+        """What the configuration says of the encoder of a job."""
+        return plain(self._encoder(wildcards))
+
+    def encoder_directory(self, wildcards: Wildcards) -> str:
+        return self.source(self._encoder(wildcards).path)
+
+    def encoder_files(self, wildcards: Wildcards) -> Input:
+        """The files of a job's encoder, so that a changed one reruns what is made of it."""
+        return self.model_files(self._encoder(wildcards).path)
+
+    def _encoder(self, wildcards: Wildcards) -> EncoderConfig:
+        """The encoder that a job's model starts from, or whose tokenizer the job names."""
+        names = as_mapping(wildcards)
+        if "model" in names:
+            return self.config.encoder_of(names["model"])
+        name = names.get("tokenizer", "")
+        encoders = [self.config.encoder, *map(self.config.encoder_of, self.config.models)]
+        for encoder in encoders:
+            if self._tokenizers[encoder.path] == name:
+                return encoder
+        names_there = ", ".join(filter(None, sorted(set(self._tokenizers.values())))) or "none"
+        raise ConfigError(
+            f"no model has an encoder whose tokenizer is called {name}; there are: {names_there}"
+        )
+
+    def tokenizer_of(self, model: str) -> str:
+        """Return what stands for a model's tokenizer in paths; see `tokenizer_names`."""
+        return self._tokenizers[self.config.encoder_of(model).path]
+
+    @cached_property
+    def _tokenizers(self) -> dict[str, str]:
+        return tokenizer_names(self.config, self.manifest)
+
     # Files of other jobs
 
     def file(self, template: str, section: str, **keys: str) -> Callable[[Wildcards], Input]:
@@ -185,8 +224,11 @@ class Room:
         ]
 
     def _names(self, needed: set[str], section: str, wildcards: Wildcards, **keys: str) -> dict[str, Any]:
-        """What fills the wildcards of a path: keys of the job's entry, the job's wildcards, the entry's own names."""
+        """What fills the wildcards of a path: keys of the job's entry, the job's wildcards, the tokenizer of its model,
+        the entry's own names."""
         of_job = as_mapping(wildcards)
+        if "tokenizer" in needed - of_job.keys():
+            of_job["tokenizer"] = self.tokenizer_of(of_job["model"])
         of_entry = (needed - of_job.keys()) | keys.keys()
         entry = self.entry(section, wildcards) if of_entry else None
         return of_job | {name: reduce(getattr, keys.get(name, name).split("."), entry) for name in of_entry}

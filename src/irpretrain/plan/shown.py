@@ -132,22 +132,27 @@ class Shown:
         return [*([] if start == "encoder" else self._chain(start)), model]
 
     @property
-    def taught_groups(self) -> list[tuple[str, str]]:
-        """(collection, objective) of the ranking groups behind every trained model."""
-        models = [self.config.models[model] for model, _ in self.trained_models]
-        pairs = ((str(model.collection), task.objective) for model in models for task in model.tasks)
-        return list(dict.fromkeys(pairs))
+    def taught_groups(self) -> list[tuple[str, str, str]]:
+        """(collection, tokenizer, objective) of the ranking groups behind every trained model."""
+        models = {name: self.config.models[name] for name, _ in self.trained_models}
+        groups = (
+            (str(model.collection), self.corpora.tokenizer_of(name), task.objective)
+            for name, model in models.items()
+            for task in model.tasks
+        )
+        return list(dict.fromkeys(groups))
 
     @property
     def groups(self) -> list[str]:
         """Sidecars of the shards of ranking groups behind every trained model."""
         return [
             paths.sidecar(shard)
-            for collection, objective in self.taught_groups
+            for collection, tokenizer, objective in self.taught_groups
             for shard in self.corpora.each_shard(
                 paths.GROUPS_SHARD,
                 self.config.collections[collection],
                 collection=collection,
+                tokenizer=tokenizer,
                 objective=objective,
             )
         ]

@@ -8,6 +8,7 @@ from typing import Any
 
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
+from irpretrain.config.text import EncoderConfig
 from irpretrain.plan import paths
 from irpretrain.plan.datasets import Datasets
 from irpretrain.plan.requests import Wildcards
@@ -62,16 +63,6 @@ class TermWeights(Room):
         """What decides weights by attention, their encoder among it."""
         return self.options(wildcards) | {"encoder": self.encoder(wildcards)}
 
-    def encoder(self, wildcards: Wildcards) -> Any:
-        return plain(self._encoder(wildcards))
-
-    def encoder_directory(self, wildcards: Wildcards) -> str:
-        return self.source(self._encoder(wildcards).path)
-
-    def encoder_files(self, wildcards: Wildcards) -> Input:
-        """The files of a weighting's encoder, so that a changed one reruns what is made of it."""
-        return self.model_files(self._encoder(wildcards).path)
-
     def threads(self, wildcards: Wildcards) -> int:
         compute = self._weighting(wildcards).training.compute
         return compute.threads * compute.process_count
@@ -118,7 +109,7 @@ class TermWeights(Room):
             return []
         return [paths.TERM_MODEL.format(weighting=wildcards.weighting, fold=fold) for fold in folds]
 
-    def _encoder(self, wildcards: Wildcards) -> Any:
+    def _encoder(self, wildcards: Wildcards) -> EncoderConfig:
         return self._weighting(wildcards).encoder or self.config.encoder
 
     def _weighting(self, wildcards: Wildcards) -> TermWeightsConfig:

@@ -11,7 +11,7 @@ from irpretrain.papers.base import PublishedValue
 from irpretrain.papers.published import Published
 from irpretrain.report.cells import Column
 from irpretrain.report.comparisons import TableTest
-from irpretrain.report.naming import encoder_label, model_label
+from irpretrain.report.naming import encoder_labels, model_label
 from irpretrain.report.plans import Baseline, Claim, Plan, PlannedPanel, PlannedRow, TablePlan
 from irpretrain.report.remarks import test_text
 from irpretrain.report.scores import RunName, Scores
@@ -141,10 +141,12 @@ class _AnswerTable:
     # Names and notes
 
     def _filled_by(self, row: PublishedAnswerRow) -> str:
+        model = self._model(row)
         if row.stands_for:
             stands = next(other.label for other in self.printed.rows if other.key == row.stands_for)
-            return f"ours, in place of {stands}; encoder {encoder_label(self.config)}"
-        model = self._model(row)
+            return (
+                f"ours, in place of {stands}; encoder {encoder_labels(self.config, [model] if model else [])}"
+            )
         return model_label(self.config, model) if model else ""
 
     def _name(self, row: PublishedAnswerRow) -> str:

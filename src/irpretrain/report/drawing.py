@@ -11,7 +11,7 @@ from irpretrain.config.usage import with_starts
 from irpretrain.papers.published import Published, PublishedFigure
 from irpretrain.report.canvas import COLOURS, MARKERS, draw_panels, empty_figure, legend_below
 from irpretrain.report.comparisons import interval
-from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_label, is_control
+from irpretrain.report.naming import FIRST_STAGES, dataset_label, encoder_labels, is_control
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
 from irpretrain.report.scores import RunName, Scores, identifier
 
@@ -43,7 +43,7 @@ def training_remark(config: Config, models: Sequence[str]) -> str:
     corpora = dict.fromkeys(c for key in collections.values() if key for c in config.collections[key])
     names = with_starts(config, [model for model in models if model in config.models])
     objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]
-    trained = f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_label(config)}."
+    trained = f"Pre-trained on {' + '.join(corpora)}; encoder {encoder_labels(config, names)}."
     return " ".join((trained, *weight_notes(objectives)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irpretrain.config import Config
 from irpretrain.config.usage import depth_of, used_models
 from irpretrain.papers.published import Published
-from irpretrain.report.naming import dataset_label, encoder_label, first_stage_labels
+from irpretrain.report.naming import dataset_label, encoder_labels, first_stage_labels
 from irpretrain.report.remarks import number_of_queries, rankings_text
 from irpretrain.report.scores import FIRST_STAGE, Scores
 
@@ -49,11 +49,10 @@ def _trained(config: Config) -> list[str]:
     trained = [config.models[name] for name in used_models(config) if config.models[name].tasks]
     collections = dict.fromkeys(model.collection for model in trained if model.collection)
     corpora = dict.fromkeys(corpus for name in collections for corpus in config.collections[name])
+    encoders = encoder_labels(config, used_models(config))
     if not trained:
-        if not used_models(config):
-            return []
-        return [f"Encoder {encoder_label(config)}, not pre-trained further."]
-    return [f"Encoder {encoder_label(config)}, pre-trained on {', '.join(corpora)} for {_lengths(config)}."]
+        return [f"Encoder {encoders}, not pre-trained further."] if used_models(config) else []
+    return [f"Encoder {encoders}, pre-trained on {', '.join(corpora)} for {_lengths(config)}."]
 
 
 def _lengths(config: Config) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config import Config
 from irpretrain.config.retrieval import TF_INDEX
+from irpretrain.config.text import EncoderConfig
 
 if TYPE_CHECKING:
     from irpretrain.report.scores import Scores
@@ -57,11 +59,14 @@ def shown_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
 
 
 def is_control(config: Config, model: str) -> bool:
-    """Whether a model is the encoder itself, with an untrained score head, reading documents as other models do."""
+    """Whether a model is that of section `encoder` itself, with an untrained score head, reading documents as other
+    models do."""
     described = config.models.get(model)
     if described is None or described.cross_encoder is not None or described.neural is not None:
         return False
     if described.passages is not None or described.training.get("head") == "cedr-knrm":
+        return False
+    if described.encoder is not None:
         return False
     return not described.tasks and described.start == "encoder"
 
@@ -76,23 +81,36 @@ def model_label(config: Config, model: str) -> str:
     if described is None:
         return model
     label = described.label + (f" after {step} steps" if step else "")
-    if is_control(config, name):
-        return f"{label} ({encoder_label(config)}, fresh score head)"
     if described.cross_encoder is not None:
         return f"{label} (not trained here)"
     if described.neural is not None:
         return f"{label} (no pre-training)"
-    if described.passages is not None and not described.tasks and described.start == "encoder":
-        return f"{label} ({encoder_label(config)}, fresh score head)"
+    encoder = config.encoder_of(name)
+    fresh = is_control(config, name) or described.passages is not None or described.encoder is not None
+    if fresh and not described.tasks and described.start == "encoder":
+        return f"{label} ({encoder_label(encoder)}, fresh score head)"
     if described.collection is None:
         return label
-    return f"{label} ({' + '.join(config.collections[described.collection])})"
+    own = "" if encoder == config.encoder else f"{encoder_label(encoder)}; "
+    return f"{label} ({own}{' + '.join(config.collections[described.collection])})"
 
 
-def encoder_label(config: Config) -> str:
-    """Return the encoder's name, and how many of its layers are used where not all are."""
-    layers = f", first {config.encoder.layers} layers" if config.encoder.layers else ""
-    return f"{config.encoder.label}{layers}"
+def encoder_label(encoder: EncoderConfig) -> str:
+    """Return an encoder's name, and how many of its layers are used where not all are."""
+    layers = f", first {encoder.layers} layers" if encoder.layers else ""
+    return f"{encoder.label}{layers}"
+
+
+def encoder_labels(config: Config, models: Iterable[str]) -> str:
+    """Return the names of the encoders that some models start from; that of section `encoder` where none of them does
+    from any."""
+    trained = [
+        name
+        for name in models
+        if name in config.models and not (config.models[name].cross_encoder or config.models[name].neural)
+    ]
+    labels = [encoder_label(config.encoder_of(name)) for name in trained] or [encoder_label(config.encoder)]
+    return " and ".join(dict.fromkeys(labels))
 
 
 def control_model(config: Config, models: Any) -> str | None:

@@ -20,7 +20,7 @@ from irpretrain.report.filled_tables import is_of_ones_own
 from irpretrain.report.naming import (
     USUAL_CANDIDATES,
     dataset_label,
-    encoder_label,
+    encoder_labels,
     first_stage_labels,
     model_label,
     regime_label,
@@ -350,7 +350,9 @@ class _PaperTable:
     def _filled_by(self, row: PublishedRow) -> str:
         if row.stands_for:
             stands = " and ".join(self.table.row(key).label for key in row.stands_for)
-            return f"ours, in place of {stands}; encoder {encoder_label(self.config)}"
+            return (
+                f"ours, in place of {stands}; encoder {encoder_labels(self.config, [self._model(row) or ''])}"
+            )
         datasets = (
             ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
         )

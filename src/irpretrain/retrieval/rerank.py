@@ -23,7 +23,7 @@ from irpretrain.retrieval.partial_scores import PartialScores, partial_scores
 from irpretrain.text.passages import combine_scores, piece_bounds
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import SPECIAL_POSITIONS, BatchBuilder, Group, Span
+from irpretrain.training.batches import BatchBuilder, Group, Span
 
 if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoder
@@ -290,7 +290,7 @@ def sequence_lengths(
     pieces = {q: min(len(e), options.query_length) for q, e in zip(queries, encoded, strict=True)}
     ends = (int(builder.store.lengths[span.row]) if span.end < 0 else span.end for _, span in parts)
     whole = (
-        SPECIAL_POSITIONS + pieces[pair.query] + end - span.start
+        builder.tokenizer.template.special + pieces[pair.query] + end - span.start
         for (pair, span), end in zip(parts, ends, strict=True)
     )
     return [min(length, options.max_length) for length in whole]

@@ -1,12 +1,13 @@
 """(query, document) sequences as a re-ranker's own tokenizer makes them, of whatever architecture.
 
-A sequence is prefix, query, middle, document, suffix; the three fixed parts are the tokenizer's special tokens, which
-are read off a pair that it joins itself. The query is cut to its longest, then the document to the room that is left,
-as everywhere in this project; a pair that fits is what the tokenizer makes of it when called on the two texts.
+The special tokens are the tokenizer's own (`text.pair_template`). The query is cut to its longest, then the document to
+the room that is left, as everywhere in this project; a pair that fits is what the tokenizer makes of it when called on
+the two texts.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,28 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.text.pair_template import PairTemplate
+from irpretrain.text.word_pieces import VOCABULARIES
 
 REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and tokenizer.json."
 )
-
-VOCABULARIES = (
-    "tokenizer.json",
-    "vocab.txt",
-    "vocab.json",
-    "tokenizer.model",
-    "spiece.model",
-    "spm.model",
-    "sentencepiece.bpe.model",
-)
-"""Files in which vocabularies lie; without any of them transformers would make an empty one and say nothing."""
-
-
-class Fixed(NamedTuple):
-    """Special tokens that stand together in every sequence: ids and token types (int64)."""
-
-    ids: np.ndarray
-    types: np.ndarray
 
 
 class Sequences(NamedTuple):
@@ -84,24 +69,8 @@ class PairTokenizer:
         self.mask_token_id: int | None = whole.mask_token_id
         self.uses_types = "token_type_ids" in whole.model_input_names
         self.limit: int | None = whole.model_max_length if whole.model_max_length < 1 << 30 else None
-        self._prefix, self._middle, self._suffix, self._types = self._template(directory)
-        self.special = sum(len(part.ids) for part in (self._prefix, self._middle, self._suffix))
-
-    def _template(self, directory: Path) -> tuple[Fixed, Fixed, Fixed, tuple[int, int]]:
-        """The fixed parts of a sequence, and the token types of query and document."""
-        with refusing(directory, "the tokenizer cuts no text", REMEDY):
-            query, document = self._backend.encode_batch(["a", "a"], add_special_tokens=False)
-            query.truncate(1)
-            document.truncate(1)
-            joined = self._backend.post_process(query, document)
-        places = np.flatnonzero(np.asarray(joined.special_tokens_mask) == 0)
-        if len(places) != 2:
-            raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=REMEDY)
-        ids, types = np.asarray(joined.ids, np.int64), np.asarray(joined.type_ids, np.int64)
-        first, second = (int(place) for place in places)
-        cuts = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
-        before, between, after = (Fixed(ids[cut], types[cut]) for cut in cuts)
-        return before, between, after, (int(types[first]), int(types[second]))
+        self._template = PairTemplate.of(self._backend, directory, REMEDY)
+        self.special = self._template.special
 
     def encode(self, texts: Sequence[str], longest: int | None = None) -> list[np.ndarray]:
         """Return the word pieces (int32) of each text without special tokens, cut to `longest`."""
@@ -139,27 +108,20 @@ class PairTokenizer:
         shape = (len(pairs), max(lengths))
         ids = np.full(shape, self.pad_token_id, dtype=np.int64)
         types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        of_query, of_document = self._types
         for row, (length, (query, document)) in enumerate(zip(lengths, pairs, strict=True)):
-            parts = (self._prefix.ids, query, self._middle.ids, document, self._suffix.ids)
-            ids[row, :length] = np.concatenate(parts)
-            types[row, :length] = np.concatenate(
-                [
-                    self._prefix.types,
-                    np.full(len(query), of_query),
-                    self._middle.types,
-                    np.full(len(document), of_document),
-                    self._suffix.types,
-                ]
-            )
+            self._template.fill(ids[row], types[row], query, document)
             attention[row, :length] = 1
         return Sequences(ids, types, attention)
 
     def places(self, query: int, document: int) -> tuple[slice, slice]:
         """Return the positions of the two texts' pieces in a sequence, from their numbers."""
-        first = len(self._prefix.ids)
-        second = first + query + len(self._middle.ids)
-        return slice(first, first + query), slice(second, second + document)
+        return self._template.places(query, document)
+
+
+def takes_types(network: Any, directory: Path) -> bool:
+    """Whether a Hugging Face model is given token types, which its tokenizer must make."""
+    has_types = "token_type_ids" in inspect.signature(network.forward).parameters
+    return has_types and "token_type_ids" in _load(directory).model_input_names
 
 
 def _load(directory: Path) -> Any:

@@ -20,7 +20,7 @@ from irpretrain.growing_array import GrowingArray
 from irpretrain.progress import progress
 from irpretrain.text.compose import stream_texts
 from irpretrain.text.token_store import CHAR_STARTS
-from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
+from irpretrain.text.word_pieces import WordPieceTokenizer, Words, load_tokenizer
 
 DOCUMENTS_AT_ONCE = 512
 
@@ -48,7 +48,6 @@ def write_token_store(
     """
     tokenizer = load_tokenizer(encoder, vocabulary_size)
     kind = np.dtype(np.uint16 if tokenizer.size <= 1 << 16 else np.int32)
-    starts_word = tokenizer.word_starts()
     counts = {"documents": 0, "empty": 0, "truncated": 0, "word_pieces": 0}
     lengths: list[np.ndarray] = []
     identifiers: list[pa.Array] = []
@@ -59,18 +58,21 @@ def write_token_store(
             starts = files.enter_context(GrowingArray(folder / "word_starts.npy", np.dtype(bool)))
             if positions:
                 characters = files.enter_context(GrowingArray(folder / CHAR_STARTS, np.dtype(np.int32)))
-            for ids, encoded in _encoded(documents, tokenizer, text, positions):
-                pieces = [piece for piece, _ in encoded]
-                kept = [piece[: text.max_word_pieces] for piece in pieces]
+            for ids, words in _encoded(documents, tokenizer, text, positions):
+                most = text.max_word_pieces
+                pieces = [document.ids for document in words]
+                kept = [piece[:most] for piece in pieces]
                 lengths.append(np.array([len(piece) for piece in kept], dtype=np.int64))
                 identifiers.append(pa.array(ids, pa.string()))
                 names.update("".join(f"{name}\0" for name in ids).encode())
                 flat = np.concatenate(kept) if kept else np.zeros(0, np.int32)
                 tokens.add(flat.astype(kind))
-                starts.add(starts_word[flat])
+                starts.add(
+                    np.concatenate([np.zeros(0, bool), *(document.begins[:most] for document in words)])
+                )
                 if positions:
-                    for _, first in encoded:
-                        characters.add(first[: text.max_word_pieces])
+                    for document in words:
+                        characters.add(document.firsts[:most])
                 counts["documents"] += len(kept)
                 counts["empty"] += sum(len(piece) == 0 for piece in kept)
                 counts["truncated"] += sum(len(a) < len(b) for a, b in zip(kept, pieces, strict=True))
@@ -98,14 +100,10 @@ def write_token_store(
 
 def _encoded(
     documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig, positions: bool
-) -> Iterator[tuple[list[str], list[tuple[np.ndarray, np.ndarray]]]]:
-    """Yield identifiers, and of each document the word pieces and their first characters (none without positions)."""
+) -> Iterator[tuple[list[str], list[Words]]]:
+    """Yield identifiers and the words of each document, first characters only with positions."""
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
     title = f"word pieces of {Path(documents).stem}"
     total = DOCUMENTS.count(documents)
-    none = np.zeros(0, np.int32)
     for identifiers, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
-        if positions:
-            yield identifiers, tokenizer.encode_with_starts(texts)
-        else:
-            yield identifiers, [(pieces, none) for pieces in tokenizer.encode(texts)]
+        yield identifiers, tokenizer.words(texts, positions)

@@ -5,31 +5,86 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from irpretrain.errors import InputError, refusing
 from irpretrain.given_json import read_given_json
+from irpretrain.text.pair_template import PairTemplate
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 CONTINUATION = "##"
 """What WordPiece writes before a piece that continues a word."""
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+SPELLINGS = ("[{}]", "<{}>")
+"""How tokenizers spell their tokens for padding and masks, where tokenizer_config.json does not say."""
+VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "tokenizer.model",
+    "spiece.model",
+    "spm.model",
+    "sentencepiece.bpe.model",
+)
+"""Files in which vocabularies lie; without any of them transformers would make an empty one and say nothing."""
+REMEDY = "Give a Hugging Face directory that has a sound one."
+
+WORD_MARK = "▁"
+"""SentencePiece's mark before a word. Where no white space stands there, it is given the word's first character."""
+
+
+class Pieces(NamedTuple):
+    """The word pieces of a text, without special tokens.
+
+    Attributes:
+        ids: int32 [pieces].
+        starts, ends: int32 [pieces]; characters of the text. Neither ever falls; pieces that one character is split
+            into share it. A piece that only marks white space has none (byte-level and SentencePiece tokenizers have
+            such pieces).
+        begins: bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark; a
+            mark of white space never does.
+    """
+
+    ids: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    begins: np.ndarray
+
+
+class Words(NamedTuple):
+    """The word pieces of a text, as trainings read them.
+
+    Attributes:
+        ids: int32 [pieces].
+        begins: bool [pieces]; whether the piece begins a word or a punctuation mark.
+        firsts: int32 [pieces]; the first character of each, which never falls: pieces that one character is split into
+            share it, and white space before a word counts for no piece. Empty where nobody asked.
+    """
+
+    ids: np.ndarray
+    begins: np.ndarray
+    firsts: np.ndarray
+
+
+NOBODY_ASKED = np.zeros(0, np.int32)
 
 
 class WordPieceTokenizer:
-    """The encoder's tokenizer, without special tokens, truncation or padding.
+    """The encoder's tokenizer, without truncation or padding.
 
     A special token's name inside a text ("[MASK]") is ordinary text here, so no document can put special
     tokens into a sequence.
 
     Attributes:
         size: number of entries in the vocabulary.
-        pad_token_id, unk_token_id, cls_token_id, sep_token_id, mask_token_id: ids of the special tokens.
+        pad_token_id: id that fills up a batch.
+        mask_token_id: id of the mask piece; None where the vocabulary has none.
+        template: special tokens of a sequence of query and document.
         fingerprint: hash of vocabulary and rules; equal for equal tokenizers.
     """
 
@@ -47,34 +102,41 @@ class WordPieceTokenizer:
                 f"the vocabulary has {self.size:,} entries, but one of them has number {last:,}",
                 remedy="Entries must be numbered from 0 without gaps.",
             )
-        ids = [backend.token_to_id(token) for token in SPECIAL_TOKENS]
-        missing = [token for token, number in zip(SPECIAL_TOKENS, ids, strict=True) if number is None]
-        if missing:
-            raise InputError(
-                directory,
-                f"the vocabulary lacks {', '.join(missing)}",
-                remedy="The encoder must have BERT's special tokens.",
-            )
-        self.pad_token_id, self.unk_token_id, self.cls_token_id, self.sep_token_id, self.mask_token_id = (
-            int(number) for number in ids if number is not None
-        )
+        pad = named_token(backend, directory, "pad")
+        if pad is None:
+            raise InputError(directory, "the vocabulary lacks a token for padding", remedy=REMEDY)
+        self.pad_token_id: int = pad
+        self.mask_token_id = named_token(backend, directory, "mask")
+        self.template = PairTemplate.of(backend, directory, REMEDY)
         self.fingerprint = hashlib.sha256(backend.to_str().encode()).hexdigest()[:16]
+        self._begins = self._word_starts() if type(backend.model).__name__ == "WordPiece" else None
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the word pieces (int32) of each text, whole and without special tokens."""
         encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
         return [np.asarray(encoding.ids, dtype=np.int32) for encoding in encodings]
 
-    def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return, of each text, the word pieces as `encode` does and the first character of each (int32), which never
-        falls: pieces that one character is split into share it. Takes about twice as long."""
-        pieces = []
-        for encoding in self._backend.encode_batch(list(texts), add_special_tokens=False):
-            offsets = encoding.offsets
-            firsts = np.fromiter((start for start, _ in offsets), np.int32, len(offsets))
-            # Unicode's canonical order may swap marks of one letter.
-            pieces.append((np.asarray(encoding.ids, dtype=np.int32), np.maximum.accumulate(firsts)))
-        return pieces
+    def words(self, texts: Sequence[str], firsts: bool = False) -> list[Words]:
+        """Return the word pieces of each text as `encode` does, and where words begin.
+
+        First characters, which are left out unless asked for, take about twice as long; other tokenizers than WordPiece
+        take it in any case.
+        """
+        if self._begins is not None and not firsts:
+            return [Words(ids, self._begins[ids], NOBODY_ASKED) for ids in self.encode(texts)]
+        encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        return [self._words(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
+
+    def _words(self, text: str, encoding: Encoding) -> Words:
+        offsets = encoding.offsets
+        if self._begins is not None:
+            ids = np.asarray(encoding.ids, dtype=np.int32)
+            begins, starts = self._begins[ids], [start for start, _ in offsets]
+        else:
+            ids, _, _, begins = pieces_of(text, encoding)
+            starts = [end - len(text[start:end].lstrip()) for start, end in offsets]
+        # Unicode's canonical order may swap marks of one letter.
+        return Words(ids, begins, np.maximum.accumulate(np.array(starts, np.int32)))
 
     def special(self) -> np.ndarray:
         """Return the ids that are no text (bool [size]): special and other added tokens, and unused entries."""
@@ -85,8 +147,8 @@ class WordPieceTokenizer:
             marked[number] |= token in SPECIAL_TOKENS or token.startswith("[unused")
         return marked
 
-    def word_starts(self) -> np.ndarray:
-        """Return which vocabulary entries begin a word (bool [size]): all but WordPiece continuations."""
+    def _word_starts(self) -> np.ndarray:
+        """Return which entries of WordPiece begin a word (bool [size]): all but continuations."""
         starts = np.ones(self.size, dtype=bool)
         for token, number in self._backend.get_vocab().items():
             starts[number] = not token.startswith(CONTINUATION)
@@ -98,7 +160,11 @@ class WordPieceTokenizer:
 
     def text(self, pieces: Sequence[int] | np.ndarray) -> str:
         """Return word pieces joined to words; `encode` gives the same pieces of it, but for a first one that continues
-        a word."""
+        a word or follows white space."""
+        if self._begins is None:
+            return str(
+                self._backend.decode([int(piece) for piece in pieces], skip_special_tokens=False)
+            ).strip()
         joined = " ".join(self.token(int(piece)) for piece in pieces)
         return joined.replace(f" {CONTINUATION}", "").removeprefix(CONTINUATION)
 
@@ -134,27 +200,37 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
     return tokenizer
 
 
+def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
+    """Return the id of a tokenizer's token for padding ("pad") or masks ("mask"); None where it has none."""
+    file = directory / "tokenizer_config.json"
+    described = read_given_json(file, REMEDY) if file.is_file() else None
+    token = described.get(f"{name}_token") if isinstance(described, dict) else None
+    token = token.get("content") if isinstance(token, dict) else token
+    spelled = (spelling.format(form) for spelling in SPELLINGS for form in (name.upper(), name))
+    tokens = (token, *spelled) if isinstance(token, str) else spelled
+    return next((number for text in tokens if (number := backend.token_to_id(text)) is not None), None)
+
+
 def tokenizer_backend(directory: Path) -> Tokenizer:
     """Return the tokenizer of a Hugging Face directory, from tokenizer.json or by transformers."""
     from tokenizers import Tokenizer
 
-    remedy = "Give a Hugging Face directory that has a sound one."
     if (directory / "tokenizer.json").exists():
         with refusing(
-            directory / "tokenizer.json", "this is not a tokenizer of the tokenizers library", remedy
+            directory / "tokenizer.json", "this is not a tokenizer of the tokenizers library", REMEDY
         ):
             return Tokenizer.from_file(str(directory / "tokenizer.json"))
-    if not (directory / "vocab.txt").exists():
+    if not any((directory / name).exists() for name in VOCABULARIES):
         raise InputError(
-            directory, "there is no tokenizer: neither tokenizer.json nor vocab.txt", remedy=remedy
+            directory, "there is no tokenizer: neither tokenizer.json nor vocab.txt", remedy=REMEDY
         )
     from transformers import AutoTokenizer
 
-    with refusing(directory, "the tokenizer cannot be loaded", remedy):
+    with refusing(directory, "the tokenizer cannot be loaded", REMEDY):
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     backend: Tokenizer | None = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-        raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=remedy)
+        raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=REMEDY)
     return backend
 
 
@@ -173,3 +249,21 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
             f"entry {number:,} is {lines[-1].strip()!r}, but the tokenizer loaded beside it does not have it there",
             remedy="tokenizer.json and vocab.txt belong to different encoders; take both from one.",
         )
+
+
+def pieces_of(text: str, encoding: Encoding) -> Pieces:
+    """Return the word pieces of a text that any tokenizer has encoded."""
+    offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+    solid = [
+        bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
+        for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
+    ]
+    begins, before = np.zeros(len(solid), bool), None
+    for place, (word, counts) in enumerate(zip(encoding.word_ids, solid, strict=True)):
+        if counts:
+            begins[place] = word is None or word != before
+            before = word
+    # Unicode's canonical order may swap marks of one letter.
+    starts = np.maximum.accumulate(offsets[:, 0])
+    ends = np.maximum.accumulate(np.where(solid, offsets[:, 1], offsets[:, 0]))
+    return Pieces(np.array(encoding.ids, np.int32), starts, ends, begins)

@@ -1,6 +1,7 @@
 """From ranking groups and a token store to padded batches.
 
-A sequence is [CLS] query [SEP] document [SEP] (PROP, section 3.1). The query is cut to `query_length`; beyond
+A sequence is [CLS] query [SEP] document [SEP] (PROP, section 3.1), with the special tokens of the encoder's own
+tokenizer. The query is cut to `query_length`; beyond
 that only the document is cut. Everything here is NumPy.
 """
 
@@ -15,10 +16,7 @@ import numpy as np
 from irpretrain.contracts import NO_ANCHOR
 from irpretrain.errors import ConfigError
 from irpretrain.text.token_store import TokenStore
-from irpretrain.text.word_pieces import WordPieceTokenizer
-
-SPECIAL_POSITIONS = 3
-"""[CLS], and [SEP] after query and document."""
+from irpretrain.text.word_pieces import WordPieceTokenizer, Words
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Batch:
 
     Attributes:
         input_ids: int64 [sequences, positions].
-        token_type_ids: int64 [sequences, positions]; 1 for the document and its [SEP].
+        token_type_ids: int64 [sequences, positions]; of BERT 1 for the document and its [SEP].
         attention_mask: int64 [sequences, positions]; 0 for padding.
         query: bool [sequences, positions]; the query's word pieces, without special tokens.
         document: bool [sequences, positions]; the document's.
@@ -127,7 +125,7 @@ class BatchBuilder:
     def __init__(
         self, store: TokenStore, tokenizer: WordPieceTokenizer, max_length: int, query_length: int
     ) -> None:
-        if query_length + SPECIAL_POSITIONS >= max_length:
+        if query_length + tokenizer.template.special >= max_length:
             raise ConfigError(
                 f"query_length {query_length} leaves no room for a document in max_length {max_length}; "
                 f"lower query_length or raise max_length"
@@ -135,7 +133,6 @@ class BatchBuilder:
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
         self._max_length, self._query_length = max_length, query_length
-        self._begins_word = tokenizer.word_starts()
 
     def build(self, groups: Sequence[Group]) -> Batch:
         """Return the batch of `groups`, in their order."""
@@ -151,21 +148,24 @@ class BatchBuilder:
         """Return all sequences of `groups`, cut to their lengths."""
         sequences = [sequence for group in groups for sequence in group.sequences()]
         literal = self._tokenise([query for query, _, _ in sequences if isinstance(query, str)])
-        parts = []
+        parts, special = [], self.tokenizer.template.special
         for query, span, anchor in sequences:
             first = 0 if isinstance(query, str) else query.start
-            pieces = literal[query] if isinstance(query, str) else self._pieces(query)[0]
-            pieces = pieces[: self._query_length]
+            pieces, starts = (
+                part[: self._query_length]
+                for part in (literal[query][:2] if isinstance(query, str) else self._pieces(query))
+            )
             linking = slice(*(min(max(end - first, 0), len(pieces)) for end in anchor))
-            room = self._max_length - SPECIAL_POSITIONS - len(pieces)
+            room = self._max_length - special - len(pieces)
             document, begins = self._pieces(span)
-            parts.append(_Parts(pieces, linking, document[:room], begins[:room]))
+            length = special + len(pieces) + min(len(document), room)
+            parts.append(_Parts(pieces, starts, linking, document[:room], begins[:room], length))
         return parts
 
-    def _tokenise(self, texts: list[str]) -> dict[str, np.ndarray]:
+    def _tokenise(self, texts: list[str]) -> dict[str, Words]:
         """Tokenise each different text once."""
         different = list(dict.fromkeys(texts))
-        return dict(zip(different, self.tokenizer.encode(different), strict=True)) if different else {}
+        return dict(zip(different, self.tokenizer.words(different), strict=True)) if different else {}
 
     def _pieces(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
         """Word pieces and word starts of a span. One that begins, or goes on after its gap, inside a word does so with
@@ -180,42 +180,31 @@ class BatchBuilder:
         return np.concatenate([tokens[before], tokens[after]]), np.concatenate([begins[before], rest])
 
     def _pad(self, parts: Sequence[_Parts], sizes: np.ndarray) -> Batch:
-        tokenizer = self.tokenizer
         shape = (len(parts), max(part.length for part in parts))
-
-        ids = np.full(shape, tokenizer.pad_token_id, dtype=np.int64)
+        template = self.tokenizer.template
+        ids = np.full(shape, self.tokenizer.pad_token_id, dtype=np.int64)
         types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         query, document, anchors, starts = (np.zeros(shape, dtype=bool) for _ in range(4))
         for row, part in enumerate(parts):
-            first = len(part.query) + 2  # after [CLS] query [SEP]
-            last = first + len(part.document)
-            ids[row, 0] = tokenizer.cls_token_id
-            ids[row, 1 : first - 1] = part.query
-            ids[row, first - 1] = tokenizer.sep_token_id
-            ids[row, first:last] = part.document
-            ids[row, last] = tokenizer.sep_token_id
-            types[row, first : last + 1] = 1
-            attention[row, : last + 1] = 1
-            query[row, 1 : first - 1] = True
-            document[row, first:last] = True
-            anchors[row, 1 : first - 1][part.anchor] = True
-            starts[row, 1 : first - 1] = self._begins_word[part.query]
-            starts[row, 1] |= first > 2
-            starts[row, first:last] = part.begins
-            starts[row, first] |= last > first
+            template.fill(ids[row], types[row], part.query, part.document)
+            attention[row, : part.length] = 1
+            asked, read = template.places(len(part.query), len(part.document))
+            query[row, asked] = True
+            document[row, read] = True
+            anchors[row, asked][part.anchor] = True
+            starts[row, asked], starts[row, read] = part.starts, part.begins
+            for text in (asked, read):  # a text that begins inside a word does so with the rest of that word
+                starts[row, text.start] |= text.stop > text.start
         return Batch(ids, types, attention, query, document, anchors, starts, sizes)
 
 
 class _Parts(NamedTuple):
-    """A sequence without its special tokens, cut to its length: word pieces of the query, which of them are the anchor,
-    word pieces of the document, and which of them begin a word."""
+    """A sequence without its special tokens, cut to its length: word pieces of the query, which of them begin a word,
+    which are the anchor, word pieces of the document, which of them begin a word, and the positions of the whole."""
 
     query: np.ndarray
+    starts: np.ndarray
     anchor: slice
     document: np.ndarray
     begins: np.ndarray
-
-    @property
-    def length(self) -> int:
-        """Positions of the sequence, special tokens included."""
-        return len(self.query) + len(self.document) + SPECIAL_POSITIONS
+    length: int

@@ -44,7 +44,7 @@ def score_candidates_alone(
     """
     if not training:
         return np.zeros(sum(map(len, tested)), np.float32)
-    spread = _document_counts(builder.store, len(builder.tokenizer.word_starts()))
+    spread = _document_counts(builder.store, builder.tokenizer.size)
     learnt, asked = (_features(builder, groups, spread) for groups in (training, tested))
     centre, scale = learnt.mean(0), learnt.std(0)
     scale[scale == 0] = 1

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from irpretrain.config.training import MaskingConfig
+from irpretrain.errors import InputError
 from irpretrain.randomness import generator
 from irpretrain.text.word_pieces import WordPieceTokenizer
 from irpretrain.training.batches import Batch
@@ -156,6 +157,12 @@ class Masker:
         name: str = "",
     ) -> None:
         self._options, self._seed, self._width, self._name = options, seed, width, name
+        if tokenizer.mask_token_id is None:
+            raise InputError(
+                tokenizer.directory,
+                "the vocabulary has no mask token, so no word piece can be masked",
+                remedy="Set mlm_weight of all tasks to 0, or give another encoder.",
+            )
         self._mask = tokenizer.mask_token_id
         self._words = np.flatnonzero(~tokenizer.special())
         self._policy = policy or ShareMasking(options)

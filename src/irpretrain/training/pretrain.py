@@ -182,7 +182,7 @@ def _tasks(
         name = f"{task.objective}/{number}"
         tables.append(GroupTable(path, store, options.batch_groups, seed, name, options.held_out_share))
         task_options = options.of_task(task)
-        masker = Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
+        masks = task.mlm_weight > 0
         made.append(
             Task(
                 name=task.objective if number == 0 else f"{task.objective}#{number}",
@@ -192,7 +192,9 @@ def _tasks(
                 margin=task_options.margin,
                 weight=task.weight if summed else 1.0,
                 mlm_weight=task.mlm_weight,
-                masker=masker if task.mlm_weight > 0 else None,
+                masker=Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
+                if masks
+                else None,
                 mlm_head_steps=options.mlm_head_steps,
             )
         )

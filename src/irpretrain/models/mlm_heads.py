@@ -1,0 +1,157 @@
+"""MLM heads: BERT's, and those of other architectures as transformers has them; they predict chosen positions only.
+
+Word embeddings are handed over at each call, so that the tie cannot be lost by copying or loading. For a small encoder
+the projection to the vocabulary costs as much as the encoder itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+from transformers import AutoModelForMaskedLM, BertConfig
+from transformers.activations import ACT2FN
+from transformers.modeling_outputs import BaseModelOutput
+
+from irpretrain.errors import InputError, refusing
+from irpretrain.models.linear import linear
+from irpretrain.models.parameters import deviation_of, initialise, load_network
+
+MLM_HEAD_FILE = "mlm_head.safetensors"
+REMEDY = "Take an encoder of another architecture, such as BERT's."
+OWN_MLM_HEAD = {
+    "dense.weight": ("cls.predictions.transform.dense.weight",),
+    "dense.bias": ("cls.predictions.transform.dense.bias",),
+    "layer_norm.weight": (
+        "cls.predictions.transform.LayerNorm.weight",
+        "cls.predictions.transform.LayerNorm.gamma",
+    ),
+    "layer_norm.bias": (
+        "cls.predictions.transform.LayerNorm.bias",
+        "cls.predictions.transform.LayerNorm.beta",
+    ),
+    "bias": ("cls.predictions.bias", "cls.predictions.decoder.bias"),
+}
+"""Our names of the parameters of BERT's MLM head → those of Hugging Face's BERT with an MLM head."""
+
+
+class BertMlmHead(nn.Module):
+    """BERT's MLM head: linear, activation, LayerNorm, then a decoder that is the word embeddings with a bias."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `initialise`
+            self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.activation = ACT2FN[config.hidden_act]
+        self.layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
+        """Return logits [masked positions, vocabulary] of hidden states [masked positions, hidden size]."""
+        transformed = self.layer_norm(self.activation(self.dense(hidden)))
+        return linear(transformed, embeddings, self.bias)
+
+    def take_own(self, directory: Path) -> bool:
+        """Take the MLM head that an encoder brings along; return whether it has a whole one."""
+        path = directory / "model.safetensors"
+        if not path.exists():
+            return False
+        weights = read_weights(path, prefix="cls.predictions.")
+        tensors = {
+            name: next((weights[n] for n in names if n in weights), None)
+            for name, names in OWN_MLM_HEAD.items()
+        }
+        if any(tensor is None for tensor in tensors.values()):
+            return False
+        with refusing(path, "the weights of its MLM head do not fit its config.json"):
+            self.load_state_dict(
+                {name: tensor.float() for name, tensor in tensors.items() if tensor is not None}
+            )
+        return True
+
+
+class _HandedOn(nn.Module):
+    """In an encoder's place: its last hidden states are what it is given for embeddings."""
+
+    def forward(self, *_: Any, inputs_embeds: Tensor, **others: Any) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=inputs_embeds)
+
+
+class OtherMlmHead(nn.Module):
+    """The MLM head of another architecture: transformers' model for it without the encoder.
+
+    Args:
+        directory: of an encoder, with or without an MLM head.
+        config: the encoder's.
+
+    Raises:
+        InputError: the architecture has no MLM head, or one that cannot be parted from its encoder.
+    """
+
+    def __init__(self, directory: Path, config: Any) -> None:
+        super().__init__()
+        network, missing = load_network(AutoModelForMaskedLM, directory, REMEDY, config=config)
+        decoder, embeddings = network.get_output_embeddings(), network.get_input_embeddings().weight
+        if decoder is None or decoder.weight.shape != embeddings.shape:
+            raise InputError(
+                directory,
+                f"the MLM head of {type(network).__name__} does not end in a layer of the size of its word embeddings",
+                remedy=REMEDY,
+            )
+        self._tied = decoder.weight is embeddings
+        setattr(network, network.base_model_prefix, _HandedOn())
+        if self._tied:
+            del decoder._parameters["weight"]
+        self.network, self.decoder_name = network, _name_of(network, decoder)
+        self._whole = not missing.intersection(name for name, _ in network.named_parameters())
+
+    def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
+        """Return logits [masked positions, vocabulary] of hidden states [masked positions, hidden size]."""
+        decoder = vars(self.network.get_submodule(self.decoder_name))
+        if self._tied:
+            decoder["weight"] = embeddings
+        try:
+            logits: Tensor = self.network(inputs_embeds=hidden[None]).logits[0]
+        finally:
+            decoder.pop("weight", None)
+        return logits
+
+    def take_own(self, directory: Path) -> bool:
+        """Return whether the directory that the head was made from has a whole one."""
+        return self._whole
+
+
+def _name_of(network: nn.Module, module: nn.Module) -> str:
+    return next(name for name, part in network.named_modules() if part is module)
+
+
+def make_mlm_head(directory: Path, config: Any, seed: int) -> nn.Module:
+    """Return the MLM head that a directory has, a saved model's or an encoder's, or else a fresh one."""
+    head = BertMlmHead(config) if config.model_type == "bert" else OtherMlmHead(directory, config)
+    path = directory / MLM_HEAD_FILE
+    if path.exists():
+        with refusing(path, "these are not the weights of an MLM head"):
+            load_parameters(head, path)
+    elif not head.take_own(directory):
+        initialise(head, {name for name, _ in head.named_parameters()}, deviation_of(config), seed)
+    return head
+
+
+def load_parameters(module: nn.Module, path: Path) -> None:
+    """Load all parameters of a module from a file that has no others."""
+    weights, names = read_weights(path), {name for name, _ in module.named_parameters()}
+    if unfit := sorted(weights.keys() ^ names):
+        raise InputError(path, f"parameters are missing or too many, such as {unfit[0]}")
+    module.load_state_dict(weights, strict=False)  # a parameter of two names has one in the file
+
+
+def read_weights(path: Path, prefix: str = "") -> dict[str, Tensor]:
+    """Return the tensors of a file whose names begin with `prefix`."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys() if name.startswith(prefix)}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise InputError(path, f"the weights cannot be read: {error}") from None
