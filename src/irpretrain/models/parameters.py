@@ -19,7 +19,6 @@ from irpretrain.text.word_pieces import VOCABULARIES
 if TYPE_CHECKING:
     from transformers import BertModel
 
-WEIGHTS_REMEDY = "The directory must hold model.safetensors; other formats must be converted first."
 TOKENIZER_FILES = (*VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
 DEVIATION = 0.02
 
