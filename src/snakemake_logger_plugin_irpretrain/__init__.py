@@ -220,7 +220,7 @@ def _job(record: logging.LogRecord) -> Any:
     from irpretrain.screen.run_state import Job
 
     facts = record.__dict__
-    wildcards = [str(value) for value in dict(facts["wildcards"]).values()]
+    wildcards = filter(None, map(str, dict(facts["wildcards"]).values()))  # one may be empty
     return Job(
         facts["jobid"],
         facts["rule_name"],

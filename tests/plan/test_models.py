@@ -41,7 +41,7 @@ objectives: {srr: {type: srr}}
 experiments: {main: %s}
 """
     kinds = ("{}", "{models: [tree]}", "null")
-    wildcards = W(corpus="wiki", shard="0")
+    wildcards = W(corpus="wiki", tokenizer="", shard="0")
     # Where nothing is compared, any file may be the target: the model, or its groups.
     assert [plan_of(trees % kind).corpora.needs_positions(wildcards) for kind in kinds] == [False, True, True]
 

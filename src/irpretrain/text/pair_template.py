@@ -26,6 +26,7 @@ class PairTemplate(NamedTuple):
     Attributes:
         prefix, middle, suffix: special tokens; of BERT [CLS], [SEP] and [SEP].
         query_type, document_type: token types of the two texts.
+        types_from_document: whether all types before the document are 0, and those behind it the document's.
     """
 
     prefix: Fixed
@@ -33,6 +34,7 @@ class PairTemplate(NamedTuple):
     suffix: Fixed
     query_type: int
     document_type: int
+    types_from_document: bool
 
     @classmethod
     def of(cls, backend: Tokenizer, directory: Path, remedy: str) -> PairTemplate:
@@ -53,7 +55,8 @@ class PairTemplate(NamedTuple):
         first, second = (int(place) for place in places)
         cuts = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
         before, between, after = (Fixed(ids[cut], types[cut]) for cut in cuts)
-        return cls(before, between, after, int(types[first]), int(types[second]))
+        from_document = not types[:second].any() and (types[second:] == types[second]).all()
+        return cls(before, between, after, int(types[first]), int(types[second]), bool(from_document))
 
     @property
     def special(self) -> int:
@@ -66,12 +69,22 @@ class PairTemplate(NamedTuple):
         second = first + query + len(self.middle.ids)
         return slice(first, first + query), slice(second, second + document)
 
-    def fill(self, ids: np.ndarray, types: np.ndarray, query: np.ndarray, document: np.ndarray) -> None:
-        """Write the sequence of two texts' pieces, and its token types, to the beginning of two rows."""
+    def fill(
+        self, ids: np.ndarray, types: np.ndarray, query: np.ndarray, document: np.ndarray
+    ) -> tuple[slice, slice]:
+        """Write the sequence of two texts' pieces, and its token types, to the beginning of two rows of zeros; return
+        the positions of the two texts' pieces."""
         asked, read = self.places(len(query), len(document))
-        ids[: asked.start], types[: asked.start] = self.prefix
-        ids[asked], types[asked] = query, self.query_type
-        ids[asked.stop : read.start], types[asked.stop : read.start] = self.middle
-        ids[read], types[read] = document, self.document_type
-        last = slice(read.stop, read.stop + len(self.suffix.ids))
-        ids[last], types[last] = self.suffix
+        end = read.stop + len(self.suffix.ids)
+        ids[: asked.start] = self.prefix.ids
+        ids[asked] = query
+        ids[asked.stop : read.start] = self.middle.ids
+        ids[read] = document
+        ids[read.stop : end] = self.suffix.ids
+        if self.types_from_document:
+            types[read.start : end] = self.document_type
+        else:
+            types[: asked.start], types[asked] = self.prefix.types, self.query_type
+            types[asked.stop : read.start], types[read] = self.middle.types, self.document_type
+            types[read.stop : end] = self.suffix.types
+        return asked, read

@@ -151,10 +151,8 @@ class BatchBuilder:
         parts, special = [], self.tokenizer.template.special
         for query, span, anchor in sequences:
             first = 0 if isinstance(query, str) else query.start
-            pieces, starts = (
-                part[: self._query_length]
-                for part in (literal[query][:2] if isinstance(query, str) else self._pieces(query))
-            )
+            pieces, starts = literal[query][:2] if isinstance(query, str) else self._pieces(query)
+            pieces, starts = pieces[: self._query_length], starts[: self._query_length]
             linking = slice(*(min(max(end - first, 0), len(pieces)) for end in anchor))
             room = self._max_length - special - len(pieces)
             document, begins = self._pieces(span)
@@ -186,15 +184,16 @@ class BatchBuilder:
         types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         query, document, anchors, starts = (np.zeros(shape, dtype=bool) for _ in range(4))
         for row, part in enumerate(parts):
-            template.fill(ids[row], types[row], part.query, part.document)
+            asked, read = template.fill(ids[row], types[row], part.query, part.document)
             attention[row, : part.length] = 1
-            asked, read = template.places(len(part.query), len(part.document))
             query[row, asked] = True
             document[row, read] = True
             anchors[row, asked][part.anchor] = True
-            starts[row, asked], starts[row, read] = part.starts, part.begins
-            for text in (asked, read):  # a text that begins inside a word does so with the rest of that word
-                starts[row, text.start] |= text.stop > text.start
+            starts[row, asked] = part.starts
+            starts[row, read] = part.begins
+            # A text that begins inside a word does so with the rest of that word.
+            starts[row, asked.start] |= asked.stop > asked.start
+            starts[row, read.start] |= read.stop > read.start
         return Batch(ids, types, attention, query, document, anchors, starts, sizes)
 
 
